@@ -16,6 +16,7 @@ from takt.judge.gate import judge, traces
 from takt.judge.limits import Limits, read_limits
 from takt.judge.model import Judgement, Quantity, Verdict
 from takt.judge.opening import open_trial
+from takt.judge.repetition import merged
 from takt.judge.series import side
 from takt.schedule.absence.model import Outcome
 
@@ -227,6 +228,18 @@ def test_a_limit_that_changed_is_named_and_not_compared(before: Path, tmp_path: 
     text = "callbacks: {plan.step: {response: 9ms, late: 100%}}\n"
     verdict = judge(runs(tmp_path / "new", 3 * MS, number=1), limits(before.parent, text=text))
     assert any("another limit than in the baseline" in one for one in verdict.remarks)
+
+
+def test_traces_of_two_applications_are_no_repetitions(tmp_path: Path) -> None:
+    """Each would be judged alone, and a callback that is absent from one would not be missed."""
+    runs(tmp_path / "both", 2 * MS, 1)
+    records = [make.name("task", 0, "other.run"), *make.periodic(20)[1:]]
+    make.write(tmp_path / "both" / "other.takttrace", records)
+    with pytest.raises(TaktError, match="not repetitions of one application"):
+        judge(tmp_path / "both", Limits())
+    recorded_sides = [side([open_trial(one, Limits())]) for one in traces(tmp_path / "both")]
+    with pytest.raises(TaktError, match="is in some recordings only"):
+        merged(recorded_sides)
 
 
 def test_a_budget_holds_execution_times(tmp_path: Path) -> None:

@@ -59,7 +59,10 @@ def examine(path: Path, limits: Limits, application: Path | None = None) -> Exam
         if application is not None:
             raise wrong("a measured run has no application", path, "leave out --against")
         return ExaminedRun(path, limits)
-    return ExaminedTraces(path, [open_trial(one, limits, application) for one in traces(path)])
+    files = traces(path)
+    trials = [open_trial(one, limits, application) for one in files]
+    _check_alike(files, trials)
+    return ExaminedTraces(path, trials)
 
 
 def traces(path: Path) -> list[Path]:
@@ -73,6 +76,20 @@ def traces(path: Path) -> list[Path]:
         path,
         "give a folder of traces of takt execute, or one of takt run",
     )
+
+
+def _check_alike(files: Sequence[Path], trials: Sequence[Trial]) -> None:
+    """What one repetition has and another one lacks would be judged by half of them."""
+    first = trials[0].callbacks()
+    for file, trial in zip(files, trials, strict=True):
+        if differing := sorted(first ^ trial.callbacks()):
+            has, lacks = (files[0], file) if differing[0] in first else (file, files[0])
+            raise wrong(
+                f"not repetitions of one application: {has.name} has callback {differing[0]!r}, "
+                f"{lacks.name} does not",
+                file.parent,
+                "keep a folder for each application, or give the traces one by one",
+            )
 
 
 @dataclass(frozen=True)

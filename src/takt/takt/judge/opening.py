@@ -61,7 +61,7 @@ def _deadlines(flat: str | None) -> dict[str, int]:
 
 def _check_names(trial: Trial, path: Path) -> None:
     """A limit for a name that does not exist would always be met."""
-    known = {one.callback for one in trial.metrics.callbacks} | set(trial.metrics.absent)
+    known = trial.callbacks()
     limits = trial.limits
     asked = {
         "callback": (set(limits.callbacks) | set(limits.reads), known),

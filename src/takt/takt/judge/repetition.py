@@ -120,6 +120,13 @@ def merged(sides: Sequence[Side]) -> Side:
                 "a baseline",
                 "write one baseline for each kind of recording",
             )
+        if differing := sorted(first.series.keys() ^ one.series.keys()):
+            raise wrong(
+                f"not repetitions of one application: {differing[0][0]}, {differing[0][1].value} "
+                "is in some recordings only",
+                "a baseline",
+                "write one baseline for each application",
+            )
         for key, found in one.series.items():
             series[key] += found
     return Side(first.source, sum(one.repetitions for one in sides), dict(series))

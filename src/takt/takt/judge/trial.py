@@ -44,6 +44,10 @@ class Trial:
     deadlines: Mapping[str, int]  # in ns, where the application declares them
     inactive: frozenset[str] = frozenset()  # callbacks that no scenario needs to release
 
+    def callbacks(self) -> set[str]:
+        """Those that it recorded, and those that it should have."""
+        return {one.callback for one in self.metrics.callbacks} | set(self.metrics.absent)
+
     def excuses(self, limit: int) -> Excuses:
         """How many data later than that limit disturbances may have made, on any core.
 

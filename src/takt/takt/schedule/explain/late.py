@@ -7,7 +7,7 @@ import heapq
 import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
     DISTURBANCES,
     Above,
-    AgainstBounds,
-    CallbackLate,
     Explanation,
     Late,
     Program,
@@ -34,6 +32,7 @@ from takt.schedule.explain.model import (
     Stretch,
 )
 from takt.schedule.explain.recent import STEAL_SETTLES, Recent
+from takt.schedule.explain.totals import Sums, Totals
 from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, by_number, told
@@ -71,21 +70,6 @@ class _Waiting:
     due: int
 
 
-@dataclass
-class _Of:
-    """What is gathered of one task."""
-
-    executions: int = 0
-    overdue: int = 0
-    misses: Counter[ShareKind] = field(default_factory=Counter)
-    partly: int = 0  # misses whose cause takes less than the lateness
-    disturbed: int = 0
-    ns: Counter[ShareKind] = field(default_factory=Counter)
-    response: int = 0
-    above: Counter[ShareKind | None] = field(default_factory=Counter)
-    overheads: int = 0  # the most that a bound did not count
-
-
 class _Watching:
     """The sink: keeps what happened lately on each core."""
 
@@ -118,7 +102,7 @@ class _Watching:
         )
         self._bounds = self._above.bounds
         self._waiting: deque[_Waiting] = deque()
-        self._tasks: dict[int, _Of] = defaultdict(_Of)
+        self._tasks: dict[int, Sums] = defaultdict(Sums)
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
         self._number = 0  # orders those that are equally late
         self._unexplained = 0
@@ -179,62 +163,34 @@ class _Watching:
         """To be called when the trace is replayed."""
         self._explain_until(None)
         trace = self._trace
-        counted = [
-            (self._names.task(number), of)
-            for number, of in sorted(self._tasks.items())
-            if self._is_counted(number)
-        ]
-        by_cause: Counter[ShareKind] = Counter()
-        for _, of in counted:
-            by_cause.update(of.misses)
+        totals = Totals(
+            callbacks=[
+                (self._names.task(number), sums)
+                for number, sums in sorted(self._tasks.items())
+                if self._is_counted(number)
+            ],
+            bounds=self._bounds,
+            overheads=self._with_overheads(),
+        )
+        by_cause = totals.by_cause()
+        counted = [sums for _, sums in totals.callbacks]
         approaches = self._names.values("approach")
         ordered = sorted(self._latest, key=lambda one: (one[2].release_ns, one[1]))
         return Explanation(
             trace=str(trace.path),
             source=trace.source,
             approach=approaches[0] if approaches else None,
-            executions=sum(of.executions for _, of in counted),
-            misses=by_cause.total() + self._unexplained,
-            overdue=sum(of.overdue for _, of in counted),
+            executions=sum(sums.executions for sums in counted),
+            misses=sum(by_cause.values()) + self._unexplained,
+            overdue=sum(sums.overdue for sums in counted),
             unexplained=self._unexplained,
-            partly=sum(of.partly for _, of in counted),
-            by_cause=dict(by_cause.most_common()),
-            bounds=self._against_bounds(counted),
-            callbacks=[
-                CallbackLate(
-                    callback=name,
-                    executions=of.executions,
-                    misses=of.misses.total(),
-                    disturbed=of.disturbed,
-                    partly=of.partly,
-                    by_cause=dict(of.misses.most_common()),
-                    us_by_kind={kind: ns / 1000 for kind, ns in of.ns.most_common()},
-                    response_us=of.response / 1000,
-                    bound_us=_us(self._bounds.get(name)),
-                    above=of.above.total(),
-                )
-                for name, of in counted
-                if of.misses or of.above
-            ],
-            programs=[_program(*of, ns) for of, ns in self._held.most_common()],
+            partly=sum(sums.partly for sums in counted),
+            by_cause=by_cause,
+            bounds=totals.against_bounds(),
+            callbacks=totals.late(),
+            programs=[_program(*program, ns) for program, ns in self._held.most_common()],
             details=[late for _, _, late in ordered],
-            remarks=self._all_remarks(counted),
-        )
-
-    def _against_bounds(self, counted: list[tuple[str, _Of]]) -> AgainstBounds | None:
-        bounded = [of for name, of in counted if self._bounds.get(name) is not None]
-        if not bounded:
-            return None
-        above: Counter[ShareKind | None] = Counter()
-        for of in bounded:
-            above.update(of.above)
-        unexplained = above.pop(None, 0)
-        return AgainstBounds(
-            overheads=self._with_overheads(),
-            responses=sum(of.executions for of in bounded),
-            above=above.total() + unexplained,
-            by_cause={kind: count for kind, count in above.most_common() if kind is not None},
-            unexplained=unexplained,
+            remarks=self._all_remarks(totals),
         )
 
     def _explain_until(self, time: int | None) -> None:
@@ -339,36 +295,13 @@ class _Watching:
     def _is_counted(self, task: int) -> bool:
         return self._application is None or self._names.task(task) in self._callbacks
 
-    def _all_remarks(self, counted: list[tuple[str, _Of]]) -> list[str]:
+    def _all_remarks(self, totals: Totals) -> list[str]:
         lines = [
             f"no evidence of real-time behaviour: {one}" for one in self._names.values("shortfall")
         ]
         lines += self._above.remarks
-        if self._application is None:
-            lines.append(
-                "the trace does not contain its application: declared execution times and "
-                "bounds are unknown"
-            )
-        elif self._bounds and self._application.switches:
-            lines.append(
-                "each bound is the maximum over all scenarios; jobs around a switch are "
-                "not analysed"
-            )
-        without = [name for name, _ in counted if self._bounds.get(name, 0) is None]
-        if without:
-            lines.append(f"no bound for {', '.join(without)}: takt analyse gives the reason")
-        if (
-            self._trace.source == "executor"
-            and not self._with_overheads()
-            and any(of.above for _, of in counted)
-        ):
-            took = max((of.overheads for _, of in counted), default=0)
-            lines.append(
-                "the bounds ignore overheads: dispatching, waking and messages explain up "
-                f"to {took / 1e6:.3f} ms of an excess; include them with --overheads FILE, "
-                "printed by takt bench overheads --json"
-            )
-        lines += self._programs.remarks(missed=any(of.misses for _, of in counted))
+        lines += totals.remarks(self._trace, self._application)
+        lines += self._programs.remarks(missed=any(sums.misses for _, sums in totals.callbacks))
         if self._trace.lost:
             lines.append(f"{self._trace.lost} events were lost: shares may be wrong")
         return lines
@@ -390,10 +323,6 @@ def _cause(job: Job, parts: list[Part], above: Above | None, *, declared: bool) 
 
 def _program(name: str, process: int, ns: int) -> Program:
     return Program(name=name, process=process, us=ns / 1000)
-
-
-def _us(ns: int | None) -> float | None:
-    return None if ns is None else ns / 1000
 
 
 def _flat(trace: Trace, overheads: dict[str, int] | None) -> dict[str, Any] | None:

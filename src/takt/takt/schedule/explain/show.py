@@ -97,12 +97,12 @@ def sentence(late: Late) -> str:
     cause = label(late.cause, late.by)
     if late.cause is ShareKind.executed:
         cause = f"its own execution took {late.cause_us / 1000:.3f} ms"
+        if late.deadline_us is not None and late.cause_us > late.deadline_us:
+            cause += f", its deadline allows {late.deadline_us / 1000:.3f} ms"
+    elif late.partly:
+        cause = f"the largest cause, {cause}, takes {late.cause_us / 1000:.3f} ms"
     if late.partly:
-        cause = (
-            f"partly explained; the largest cause, {cause}, takes {late.cause_us / 1000:.3f} ms"
-            if late.cause is not ShareKind.executed
-            else f"partly explained; {cause}"
-        )
+        cause = f"partly explained; {cause}"
     ended = f"ended {late.late_us / 1000:.3f} ms late (response {late.end_us / 1000:.3f} ms)"
     return f"{name} {ended}: {cause}"
 

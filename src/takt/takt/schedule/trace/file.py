@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,8 @@ NONE = NO_TASK  # no task, topic or core
 #: The approaches of ``takt execute`` that follow the policy and the scenarios of the description.
 SCHEDULED = ("takt", "rclcpp_takt")
 MAGIC = b"TAKTTRC1"
+#: The attribute of a stretch in which another program had a core.
+HELD = "held"
 
 Table = dict[str, NDArray[Any]]  # columns of one length
 
@@ -34,7 +36,8 @@ class Names:
     tasks: dict[int, str]
     topics: dict[int, str]
     scenarios: dict[int, str]
-    attributes: list[str]  # "key=value"
+    attributes: list[str]  # "key=value"; without those of HELD
+    held: list[str] = field(default_factory=list)  # the values of HELD: there may be 100,000
 
     def task(self, number: int) -> str:
         """The name of a task."""
@@ -95,9 +98,17 @@ def read(path: Path) -> Trace:
         raise TaktError(f"cannot read the trace: {error.strerror}", where=str(path)) from None
     except takt_core.Error as error:
         raise TaktError(error.problem, where=str(path), fix=error.fix or None) from None
+    prefix = f"{HELD}="
+    every = core.attributes
     return Trace(
         path=path,
-        names=Names(core.tasks, core.topics, core.scenarios, core.attributes),
+        names=Names(
+            core.tasks,
+            core.topics,
+            core.scenarios,
+            attributes=[one for one in every if not one.startswith(prefix)],
+            held=[one.removeprefix(prefix) for one in every if one.startswith(prefix)],
+        ),
         source=core.source,
         closed_in_order=core.closed_in_order,
         lost=core.lost,

@@ -56,6 +56,7 @@ class ParquetExport:
             "takt.closed_in_order": str(trace.closed_in_order).lower(),
             "takt.realtime_offset_ns": str(trace.realtime_offset_ns),
             "takt.attributes": json.dumps(trace.names.attributes),
+            "takt.held": json.dumps(trace.names.held),
         }
         self._names = trace.names
         self._events = pq.ParquetWriter(events, _EVENTS.with_metadata(about))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace for ui.perfetto.dev and Perfetto's trace processor.
 
-Two groups of tracks: each core shows which job had it, each task shows its jobs from start to end
+Groups of tracks: each core shows which job had it, each task shows its jobs from start to end
 with the stretches in which others ran, marks for its events, and an arrow from the publication of a
-message to each job that computed on it. The file is written as the trace is read.
+message to each job that computed on it. Where the trace records other programs, a third group
+shows when they had the cores. The file is written as the trace is read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from takt.schedule.trace.arrows import Arrows, Linked
 from takt.schedule.trace.file import NONE, Names, Step, Table, Trace, Type, chosen, told
 from takt.schedule.trace.packets import Packets
+from takt.schedule.trace.programs import Programs
 
 _ENDINGS = ("", " (missed its deadline)", " (no end in the trace)")  # of the names of jobs
 
@@ -88,6 +90,7 @@ class PerfettoExport:
         """Ends what is written."""
         try:
             self._messages(self._arrows.rest())
+            self._others(Programs(self._trace.names))
         finally:
             self._file.close()
 
@@ -151,6 +154,19 @@ class PerfettoExport:
         track = self._task(task[rows])
         preempted = np.full(len(track), self._packets.name("preempted"))
         self._packets.spans(track, preempted, before[rows], begin[rows], {})
+
+    def _others(self, programs: Programs) -> None:
+        """The programs that had the cores, where a response was owed."""
+        group = self._packets.track("other programs", 2) if programs.by_core else 0
+        for core, held in sorted(programs.by_core.items()):
+            track = self._packets.track(f"core {core}", core, group)
+            self._packets.spans(
+                np.full(len(held), track),
+                np.array([self._packets.name(one.name) for one in held]),
+                np.array([max(one.begin, 0) for one in held]),
+                np.array([max(one.end, 0) for one in held]),
+                {"process": np.array([one.process for one in held])},
+            )
 
     def _jobs(self, jobs: Table) -> None:
         """The whole jobs on their tasks' tracks."""
