@@ -80,8 +80,8 @@ Seen look_at(const std::string& policy) {
       expect_bounded(set, seen);
     }
   }
-  EXPECT_GT(seen.explored, 50);
-  EXPECT_GT(seen.missed, 30);
+  EXPECT_GT(seen.explored, rounds(50));
+  EXPECT_GT(seen.missed, rounds(30));
   std::cout << seen.explored << " explored, " << seen.refused << " refused, " << seen.missed
             << " missed, " << seen.reached << " of " << seen.bounds << " bounds reached\n";
   return seen;

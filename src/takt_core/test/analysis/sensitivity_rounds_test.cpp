@@ -81,11 +81,11 @@ void compare(const std::string& policy, int sets) {
 }
 
 TEST(sensitivity, where_callbacks_release_each_other_is_that_of_the_whole_analysis) {
-  compare("fp", 400);
+  compare("fp", rounds(400));
 }
 
 TEST(sensitivity, where_callbacks_release_each_other_under_edf_is_that_of_the_whole_analysis) {
-  compare("edf", 40);
+  compare("edf", rounds(40));
 }
 
 }  // namespace

@@ -266,14 +266,14 @@ TEST(simulated, nothing_is_above_its_bound) {
       break;
     }
   }
-  EXPECT_GT(compared, 2500);
-  EXPECT_GT(seen.accepted, 1000);
-  EXPECT_GT(seen.bounded, 10'000);
-  EXPECT_GT(seen.bursts, 1000);
-  EXPECT_GT(seen.chains, 1000);
-  EXPECT_GT(seen.ages, 200);
-  EXPECT_GT(seen.reached, 1000);
-  EXPECT_GT(seen.explored, 300);
+  EXPECT_GT(compared, rounds(2500));
+  EXPECT_GT(seen.accepted, rounds(1000));
+  EXPECT_GT(seen.bounded, rounds(10'000));
+  EXPECT_GT(seen.bursts, rounds(1000));
+  EXPECT_GT(seen.chains, rounds(1000));
+  EXPECT_GT(seen.ages, rounds(200));
+  EXPECT_GT(seen.reached, rounds(1000));
+  EXPECT_GT(seen.explored, rounds(300));
 }
 
 }  // namespace

@@ -99,14 +99,14 @@ void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Seen& s
 TEST(suspension, no_response_is_above_its_bound) {
   Seen seen;
   compare_random_runs(21, rounds(200), {}, seen);
-  EXPECT_GT(seen.bounded, 400);
-  EXPECT_GT(seen.reached, 150);
+  EXPECT_GT(seen.bounded, rounds(400));
+  EXPECT_GT(seen.reached, rounds(150));
 }
 
 TEST(suspension, bounds_hold_with_equal_priorities) {
   Seen seen;
   compare_random_runs(22, rounds(200), {.equal_priorities = true}, seen);
-  EXPECT_GT(seen.bounded, 250);
+  EXPECT_GT(seen.bounded, rounds(250));
 }
 
 TEST(suspension, bounds_hold_with_groups_below_and_releases_that_are_noticed_late) {
@@ -114,7 +114,7 @@ TEST(suspension, bounds_hold_with_groups_below_and_releases_that_are_noticed_lat
   compare_random_runs(23, rounds(100), {.groups = true}, seen);
   compare_random_runs(24, rounds(100), {.equal_priorities = true, .groups = true, .lags = true},
                       seen);
-  EXPECT_GT(seen.bounded, 300);
+  EXPECT_GT(seen.bounded, rounds(300));
 }
 
 // All ways to lay C ticks of computing and S of waiting.
@@ -202,7 +202,7 @@ TEST(suspension, no_run_of_two_tasks_is_above_the_bounds) {
     }
     count(bounds, longest, seen);
   }
-  EXPECT_GT(seen.bounded, 90);
+  EXPECT_GT(seen.bounded, rounds(90));
   EXPECT_GT(seen.reached, seen.bounded / 2);
 }
 
