@@ -2,7 +2,8 @@
 """The root of the command line.
 
 A command is a module ``takt.cli.<name>`` with one typed function of the same name; its docstring is
-its help. Where it has ``PARTS``, each is a command below it, ``takt.cli.<name>_<part>``.
+its help; one that is a keyword of Python has an underscore behind it there. Where it has ``PARTS``,
+each is a command below it, ``takt.cli.<name>_<part>``.
 Only the module of the command that is called is imported, and these modules import everything heavy
 inside their function, so that the tool starts at once.
 """
@@ -10,6 +11,7 @@ inside their function, so that the tool starts at once.
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,7 @@ COMMANDS = (
     "gate",
     "explain",
     "generate",
+    "import",
     "campaign",
     "scheduler",
     "worker",
@@ -61,6 +64,11 @@ def main(arguments: list[str] | None = None) -> None:
         _application()(arguments, prog_name="takt")
 
 
+def function_name(command: str) -> str:
+    """Of a command, or of a part of one (``lab image``), and of its module."""
+    return command.replace("-", "_").replace(" ", "_") + "_" * keyword.iskeyword(command)
+
+
 def _application() -> Any:
     """Build the group of commands, each loaded when it is looked up."""
     import typer
@@ -75,9 +83,10 @@ def _application() -> Any:
         def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
             if cmd_name not in COMMANDS:
                 return None
-            module = importlib.import_module("takt.cli." + cmd_name.replace("-", "_"))
+            name = function_name(cmd_name)
+            module = importlib.import_module(f"takt.cli.{name}")
             single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            function = getattr(module, cmd_name.replace("-", "_"))
+            function = getattr(module, name)
             parts = getattr(module, "PARTS", ())
             if parts:
                 single.callback(cls=Group, invoke_without_command=True)(function)

@@ -28,6 +28,7 @@ from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.model import Application
 from takt.schedule.execution.model import ExecutionDocument
 from takt.schedule.explain.model import Explanation
+from takt.schedule.importing.document import ImportDocument
 from takt.schedule.metrics.model import MetricsDocument
 from takt.schedule.model.document import Modelled
 from takt.schedule.simulation.model import SimulationResult
@@ -54,6 +55,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "execute": ("takt execute --json", ExecutionDocument),
+    "import": ("takt import --json", ImportDocument),
     "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),
     "explain": ("takt explain --json", Explanation),

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
-from takt.cli.main import COMMANDS
+from takt.cli.main import COMMANDS, function_name
 from takt.reference.markdown import GENERATED, prose, table
 
 _HEAD = """# The command line
@@ -55,14 +55,15 @@ def every() -> list[str]:
 
 def parts(name: str) -> tuple[str, ...]:
     """The commands below a command."""
-    found: tuple[str, ...] = getattr(importlib.import_module(f"takt.cli.{name}"), "PARTS", ())
+    module = importlib.import_module(f"takt.cli.{function_name(name)}")
+    found: tuple[str, ...] = getattr(module, "PARTS", ())
     return found
 
 
 def command(name: str) -> Callable[..., None]:
     """The function behind a command."""
-    module = importlib.import_module(f"takt.cli.{name.replace(' ', '_')}")
-    function: Callable[..., None] = getattr(module, name.rsplit(maxsplit=1)[-1])
+    module = importlib.import_module(f"takt.cli.{function_name(name)}")
+    function: Callable[..., None] = getattr(module, function_name(name.rsplit(maxsplit=1)[-1]))
     return function
 
 
