@@ -31,6 +31,7 @@ EVERY_POLICY = (
 TIDIED = {
     "takt_core": ["src"],
     "takt_rcl": ["src"],
+    "takt_record": ["src"],
     "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
 }
 # Packages whose public headers have a Doxygen comment on every entity.
@@ -125,7 +126,7 @@ def thorough() -> Commands:
 
 
 def tidy() -> Commands:
-    """clang-tidy over the sources of takt_core, takt_rcl and takt_runner, one process a core."""
+    """clang-tidy over the C++ sources, one process a core."""
     commands = []
     for package, folders in TIDIED.items():
         sources = STATE / f"tidy-{package}"

@@ -22,7 +22,8 @@ SHARES = {
         "takt_probes": 32,
     },
     False: {
-        "takt_core": 52,
+        "takt_core": 51,
+        "takt_record": 1,
         "takt_interfaces": 6,
         "takt_rcl": 13,
         "takt_rclcpp": 3,

@@ -71,7 +71,7 @@ KNOWN_KEYS = frozenset(
         "rcl_yaml_param_parser rclcpp rclcpp_action rclcpp_components rclcpp_lifecycle rclpy",
         "rcutils rmw rmw_implementation rosgraph_msgs rosidl_cmake rosidl_generator_cpp",
         "rosidl_runtime_cpp rosidl_typesupport_cpp rosidl_typesupport_fastrtps_cpp",
-        "rosidl_typesupport_introspection_cpp std_msgs test_msgs",
+        "rosidl_typesupport_introspection_cpp std_msgs test_msgs tracetools",
     )
     for name in line.split()
 )

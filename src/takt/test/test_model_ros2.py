@@ -143,7 +143,7 @@ def test_without_babeltrace2_its_package_is_named(
     assert "apt install babeltrace2" in capsys.readouterr().err
     (folder / "metadata").unlink()
     assert takt(["model", str(folder), "-o", str(tmp_path / "robot.app.yaml")]) == 2
-    assert "no file metadata" in capsys.readouterr().err
+    assert "no metadata" in capsys.readouterr().err
 
 
 LINE = (

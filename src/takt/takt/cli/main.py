@@ -35,6 +35,7 @@ COMMANDS = (
     "analyse",
     "simulate",
     "execute",
+    "record",
     "model",
     "metrics",
     "gate",

@@ -17,7 +17,8 @@ from takt.errors import Failure, TaktError
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
-PACKAGES = ("takt_probes", "takt_core", "takt_runner", "takt_rclcpp")  # that install programs
+# That install programs, or a library to preload.
+PACKAGES = ("takt_probes", "takt_core", "takt_runner", "takt_rclcpp", "takt_record")
 ON_REQUEST = (
     "ros1",
     "cyclictest",
@@ -183,11 +184,12 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
 
 
 def program(name: str, fix: str | None = None) -> Path:
-    """The path of another program of Takt's; raises Failure where it was not built."""
+    """The path of another program or library of Takt's; raises Failure where it was not built."""
+    needed = os.R_OK if name.endswith(".so") else os.X_OK
     for prefix in prefixes():
         for package in PACKAGES:
             path = prefix / "lib" / package / name
-            if os.access(path, os.X_OK) and path.is_file():
+            if os.access(path, needed) and path.is_file():
                 return path
     build = HOW_TO_GET_ROS if WITHOUT_ROS else "build it: ./takt --setup-only"
     if OWN.is_dir():

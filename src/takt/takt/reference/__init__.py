@@ -31,6 +31,7 @@ from takt.schedule.explain.model import Explanation
 from takt.schedule.importing.document import ImportDocument
 from takt.schedule.metrics.model import MetricsDocument
 from takt.schedule.model.document import Modelled
+from takt.schedule.record.document import RecordDocument
 from takt.schedule.simulation.model import SimulationResult
 from takt.schedule.timing.model import TimingFile
 from takt.schedule.top.model import Executor
@@ -55,6 +56,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "execute": ("takt execute --json", ExecutionDocument),
+    "record": ("takt record --json", RecordDocument),
     "import": ("takt import --json", ImportDocument),
     "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),

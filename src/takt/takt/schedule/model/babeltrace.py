@@ -11,26 +11,15 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from takt.errors import TaktError
+from takt.schedule.model.event import Event, Value
 
 PROGRAM = "babeltrace2"
 _LINE = re.compile(r"\[(\d+)\.(\d{9})\] (?:\S+ )??([\w:]+): (.*)", re.DOTALL)
 _FIELD = re.compile(r'([A-Za-z_]\w*) = (?:"((?:[^"\\]|\\.)*)"|(0x[0-9A-Fa-f]+)|(-?\d+))')
 _ESCAPES = {"n": "\n", "t": "\t"}
-
-Value = int | str
-
-
-@dataclass(frozen=True)
-class Event:
-    """One event with its fields, those of its context included."""
-
-    time: int  # ns
-    name: str  # ros2:callback_start
-    fields: dict[str, Value]
 
 
 def is_ctf(path: Path) -> bool:

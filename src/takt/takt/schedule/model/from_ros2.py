@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace of ros2_tracing tells about an application under the executors of rclcpp.
+"""What events of tracetools tell about an application under the executors of rclcpp.
+
+LTTng recorded them (ros2 trace), or takt record.
 
 It tells when callbacks began and ended, of which timers and topics, and what was published in them.
 It has no priorities, deadlines and groups, for these executors have none that count.
@@ -16,7 +18,8 @@ from typing import Literal
 import numpy as np
 
 from takt.errors import TaktError
-from takt.schedule.model.babeltrace import Event, events
+from takt.schedule.model import babeltrace, recordings
+from takt.schedule.model.event import Event
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.trace.names import topic_name, whole_name
 
@@ -57,8 +60,15 @@ Handle = tuple[int, int]  # process and address: each process has addresses of i
 
 def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
-    reading = _Reading()
-    for event in events(path, lambda name: name.startswith("ros2:") or name == _KERNEL, progress):
+    if recordings.is_recorded(path):
+        reading = _Reading("recording of takt record")
+        events = recordings.events(path)
+    else:
+        reading = _Reading("trace of ros2_tracing")
+        events = babeltrace.events(
+            path, lambda name: name.startswith("ros2:") or name == _KERNEL, progress
+        )
+    for event in events:
         reading.take(event)
     return reading.result(path)
 
@@ -81,6 +91,8 @@ class _Job:
     """One call of a callback."""
 
     begin: int
+    cpu: int | None = None  # CPU time of its thread, at the begin
+    computed: int | None = None  # CPU time; where it was recorded
     end: int = 0
     off_core: int = 0  # taken away by the kernel; only where the trace has its events
     published: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and way
@@ -89,12 +101,14 @@ class _Job:
 class _Reading:
     """Follows handles from nodes to callbacks, and threads through their callbacks."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
         self._nodes: dict[Handle, str] = {}
         self._topics: dict[Handle, str] = {}  # of publishers
         self._entities: dict[Handle, _Entity] = {}  # by rcl handle
         self._subscriptions: dict[Handle, Handle] = {}  # of rclcpp to those of rcl
         self._callbacks: dict[Handle, _Entity] = {}
+        self._early: dict[Handle, list[Handle]] = {}  # callbacks by a subscription still unknown
         self._running: dict[Handle, list[tuple[Handle, _Job]]] = defaultdict(list)  # by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
         self._outside: dict[str, list[int]] = defaultdict(list)
@@ -102,6 +116,7 @@ class _Reading:
         self._span: tuple[int, int] | None = None
         self._has_threads = False
         self._has_kernel = False
+        self._has_cpu_time = False
 
     def take(self, event: Event) -> None:
         """The next event."""
@@ -143,12 +158,20 @@ class _Reading:
 
     def _rclcpp_subscription_init(self, event: Event) -> None:
         handle = self._handle(event, "subscription_handle")
-        self._subscriptions[self._handle(event, "subscription")] = handle
+        subscription = self._handle(event, "subscription")
+        self._subscriptions[subscription] = handle
+        # Within a process, rclcpp adds the callback before it says of which subscription it is.
+        for callback in self._early.pop(subscription, ()):
+            if handle in self._entities:
+                self._callbacks[callback] = self._entities[handle]
 
     def _rclcpp_subscription_callback_added(self, event: Event) -> None:
         key = "subscription" if "subscription" in event.fields else "subscription_handle"
         subscription = self._handle(event, key)
-        self._added(event, self._subscriptions.get(subscription, subscription))
+        handle = self._subscriptions.get(subscription, subscription)
+        self._added(event, handle)
+        if handle not in self._entities:
+            self._early.setdefault(subscription, []).append(self._handle(event, "callback"))
 
     def _rcl_service_init(self, event: Event) -> None:
         handle = self._handle(event, "service_handle")
@@ -179,7 +202,9 @@ class _Reading:
 
     def _callback_start(self, event: Event) -> None:
         callback = self._handle(event, "callback")
-        self._running[self._handle(event, "vtid")].append((callback, _Job(event.time)))
+        cpu = event.fields.get("cpu_time")
+        job = _Job(event.time, cpu if isinstance(cpu, int) else None)
+        self._running[self._handle(event, "vtid")].append((callback, job))
 
     def _callback_end(self, event: Event) -> None:
         callback = self._handle(event, "callback")
@@ -189,6 +214,10 @@ class _Reading:
             if begun != callback:
                 continue  # its end was lost
             job.end = event.time
+            cpu = event.fields.get("cpu_time")
+            if job.cpu is not None and isinstance(cpu, int):
+                job.computed = cpu - job.cpu
+                self._has_cpu_time = True
             entity = self._callbacks.get(callback)
             if entity is None:
                 self._unknown[callback] += 1
@@ -249,7 +278,7 @@ class _Reading:
             if one.kind == "subscription" and one.depth
         }
         return Seen(
-            source=f"{path.name}, a trace of ros2_tracing",
+            source=f"{path.name}, a {self._source}",
             duration=span[1] - span[0],
             callbacks=callbacks,
             policy="edf",
@@ -283,8 +312,8 @@ class _Reading:
             name=whole_name(recorded),
             recorded=recorded,
             kind="timer" if entity.kind == "timer" else "message",
-            execution=np.array([job.end - job.begin - job.off_core for job in jobs], np.int64),
-            execution_is="CPU time" if self._has_kernel else "from begin to end",
+            execution=np.array([_execution(job) for job in jobs], np.int64),
+            execution_is="CPU time" if self._has_cpu else "from begin to end",
             releases=begins,
             indices=np.arange(len(begins), dtype=np.int64),
             writes=dict(writes),
@@ -302,10 +331,14 @@ class _Reading:
             found.trigger = f"{entity.name}/_service/request" if service else entity.name
         return found
 
+    @property
+    def _has_cpu(self) -> bool:
+        return self._has_kernel or self._has_cpu_time
+
     def _notes(self) -> list[str]:
         notes = list(_NEVER_TOLD)
         notes += self._numbered_otherwise()
-        if not self._has_kernel:
+        if not self._has_cpu:
             notes.append(
                 "CPU time: not in this trace; execution times are from begin to end and "
                 "include preemption; also trace the kernel's sched_switch"
@@ -339,6 +372,10 @@ class _Reading:
             for node, each in periods.items()
             if len(each) > 1
         ]
+
+
+def _execution(job: _Job) -> int:
+    return job.end - job.begin - job.off_core if job.computed is None else job.computed
 
 
 def on_grid(begins: Times, period: int) -> tuple[Times, Times]:

@@ -17,6 +17,7 @@ from takt.schedule.model import from_ros2, from_trace
 from takt.schedule.model.babeltrace import is_ctf
 from takt.schedule.model.build import Builder
 from takt.schedule.model.document import Modelled
+from takt.schedule.model.recordings import is_recorded
 from takt.schedule.model.seen import Seen
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, by_number
@@ -74,11 +75,11 @@ def _write(trace: Path, out: Path, text: str) -> None:
 
 
 def _seen_by_ros2(folder: Path) -> Seen:
-    if not is_ctf(folder):
+    if not is_recorded(folder) and not is_ctf(folder):
         raise TaktError(
-            "this folder contains no trace: no file metadata in it",
+            "this folder contains no recording and no trace: no *.taktrecord, no metadata",
             where=str(folder),
-            fix="give a trace of Takt (a file), or a folder of ros2 trace",
+            fix="give a trace of Takt (a file), a folder of takt record, or one of ros2 trace",
         )
     return from_ros2.seen(folder)
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from takt.pages.row_table import of_cells
+from takt.schedule.record.document import RecordDocument
+
+MOST_NODES = 3  # of a process in the table
+
+
+def show(console: Console, document: RecordDocument) -> None:
+    """Prints a row for each process and for each callback, and what comes next."""
+    processes = [
+        (
+            one.program.split(" ")[0].rsplit("/", 1)[-1],
+            str(one.process),
+            _nodes(one.nodes),
+            f"{one.events:,}",
+            f"{one.dropped:,}",
+        )
+        for one in document.processes
+    ]
+    if processes:
+        console.print(of_cells(("program", "process", "nodes", "events", "missing"), processes))
+    callbacks = [
+        (
+            one.callback,
+            "-" if one.period_ms is None else f"{one.period_ms:g} ms",
+            f"{one.calls:,}",
+            "-" if one.rate_hz is None else f"{one.rate_hz:.4g} Hz",
+            f"{one.median_us:.4g} µs",
+            f"{one.longest_us:.4g} µs",
+        )
+        for one in document.callbacks
+    ]
+    if callbacks:
+        console.print(
+            of_cells(("callback", "period", "calls", "rate", "median", "longest"), callbacks)
+        )
+        console.print("median and longest: CPU time of a call", soft_wrap=True)
+    text = f"{document.folder}"
+    if callbacks:
+        text += f": next, takt model {document.folder}"
+    console.print(text, markup=False, soft_wrap=True)
+
+
+def _nodes(nodes: list[str]) -> str:
+    text = ", ".join(nodes[:MOST_NODES])
+    more = len(nodes) - MOST_NODES
+    return f"{text} and {more} more" if more > 0 else text or "-"

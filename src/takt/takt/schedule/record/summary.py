@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a folder of recordings has: processes, nodes, callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from takt.errors import TaktError
+from takt.schedule.model.from_ros2 import seen
+from takt.schedule.model.recordings import Recording, of, recordings
+from takt.schedule.model.seen import SeenCallback
+from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
+
+_NODE = "ros2:rcl_node_init"
+
+
+def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocument:
+    """Reads all recordings; raises TaktError where one is damaged."""
+    processes = [_process(one) for one in recordings(folder)]
+    notes = []
+    if not processes:
+        notes.append(
+            "nothing was recorded: no process of the command made a ROS 2 context, or none is "
+            "dynamically linked to tracetools"
+        )
+    if dropped := sum(one.dropped for one in processes):
+        notes.append(
+            f"{dropped:,} events are missing: the recording was full; record for a shorter time "
+            "or give more space (--size)"
+        )
+    callbacks: list[RecordedCallback] = []
+    if processes:
+        try:
+            callbacks = [_callback(one) for one in seen(folder).callbacks if len(one.execution)]
+        except TaktError:  # none: it says what would be needed for a model
+            notes.append(
+                "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages "
+                "in their recordings, and no callbacks"
+            )
+    return RecordDocument(
+        folder=str(folder),
+        command=list(command),
+        exit_code=exit_code,
+        processes=processes,
+        callbacks=callbacks,
+        notes=notes,
+    )
+
+
+def _process(recording: Recording) -> RecordedProcess:
+    nodes: dict[str, None] = {}
+    count = 0
+    for event in of(recording):
+        count += 1
+        if event.name == _NODE:
+            namespace = str(event.fields.get("namespace", "")).strip("/")
+            name = str(event.fields.get("node_name", ""))
+            nodes[f"/{namespace}/{name}" if namespace else f"/{name}"] = None
+    return RecordedProcess(
+        file=recording.file.name,
+        process=recording.process,
+        program=recording.program,
+        nodes=list(nodes),
+        events=count,
+        dropped=recording.dropped,
+        bytes=recording.size,
+    )
+
+
+def _callback(one: SeenCallback) -> RecordedCallback:
+    period = one.told.get("period")
+    times = one.releases
+    span = int(times.max() - times.min()) if len(times) > 1 else 0
+    return RecordedCallback(
+        callback=one.recorded,
+        period_ms=period / 1e6 if period else None,
+        calls=len(one.execution),
+        rate_hz=round((len(times) - 1) * 1e9 / span, 3) if span else None,
+        median_us=float(np.median(one.execution)) / 1000,
+        longest_us=int(one.execution.max()) / 1000,
+    )

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""takt record: what an unchanged program did is in its recordings, however it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from takt.errors import Failure, TaktError
+from takt.network import stacks
+from takt.schedule.model import recordings
+from takt.schedule.model.from_ros2 import seen
+
+try:
+    PLAYED = stacks.program("played_events")
+    LIBRARY = stacks.program("libtakt_record.so")
+except Failure:
+    pytest.skip("takt_record is not built with its tests", allow_module_level=True)
+
+
+def record(folder: Path, *command: str | Path, options: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The document of the command in a process of its own, with its exit code."""
+    words = [sys.executable, "-m", "takt", "record", "-o", str(folder), "--json", *options, "--"]
+    done = subprocess.run(
+        [*words, *map(str, command)], capture_output=True, text=True, timeout=120, check=False
+    )
+    begin = done.stdout.find("{\n")  # behind what the program itself printed
+    document = json.loads(done.stdout[begin:]) if begin >= 0 else {}
+    return {"exit": done.returncode, "stderr": done.stderr, **document}
+
+
+def callbacks(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["callback"]: one for one in document["callbacks"]}
+
+
+@pytest.mark.parametrize("way", ["plain", "intra"])
+def test_nodes_callbacks_and_their_calls_are_recorded(tmp_path: Path, way: str) -> None:
+    document = record(tmp_path / "out", PLAYED, way)
+    assert document["exit"] == 0
+    (process,) = document["processes"]
+    assert process["nodes"] == ["/talker", "/listener"]
+    assert process["dropped"] == 0
+    assert process["program"].endswith(f"played_events {way}")
+    timer, subscription = (
+        callbacks(document)[name] for name in ("talker.timer0", "listener.subscription:/chatter")
+    )
+    assert (timer["calls"], timer["period_ms"]) == (20, 10.0)
+    assert subscription["calls"] == 20
+    assert timer["longest_us"] > subscription["median_us"] > 0
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.stat().st_size == process["bytes"] < 1 << 20  # reserved space is given back
+
+
+def test_a_recording_becomes_an_application(tmp_path: Path) -> None:
+    assert record(tmp_path / "out", PLAYED)["exit"] == 0
+    out = tmp_path / "seen.app.yaml"
+    command = [sys.executable, "-m", "takt", "model", str(tmp_path / "out"), "-o", str(out)]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    document = json.loads(done.stdout)
+    assert "a recording of takt record" in document["source"]
+    assert {one["callback"]: one["jobs"] for one in document["callbacks"]} == {
+        "talker.timer0": 20,
+        "listener.subscription_chatter": 20,
+    }
+    text = out.read_text(encoding="utf-8")
+    assert "timer0: {timer: 10ms" in text
+    assert "on: chatter" in text
+    assert "chatter: {depth: 7}" in text
+    assert "(CPU time)" in text
+
+
+def test_each_thread_has_its_own_calls(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "threads")
+    assert {one["callback"]: one["calls"] for one in document["callbacks"]} == {
+        f"talker.timer{i}": 500 for i in range(4)
+    }
+    events = list(recordings.events(tmp_path / "out"))
+    assert [one.time for one in events] == sorted(one.time for one in events)
+    starts = [one for one in events if one.name == "ros2:callback_start"]
+    assert len({one.fields["vtid"] for one in starts}) == 4
+
+
+def test_a_killed_program_keeps_what_it_did(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "killed")
+    assert document["exit"] == 128 + signal.SIGKILL
+    assert callbacks(document)["talker.timer0"]["calls"] == 20
+
+
+def test_a_forked_child_has_a_recording_of_its_own(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "fork")
+    assert document["exit"] == 0
+    assert len({one["process"] for one in document["processes"]}) == 2
+    assert sorted(one["calls"] for one in document["callbacks"] if "timer" in one["callback"]) == [
+        5,
+        20,
+    ]
+
+
+def test_programs_that_a_shell_starts_or_becomes_are_recorded(tmp_path: Path) -> None:
+    script = f"{PLAYED} plain & {PLAYED} plain; wait; exec {PLAYED} plain"
+    document = record(tmp_path / "out", "bash", "-c", script)
+    assert document["exit"] == 0
+    assert len(document["processes"]) == 3
+    assert not any("bash" in one["program"] for one in document["processes"])
+
+
+def test_what_a_full_recording_lacks_is_counted(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "many", options=("--size", "1MiB"))
+    (process,) = document["processes"]
+    assert process["dropped"] > 100_000
+    assert process["events"] + process["dropped"] > 200_000
+    assert "events are missing" in document["stderr"]
+    assert callbacks(document)["talker.timer0"]["calls"] > 20
+
+
+def test_a_program_without_ros_2_is_no_recording(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", "true")
+    assert document["exit"] == 1
+    assert "nothing was recorded" in document["stderr"]
+
+
+def test_the_exit_code_is_that_of_the_command(tmp_path: Path) -> None:
+    script = f"{PLAYED}; exit 7"
+    assert record(tmp_path / "out", "bash", "-c", script)["exit"] == 7
+
+
+def static_program(folder: Path) -> Path:
+    source = folder / "static.c"
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    made = folder / "static"
+    compiler = shutil.which("cc") or pytest.skip("there is no compiler")
+    if subprocess.run([compiler, "-static", str(source), "-o", str(made)], check=False).returncode:
+        pytest.skip("there is no static C library")
+    return made
+
+
+def test_programs_that_cannot_be_recorded_are_refused_with_the_reason(tmp_path: Path) -> None:
+    with_rights = tmp_path / "with_rights"
+    shutil.copy(PLAYED, with_rights)
+    with_rights.chmod(0o4755)
+    for command, words in (
+        (static_program(tmp_path), "statically linked"),
+        (with_rights, "ignores LD_PRELOAD"),
+        (Path("no-such-program"), "no such program"),
+    ):
+        document = record(tmp_path / "out", command)
+        assert document["exit"] == 2
+        assert words in document["stderr"]
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_files_and_a_wrong_size_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("x", encoding="utf-8")
+    assert "not empty" in record(tmp_path, PLAYED)["stderr"]
+    assert record(tmp_path / "out", PLAYED, options=("--size", "5"))["exit"] == 2
+
+
+def test_a_disk_without_space_does_not_end_the_program(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(LIBRARY),
+        "TAKT_RECORD_FOLDER": str(tmp_path / "file" / "none"),
+    }
+    done = subprocess.run([PLAYED], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "nothing of process" in done.stderr
+
+
+def damaged(tmp_path: Path, change: Any) -> str:
+    assert record(tmp_path / "out", PLAYED)["exit"] == 0
+    (file,) = (tmp_path / "out").iterdir()
+    data = bytearray(file.read_bytes())
+    change(data)
+    file.write_bytes(data)
+    command = [sys.executable, "-m", "takt", "model", str(tmp_path / "out"), "-o", "x.app.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 2}
+    return done.stderr
+
+
+def first_event(data: bytearray) -> int:
+    return 56 + int(struct.unpack_from("<I", data, 52)[0])
+
+
+def cut(data: bytearray) -> None:
+    del data[len(data) // 2 :]
+
+
+def test_a_damaged_recording_is_named_and_a_cut_one_is_read(tmp_path: Path) -> None:
+    for number, (change, words) in enumerate(
+        (
+            (lambda data: data.__setitem__(slice(0, 8), b"XXXXXXXX"), "begins otherwise"),
+            (lambda data: data.__delitem__(slice(20, None)), "no header"),
+            (lambda data: struct.pack_into("<I", data, first_event(data), 12345), "no event"),
+            (lambda data: struct.pack_into("<H", data, first_event(data) + 4, 999), "name event"),
+            (cut, "note:"),
+        )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert words in damaged(folder, change), number
+
+
+def test_random_damage_is_refused_or_read_but_no_other_error(tmp_path: Path) -> None:
+    assert record(tmp_path / "out", PLAYED)["exit"] == 0
+    (file,) = (tmp_path / "out").iterdir()
+    whole = file.read_bytes()
+    draw = random.Random(1)
+    read = refused = 0
+    for _ in range(400):
+        data = bytearray(whole)
+        for _ in range(draw.choice((1, 8, 200))):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        file.write_bytes(data)
+        try:
+            seen(tmp_path / "out")
+            read += 1
+        except TaktError:
+            refused += 1
+    assert min(read, refused) > 50

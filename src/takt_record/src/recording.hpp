@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording: the file of one process, mapped into its memory, so that what was recorded outlives
+// it however it ends. The space is reserved when the file is made, as a disk that fills up later
+// would end the process; when it is used up, events are counted and no longer recorded.
+//
+// Any thread appends at any time: it reserves its part by one atomic addition, and writes its size
+// last, so that a reader sees whole events only. Nothing here takes a lock or allocates after
+// create(). No thread is started in the program that is recorded.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace takt_record {
+
+inline constexpr std::uint64_t magic = 0x31434552544b4154;  // "TAKTREC1" in memory
+inline constexpr std::size_t alignment = 8;                 // of events, in bytes
+
+/// The begin of the file; times in ns. What follows it are `names` bytes of text: the names and
+/// parameters of the events, then the program and its arguments; then events.
+struct Header {
+  std::uint64_t magic;
+  std::uint64_t bytes;                 // of the whole file while it is recorded
+  std::atomic<std::uint64_t> end;      // where the next event goes; beyond `bytes`: it is full
+  std::atomic<std::uint64_t> dropped;  // events for which there was no space
+  std::int64_t monotonic;              // CLOCK_MONOTONIC and
+  std::int64_t realtime;               // CLOCK_REALTIME at the same moment
+  std::int32_t process;
+  std::uint32_t names;  // bytes of text after this header, padded to `alignment`
+};
+static_assert(sizeof(Header) == 56 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// The begin of an event; its arguments follow, each padded to `alignment`.
+struct EventHead {
+  std::atomic<std::uint32_t> bytes;  // of it all; 0: not yet written
+  std::uint16_t event;               // its place in the list of names
+  std::uint16_t core;
+  std::int64_t time;     // CLOCK_MONOTONIC, ns
+  std::int64_t cpu;      // CPU time of the thread, ns; -1: not asked for
+  std::uint32_t thread;  // of the kernel
+  std::uint32_t unused;
+};
+static_assert(sizeof(EventHead) == 32);
+
+/// Arguments of one event, in place; text is cut after 1 KiB.
+class Arguments {
+ public:
+  static constexpr std::size_t most = 4096;       // bytes
+  static constexpr std::size_t most_text = 1024;  // bytes
+
+  void add(std::uint64_t value) noexcept;
+  void add_text(const char* text) noexcept;
+  void add_bytes(const void* bytes, std::size_t count) noexcept;
+
+  [[nodiscard]] const std::byte* data() const noexcept { return data_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  void pad() noexcept;
+
+  std::array<std::byte, most> data_;  // not zeroed for each event
+  std::size_t size_ = 0;
+};
+
+/// The file of this process.
+class Recording {
+ public:
+  /// Makes `path` with `bytes` of space, or less where the disk has less, at least 64 KiB. Returns
+  /// an error message, empty where it worked. `names`: see Header.
+  std::string create(const std::string& path, std::uint64_t bytes, std::string_view names) noexcept;
+
+  /// Appends an event of this moment and this thread; counts it where there is no space.
+  void append(std::uint16_t event, const Arguments& arguments, bool with_cpu_time) noexcept;
+
+  /// Leaves the file as it is and records nothing more: for the child of a fork.
+  void forget() noexcept;
+
+  [[nodiscard]] bool is_open() const noexcept { return header_ != nullptr; }
+
+ private:
+  Header* header_ = nullptr;
+};
+
+}  // namespace takt_record

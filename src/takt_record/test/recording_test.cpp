@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace takt_record {
+namespace {
+
+class File : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "takt_record_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return folder_ + "/one.taktrecord"; }
+
+  std::string content() const {
+    std::ifstream stream{path(), std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+  }
+
+  template <typename Value>
+  static Value at(const std::string& data, std::size_t place) {
+    Value value;
+    std::memcpy(&value, data.data() + place, sizeof value);
+    return value;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(File, begins_with_its_names_and_keeps_events_in_their_order) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1 << 20, "first a=i\nsecond b=s\n"), "");
+  Arguments number;
+  number.add(42);
+  recording.append(0, number, false);
+  Arguments text;
+  text.add_text("abc");
+  recording.append(1, text, true);
+
+  const std::string data = content();
+  EXPECT_EQ(data.substr(0, 8), "TAKTREC1");
+  const auto names = at<std::uint32_t>(data, 52);
+  EXPECT_EQ(names % alignment, 0U);
+  EXPECT_EQ(data.substr(sizeof(Header), 10), "first a=i\n");
+  const std::size_t first = sizeof(Header) + names;
+  EXPECT_EQ(at<std::uint32_t>(data, first), sizeof(EventHead) + 8);
+  EXPECT_EQ(at<std::uint16_t>(data, first + 4), 0);
+  EXPECT_EQ(at<std::int64_t>(data, first + 16), -1);  // CPU time was not asked for
+  EXPECT_EQ(at<std::uint64_t>(data, first + sizeof(EventHead)), 42U);
+  const std::size_t second = first + sizeof(EventHead) + 8;
+  EXPECT_EQ(at<std::uint16_t>(data, second + 4), 1);
+  EXPECT_GE(at<std::int64_t>(data, second + 8), at<std::int64_t>(data, first + 8));
+  EXPECT_GE(at<std::int64_t>(data, second + 16), 0);
+  EXPECT_EQ(at<std::uint64_t>(data, second + sizeof(EventHead)), 3U);
+  EXPECT_EQ(data.substr(second + sizeof(EventHead) + 8, 3), "abc");
+  EXPECT_EQ(at<std::uint64_t>(data, 16), second + sizeof(EventHead) + 16);  // its end
+}
+
+TEST_F(File, counts_what_has_no_space_and_keeps_what_it_has) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1, "x\n"), "");  // the least: 64 KiB
+  Arguments none;
+  constexpr std::uint64_t many = 3000;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    recording.append(0, none, false);
+  }
+  const std::string data = content();
+  EXPECT_EQ(data.size(), 64U << 10);
+  const std::uint64_t kept = (data.size() - sizeof(Header) - 8) / sizeof(EventHead);
+  EXPECT_EQ(at<std::uint64_t>(data, 24), many - kept);
+}
+
+TEST_F(File, keeps_every_event_of_threads_that_write_at_once) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 8 << 20, "x a=i\n"), "");
+  constexpr int threads = 4;
+  constexpr std::uint64_t each = 5000;
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i) {
+    all.emplace_back([&recording] {
+      for (std::uint64_t k = 0; k < each; ++k) {
+        Arguments one;
+        one.add(k);
+        recording.append(0, one, false);
+      }
+    });
+  }
+  for (std::thread& one : all) {
+    one.join();
+  }
+  const std::string data = content();
+  std::vector<std::uint64_t> sum(4);
+  std::size_t events = 0;
+  for (std::size_t place = sizeof(Header) + 8; place < at<std::uint64_t>(data, 16);
+       place += at<std::uint32_t>(data, place)) {
+    ASSERT_EQ(at<std::uint32_t>(data, place), sizeof(EventHead) + 8);
+    EXPECT_LT(at<std::uint64_t>(data, place + sizeof(EventHead)), each);
+    ++events;
+  }
+  EXPECT_EQ(events, threads * each);
+}
+
+TEST_F(File, is_not_made_over_another_one_nor_where_there_is_no_folder) {
+  Recording first;
+  Recording second;
+  ASSERT_EQ(first.create(path(), 1 << 20, "x\n"), "");
+  EXPECT_NE(second.create(path(), 1 << 20, "x\n"), "");
+  EXPECT_FALSE(second.is_open());
+  EXPECT_NE(second.create(folder_ + "/none/x", 1 << 20, "x\n"), "");
+  Arguments none;
+  second.append(0, none, false);  // does nothing
+}
+
+TEST(arguments, are_cut_where_they_have_no_room) {
+  Arguments all;
+  const std::string text(5000, 'x');
+  all.add_text(text.c_str());
+  EXPECT_EQ(all.size(), 8 + Arguments::most_text);
+  all.add_text(nullptr);
+  EXPECT_EQ(all.size(), 16 + Arguments::most_text);
+  for (int i = 0; i < 10; ++i) {
+    all.add_text(text.c_str());
+  }
+  EXPECT_EQ(all.size(), Arguments::most);
+}
+
+}  // namespace
+}  // namespace takt_record
