@@ -24,7 +24,7 @@ def asset(name: str, package: str = "takt.pages") -> str:
     return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
-def plotly() -> str:
-    """plotly.js, made safe to stand inside a script element."""
-    source = resources.files("plotly") / "package_data" / "plotly.min.js"
-    return source.read_text(encoding="utf-8").replace("</script", "<\\/script")
+def scripts(*own: tuple[str, str]) -> str:
+    """What draws the charts and opens folded parts of a page, then its own scripts by package."""
+    shared = [("folds.js", "takt.pages"), ("drawing.js", "takt.pages")]
+    return "\n".join(asset(name, package) for name, package in (*shared, *own))

@@ -27,6 +27,5 @@ def render(page: Page) -> str:
         page=page,
         run=page.run,
         style=pages.asset("page.css"),
-        script=pages.asset("charts.js", "takt.measure.report"),
-        plotly=pages.plotly(),
+        script=pages.scripts(("charts.js", "takt.measure.report")),
     )

@@ -43,8 +43,7 @@ def render(explanation: Explanation) -> str:
         label=label,
         style=page.asset("page.css"),
         chart_data=charts,
-        script=page.asset("gantt.js", "takt.schedule.explain"),
-        plotly=page.plotly(),
+        script=page.scripts(("gantt.js", "takt.schedule.explain")),
     )
 
 
