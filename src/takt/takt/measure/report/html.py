@@ -7,6 +7,7 @@ from pathlib import Path
 
 from takt.documents.writing import write_text
 from takt.measure.report.model import Page, build
+from takt.measure.report.order import worst_first
 from takt.measure.results.model import Run
 from takt.pages import page as pages
 from takt.pages import text
@@ -25,6 +26,7 @@ def render(page: Page) -> str:
     environment.globals["text"] = text
     return environment.get_template("report.html.j2").render(
         page=page,
+        worst_first=worst_first,
         run=page.run,
         style=pages.asset("page.css"),
         script=pages.scripts(("charts.js", "takt.measure.report")),

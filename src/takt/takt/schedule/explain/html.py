@@ -28,13 +28,16 @@ def write_html(explanation: Explanation, file: Path) -> None:
 
 def render(explanation: Explanation) -> str:
     """Lay the page out."""
-    latest = sorted(explanation.details, key=lateness, reverse=True)
+    latest = sorted(explanation.details, key=lateness, reverse=True)[:CHARTS]
+    by_callback: dict[str, list[tuple[int, Late]]] = {}
+    for number, late in enumerate(latest):
+        by_callback.setdefault(late.callback, []).append((number, late))
     environment = page.environment("takt.schedule.explain")
-    charts = [_chart(late) for late in latest[:CHARTS]]
+    charts = [_chart(late) for late in latest]
     return environment.get_template("explain.html.j2").render(
         explanation=explanation,
         causes=list(explanation.by_cause),
-        charted=latest[:CHARTS],
+        latest=by_callback,
         sentence=sentence,
         misses=misses(explanation),
         above_bounds=above_bounds(explanation),
