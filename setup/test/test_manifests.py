@@ -37,7 +37,7 @@ KEY_OF_IMPORTED = {
     "takt_core": "takt_core",
 }
 # rosdep has no key for them; the tool says what to install where one of them is missing.
-NO_KEY_OF_IMPORTED = {"distributed", "duckdb", "perfetto", "plotly", "pyarrow"}
+NO_KEY_OF_IMPORTED = {"distributed", "duckdb", "perfetto", "pyarrow"}
 # Makes the reference of the C++ headers, in this repository only.
 OF_DEVELOPERS = {"tree_sitter", "tree_sitter_cpp"}
 # What is needed though no CMakeLists.txt finds it.
