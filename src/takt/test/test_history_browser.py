@@ -5,19 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import sync_playwright
+from browsing import NEEDED, PATIENCE, chromium
 from test_history import added, run_in
-from test_report_browser import CHROMIUM, FLAGS
 
 from takt.measure.history.accumulate import accumulate
 from takt.measure.history.page import write_history
 from takt.measure.history.store import History
 
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: apt install chromium"),
-    pytest.mark.timeout(600),
-]
+pytestmark = NEEDED
 
 
 def test_the_long_term_picture_is_drawn_and_turns(tmp_path: Path) -> None:
@@ -28,10 +23,9 @@ def test_the_long_term_picture_is_drawn_and_turns(tmp_path: Path) -> None:
         found = accumulate(configuration, history.entries(configuration))
     page_file = write_history(tmp_path / "h.html", [found])
     said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page()
-        page.set_default_timeout(120_000)  # ms; a machine with nothing else to do needs one second
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(page_file.as_uri())
@@ -46,5 +40,4 @@ def test_the_long_term_picture_is_drawn_and_turns(tmp_path: Path) -> None:
         page.wait_for_selector("details.numbers table")
         counts = page.locator("details.numbers tbody td:last-child").all_inner_texts()
         assert sum(int(text.replace("\u202f", "")) for text in counts) == found.count
-        browser.close()
     assert said == []

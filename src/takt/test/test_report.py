@@ -173,10 +173,10 @@ def test_lost_samples_and_repetitions_are_in_the_time_plot() -> None:
     assert drawn["lost"] == [pytest.approx(0.5, abs=0.01), pytest.approx(1.499, abs=0.01)]
 
 
-def test_forty_cells_stay_below_six_megabytes(tmp_path: Path) -> None:
+def test_forty_cells_stay_below_two_megabytes(tmp_path: Path) -> None:
     points = [replace(WAKEUP, payload_bytes=8 * number) for number in range(1, 41)]
     write_run(tmp_path, points, repetitions=1, count=20_000)
-    assert len(report_of(tmp_path).encode()) < 6_000_000
+    assert len(report_of(tmp_path).encode()) < 2_000_000
 
 
 def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_the_command_writes_where_it_is_told(
         main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "here.html")])
     assert not ended.value.code
     assert capfd.readouterr().out.strip() == str(tmp_path / "here.html")
-    assert (tmp_path / "here.html").stat().st_size > 1_000_000
+    assert (tmp_path / "here.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert not (tmp_path / "run" / "report.html").exists()
 
 

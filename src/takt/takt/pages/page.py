@@ -25,6 +25,6 @@ def asset(name: str, package: str = "takt.pages") -> str:
 
 
 def scripts(*own: tuple[str, str]) -> str:
-    """What draws the charts and opens folded parts of a page, then its own scripts by package."""
-    shared = [("folds.js", "takt.pages"), ("drawing.js", "takt.pages")]
+    """The scripts that pages share, then the page's own by package."""
+    shared = [(name, "takt.pages") for name in ("folds.js", "numbers.js", "drawing.js")]
     return "\n".join(asset(name, package) for name, package in (*shared, *own))

@@ -36,7 +36,7 @@ def write_history(file: Path, configurations: Sequence[Accumulated], left_out: i
         written=datetime.now(timezone.utc),
         version=__version__,
         style=page.asset("page.css"),
-        script=page.asset("runs.js", "takt.measure.history"),
+        script=page.scripts(("runs.js", "takt.measure.history")),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, content)

@@ -3,7 +3,7 @@
 // drawn again. `drawing.show(specs)` draws each chart when it comes into sight, after its size changes and for print.
 "use strict";
 const drawing = (() => {
-  const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 }).replaceAll(",", "\u202f");
+  const { amount } = numbers;
 
   // Ticks at 1, 2, 5 (or finer, where the range is short) instead of powers of ten alone.
   function powers(low, high) {
@@ -95,14 +95,14 @@ const drawing = (() => {
       make(front, "path", { class: `line ${look}${fill ? " filled" : ""}`, d: path(points, at) + (fill ? "Z" : ""), ...(fill && { "fill-opacity": fill }) });
       for (const [place, text] of tips) targets.push({ from: at.x(place[0]), to: at.x(place[0]), y: at.y(place[1]), text });
     },
-    dots(front, { look, points, symbol = "ring" }, at, targets) {
+    dots(front, { look, points, symbol = "ring", left = false }, at, targets) {
       for (const [a, b, label, tip] of points) {
         const [cx, cy] = [at.x(a), at.y(b)];
         if (symbol === "cross") make(front, "path", { class: `cross ${look}`, d: `M${cx - 4} ${cy - 4}l8 8m0 -8l-8 8` });
         else make(front, "circle", { class: `ring ${look}`, cx, cy, r: 4 });
         if (label) {
-          const end = cx > at.left + 0.8 * (at.right - at.left);
-          make(front, "text", { class: "mark-label", x: cx + (end ? -8 : 8), y: cy + (end ? 4 : -6), "text-anchor": end ? "end" : "start" }, label);
+          const end = cx > at.left + 0.8 * (at.right - at.left) || (left && cx > at.left + 50);
+          make(front, "text", { class: "mark-label", x: cx + (end ? -8 : 8), y: cy + (end ? 12 : -6), "text-anchor": end ? "end" : "start" }, label);
         }
         targets.push({ from: cx, to: cx, y: cy, text: tip });
       }
@@ -155,5 +155,5 @@ const drawing = (() => {
     document.addEventListener("takt:printing", () => charts.forEach(redraw));
   }
 
-  return { amount, axis, logAxis, rowAxis, show };
+  return { axis, logAxis, rowAxis, show };
 })();

@@ -5,7 +5,7 @@
 (() => {
   const charts = JSON.parse(document.getElementById("chart-data").textContent);
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 }).replaceAll(",", "\u202f");
+  const { amount } = numbers;
   const WIDTH = 1.15, DEPTH = 0.75, HEIGHT = 0.85; // half, half, whole: of a box around the origin
   const LOWEST = -1; // log10 of where nothing occurred
 
@@ -117,24 +117,8 @@
   window.addEventListener("resize", redraw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
-  // The same numbers for eyes and ears that have no use for a picture.
-  function fill(details) {
-    if (details.querySelector("table")) return;
-    const region = document.createElement("div");
-    Object.assign(region, { className: "scroll", tabIndex: 0 });
-    region.setAttribute("role", "region");
-    region.setAttribute("aria-label", "Numbers of the picture");
-    const table = region.appendChild(document.createElement("table"));
-    const head = table.createTHead().insertRow();
-    for (const text of ["run", "from (µs)", "samples"]) head.appendChild(Object.assign(document.createElement("th"), { textContent: text, scope: "col" }));
-    const body = table.createTBody();
-    for (const one of charts[details.dataset.for].series)
-      one.x.forEach((value, i) => {
-        const row = body.insertRow();
-        for (const cell of [one.name, amount(value), amount(one.y[i])]) row.insertCell().textContent = cell;
-      });
-    details.append(region);
-  }
-  for (const details of document.querySelectorAll("details.numbers")) details.addEventListener("toggle", () => details.open && fill(details));
+  document.addEventListener("takt:printing", redraw);
+
+  numbers.offer((id) => [["run", "from (µs)", "samples"], charts[id].series.flatMap((one) => one.x.map((value, i) => [one.name, value, one.y[i]]))]);
   redraw();
 })();

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("chart-data").textContent);
-  const { amount, axis, logAxis } = drawing;
+  const { amount } = numbers, { axis, logAxis } = drawing;
   const look = (one) => `c${one.colour % 8}`;
   const mostOf = (series) => Math.max(...series.flatMap((one) => one.y));
   const counts = (most) => axis("samples per bin", 0.7, most * 1.4, true, [...Array(9).keys()].map((power) => 10 ** power).filter((count) => count <= most * 1.4));
@@ -33,7 +33,7 @@
         points: one.x.flatMap((value, i) => (i ? [[value, one.y[i - 1]], [value, one.y[i]]] : [[value, one.y[0]]])),
         tips: one.x.map((value, i) => [[value, one.y[i]], `${amount(one.y[i] * 100)} % took longer than ${amount(value)} µs`]),
       });
-      const marks = (one) => ({ kind: "dots", look: look(one), points: one.marks.map((mark) => [mark.x, mark.y, mark.name, `${mark.name}: ${amount(mark.x)} µs`]) });
+      const marks = (one, place) => ({ kind: "dots", look: look(one), left: place % 2 === 1, points: one.marks.map((mark) => [mark.x, mark.y, mark.name, `${mark.name}: ${amount(mark.x)} µs`]) });
       return { x: logAxis("latency (µs)", series.flatMap((one) => one.x)), y, shapes: [...series.map(curve), ...series.map(marks)] };
     },
 
@@ -55,7 +55,6 @@
     },
   };
 
-  // The same numbers for eyes and ears that have no use for a chart.
   const tables = {
     histogram: (chart) => [["series", "from (µs)", "to (µs)", "samples"],
       chart.series.flatMap((one) => one.y.flatMap((count, i) => (count ? [[one.name, one.x[i], one.x[i + 1], count]] : [])))],
@@ -65,27 +64,7 @@
     time: (chart) => [["measured time (s)", "fastest (µs)", "slowest (µs)"],
       chart.parts.flatMap((part) => part.x.map((time, i) => [time, part.low[i], part.high[i]]))],
   };
-  function fill(details) {
-    const chart = charts[details.dataset.for];
-    if (!chart || details.querySelector("table")) return;
-    const [heads, rows] = tables[chart.type](chart);
-    const region = document.createElement("div");
-    Object.assign(region, { className: "scroll", tabIndex: 0 });
-    region.setAttribute("role", "region");
-    region.setAttribute("aria-label", "Numbers of the chart");
-    const table = region.appendChild(document.createElement("table"));
-    table.createCaption().textContent = document.getElementById(details.dataset.for).getAttribute("aria-label");
-    const head = table.createTHead().insertRow();
-    for (const text of heads) head.appendChild(Object.assign(document.createElement("th"), { textContent: text, scope: "col" }));
-    const body = table.createTBody();
-    for (const row of rows) {
-      const line = body.insertRow();
-      for (const value of row) line.insertCell().textContent = typeof value === "number" ? amount(value) : value;
-    }
-    details.append(region);
-  }
-  for (const details of document.querySelectorAll("details.numbers"))
-    details.addEventListener("toggle", () => details.open && fill(details));
+  numbers.offer((id) => tables[charts[id].type](charts[id]));
 
   drawing.show(Object.fromEntries(Object.entries(charts).map(([id, chart]) => [id, () => drawings[chart.type](chart)])));
 })();
