@@ -15,7 +15,8 @@ _MEASURE = """() => {
     const found = (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
     return found.length < 4 ? [...found, 1] : found;
   };
-  const over = (front, back) => [0, 1, 2].map((i) => front[i] * front[3] + back[i] * (1 - front[3]));
+  const over = (front, back) =>
+    [0, 1, 2].map((i) => front[i] * front[3] + back[i] * (1 - front[3]));
   const luminance = (colour) => colour.slice(0, 3).map((c) => c / 255)
     .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);

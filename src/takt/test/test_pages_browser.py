@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every page, in a real browser: it can be read in both modes, folded and printed."""
+"""What holds for every page, in a real browser: read in both modes, folded and printed."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_faint_text_is_found(browser: Browser, tmp_path: Path) -> None:
 def test_evidence_is_short_until_it_is_opened(
     browser: Browser, files: dict[str, Path], name: str, width: int
 ) -> None:
-    """The worst alone is open at first, and the whole fits below 6000 pixels when that is closed."""
+    """The worst alone is open at first; the rest is a line or a few each."""
     with opened(browser, files[name], width=width) as page:
         assert page.locator("details.measurement[open]").count() == 1
         height = """(id) => (document.getElementById(id) || [...document.querySelectorAll(
@@ -146,7 +146,7 @@ def test_the_latest_job_is_first_and_open(browser: Browser, files: dict[str, Pat
 
 
 def test_evidence_is_as_wide_as_a_narrow_screen(browser: Browser, files: dict[str, Path]) -> None:
-    """Beside its share it had a column of a few letters, and an article the height of two screens."""
+    """Beside its share it had a column of a few letters, two screens high."""
     with opened(browser, files["explanation"], width=420) as page:
         open_all(page)
         narrow = page.evaluate(
