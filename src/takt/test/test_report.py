@@ -17,6 +17,7 @@ from takt.cli.main import main
 from takt.measure.report import charts
 from takt.measure.report.html import write_report
 from takt.measure.report.model import build
+from takt.measure.report.order import worst_first
 from takt.measure.report.settings import _remarks
 from takt.measure.results import store
 from takt.measure.results.model import Conditions, Status
@@ -79,6 +80,19 @@ def test_settings_that_differ_only_in_scheduling_share_charts(tmp_path: Path) ->
     assert [one.colour for one in first.variants] == [0, 1]
     names = [one["name"] for one in first.charts[f"{first.anchor}-histogram"]["series"]]
     assert names == ["normal", "real-time FIFO 80, CPU 1"]
+
+
+def test_the_worst_measurement_is_shown_first(tmp_path: Path) -> None:
+    quiet = Point("raw", "wakeup", "nanosleep", "other", 60.0, spikes=0)
+    points = [
+        quiet,
+        replace(quiet, payload_bytes=1, losses=5),
+        replace(quiet, payload_bytes=2, median_us=2000.0),
+        replace(quiet, payload_bytes=3, median_us=300.0),
+    ]
+    page = build(tmp_path, write_run(tmp_path, points, repetitions=1, count=300))
+    order = [one.variants[0].cells[0].payload_bytes for one in worst_first(page.measurements)]
+    assert order == [2, 1, 3, 0]  # late, absent, slow, none of these
 
 
 def test_no_sample_is_missing_in_the_histogram() -> None:
