@@ -147,7 +147,7 @@ const drawing = (() => {
 
   function show(specs) {
     const charts = [...document.querySelectorAll(".chart")].filter((one) => specs[one.id]);
-    const seen = (one) => one.clientWidth && one.checkVisibility?.({ contentVisibilityAuto: true }) !== false;
+    const seen = (one) => one.clientWidth && one.checkVisibility?.() !== false;
     const redraw = (one) => seen(one) && String(one.clientWidth) !== one.dataset.drawn && draw(one, specs[one.id]());
     const watch = new ResizeObserver((entries) => entries.forEach((entry) => redraw(entry.target)));
     charts.forEach((one) => watch.observe(one));
