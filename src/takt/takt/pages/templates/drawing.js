@@ -101,7 +101,7 @@ const drawing = (() => {
         if (symbol === "cross") make(front, "path", { class: `cross ${look}`, d: `M${cx - 4} ${cy - 4}l8 8m0 -8l-8 8` });
         else make(front, "circle", { class: `ring ${look}`, cx, cy, r: 4 });
         if (label) {
-          const end = cx > at.left + 0.8 * (at.right - at.left) || (left && cx > at.left + 50);
+          const end = cx > at.left + 0.8 * (at.right - at.left) || (left && cx > at.left + 36);
           make(front, "text", { class: "mark-label", x: cx + (end ? -8 : 8), y: cy + (end ? 12 : -6), "text-anchor": end ? "end" : "start" }, label);
         }
         targets.push({ from: cx, to: cx, y: cy, text: tip });
