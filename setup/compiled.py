@@ -34,7 +34,9 @@ NEWER = Wanted("gcc", 14)
 PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
 RUN = ("sched", "stats")  # tests of the core that are linked and run
-LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread")
+# Debian builds GoogleTest with its newest GCC, so it needs the C++ library that programs run with;
+# an older GCC brings an older one to link with.
+LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread", "-l:libstdc++.so.6")
 # What the build's own compiler made, and what only matters to code that is kept.
 DROPPED = ("-c", "-O0", "-O2", "-fPIC", "-Winvalid-pch")
 # What precompiled headers of the library depend on; one that does not fit is a warning.
