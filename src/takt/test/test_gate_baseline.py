@@ -18,7 +18,7 @@ from takt.judge.model import Judgement, Quantity, Verdict
 from takt.judge.opening import open_trial
 from takt.judge.repetition import merged
 from takt.judge.series import side
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 
 COUNT = 600
 US = 1000

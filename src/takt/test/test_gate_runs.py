@@ -17,7 +17,7 @@ from takt.judge.limits import Limits
 from takt.judge.model import Judgement, Quantity, Verdict
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Status
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 
 POINT = Point("raw", "wakeup", "nanosleep", "other", 58.0, spikes=0.0)
 KEY = POINT.key

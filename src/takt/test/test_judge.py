@@ -24,8 +24,8 @@ from takt.errors import TaktError
 from takt.judge.gate import judge as gate
 from takt.judge.limits import Limits, read_limits
 from takt.judge.model import Quantity
-from takt.schedule.absence.model import Outcome
 from takt.schedule.trace.file import Type
+from takt.statistics.judgement import Outcome
 
 
 def test_a_run_that_keeps_its_deadlines_meets(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import trace_files as make
 from command_line import takt
 from test_metrics import MS, PLAN, SCAN, SENSOR, application, job, names
 
-from takt.schedule.absence.model import Outcome
 from takt.schedule.metrics import measure
 from takt.schedule.trace.file import Type
+from takt.statistics.judgement import Outcome
 
 CHAIN = {"chains": [{"name": "through", "callbacks": ["sensor.read", "plan.step"]}]}
 LIMITED = {"chains": [CHAIN["chains"][0] | {"max_latency": 8 * MS}]}

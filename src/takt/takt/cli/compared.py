@@ -21,7 +21,7 @@ from takt.measure.statistics.compare_model import (
 )
 from takt.pages.row_table import RowTable, of_cells
 from takt.pages.text import count, number_of, probability
-from takt.schedule.absence.model import Outcome as Verdict
+from takt.statistics.judgement import Outcome as Verdict
 
 _VERDICTS = {
     Outcome.regressed: Verdict.fails,

@@ -63,10 +63,10 @@ def gate(
     from takt.judge import baseline, ci
     from takt.judge.gate import examine
     from takt.judge.limits import read_limits
-    from takt.judge.model import GateDocument, overall
+    from takt.judge.model import GateDocument
     from takt.judge.repetition import merged
     from takt.judge.show import show
-    from takt.schedule.absence.model import Outcome
+    from takt.statistics.judgement import Outcome, overall
 
     wanted = read_limits(limits)
     if write_baseline:  # the former one, which this may replace, is no judge

@@ -26,7 +26,8 @@ from takt.judge.wrong import wrong
 from takt.measure.results import reservations
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.series import Series, joined, read_series
-from takt.schedule.absence.model import Absence, Outcome
+from takt.schedule.absence.model import Absence
+from takt.statistics.judgement import Outcome
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from takt.judge import words
 from takt.judge.model import Judgement, Verdict
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from takt.judge.callbacks import callbacks
 from takt.judge.cells import Measured
 from takt.judge.disturbances import disturbances
 from takt.judge.limits import ALL, Limits
-from takt.judge.model import Judgement, Quantity, Verdict, overall
+from takt.judge.model import Judgement, Quantity, Verdict
 from takt.judge.opening import open_trial
 from takt.judge.paths import chains, reads
 from takt.judge.pool import pooled
@@ -30,7 +30,7 @@ from takt.measure.results import reservations, store
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome, overall
 
 ENDING = ".takttrace"
 

@@ -17,9 +17,9 @@ from takt.judge import model
 from takt.judge.model import Judgement, Quantity
 from takt.judge.repetition import SIMULATOR, Key, Repetition, Side
 from takt.judge.wrong import wrong
-from takt.schedule.absence.model import Outcome
 from takt.statistics import growth, ratios
 from takt.statistics.growth import Share
+from takt.statistics.judgement import Outcome
 from takt.statistics.shares import Difference, share
 
 LEAST = 3  # repetitions on each side

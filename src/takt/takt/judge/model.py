@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import Enum
 
 from pydantic import BaseModel, ConfigDict
 
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 
 SCHEMA_VERSION = 1
 VALUES = "values"  # the statistic of a series of the baseline that has none here
@@ -93,11 +92,3 @@ class GateDocument(_Part):
     schema_version: int = SCHEMA_VERSION
     outcome: Outcome  # of all traces
     verdicts: list[Verdict]
-
-
-def overall(outcomes: Iterable[Outcome]) -> Outcome:
-    """One failure fails the whole; nothing judged is nothing decided."""
-    found = set(outcomes)
-    if Outcome.fails in found:
-        return Outcome.fails
-    return Outcome.meets if found == {Outcome.meets} else Outcome.undecided

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from takt.judge.callbacks import MOST_JOBS
-from takt.judge.model import Judgement, Quantity, overall
-from takt.judge.share import decide
+from takt.judge.model import Judgement, Quantity
 from takt.pages.text import number_of
+from takt.statistics.judgement import decide, overall
 
 
 def pooled(repetitions: Sequence[list[Judgement]], confidence: float) -> list[Judgement]:

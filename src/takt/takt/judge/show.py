@@ -8,7 +8,7 @@ from rich.console import Console
 from takt.judge import words
 from takt.judge.model import Judgement, Verdict
 from takt.pages.row_table import RowTable
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 
 _STYLES = {Outcome.meets: "green", Outcome.fails: "red", Outcome.undecided: "yellow"}
 

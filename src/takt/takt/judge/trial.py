@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from takt.judge.limits import ALL, Limits
 from takt.judge.model import DecidingJob, Judgement, Quantity
 from takt.judge.recorded import Recorded, above, worst_us
-from takt.judge.share import decide, upper
-from takt.schedule.absence.model import Absence, Outcome
+from takt.schedule.absence.model import Absence
 from takt.statistics import Int64
+from takt.statistics.judgement import Outcome, decide, upper
 
 if TYPE_CHECKING:
     import takt_core

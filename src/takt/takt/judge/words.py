@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from takt.judge.model import VALUES, Growth, Judgement, Quantity, Verdict
 from takt.pages.text import number_of
-from takt.schedule.absence.model import Outcome
+from takt.statistics.judgement import Outcome
 from takt.statistics.ratios import QUANTILES
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from takt.statistics.judgement import ALLOWED
 from takt.statistics.shares import Counted, Difference, difference, least, share
 
-#: A share that grew by less is no regression, however certain the growth is: 1 in 1,000, as in
-#: the verdict of ``takt check``.
-LEAST_GROWTH = 0.001
+#: A share that grew by less is no regression, however certain the growth is.
+LEAST_GROWTH = ALLOWED
 #: A share is undecided where the data do not exclude that it grew by more than this.
 RESOLVED = 0.005
 

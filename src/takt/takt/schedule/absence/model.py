@@ -4,17 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
 
 from pydantic import BaseModel, ConfigDict
 
-
-class Outcome(str, Enum):
-    """The answer to one limit, and to all of them."""
-
-    meets = "meets"
-    fails = "fails"
-    undecided = "undecided"
+from takt.statistics.judgement import Outcome
 
 
 class Absence(BaseModel):

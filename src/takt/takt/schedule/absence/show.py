@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from takt.pages.row_table import RowTable
-from takt.schedule.absence.model import Absence, Outcome
+from takt.schedule.absence.model import Absence
+from takt.statistics.judgement import Outcome
 
 _STYLES = {Outcome.fails: "red", Outcome.undecided: "yellow"}
 
