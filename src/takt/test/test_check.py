@@ -194,7 +194,7 @@ def test_the_table_has_the_responses_of_all_repetitions_together(
         assert layer.statistics.response.max_us == pytest.approx(every.max())
         row = f"{text_of.microseconds(every.max())}  "
         assert any(row in line for line in lines)
-        late = layer.misses(layer.first.deadline_us).at_most
+        late = layer.late(layer.first.deadline_us).at_most
         assert (late > layer.absent) == (every.max() > layer.first.deadline_us)
 
 

@@ -75,7 +75,7 @@ def test_lost_samples_fail(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", replace(POINT, losses=5))
     found = of(judge(folder, limits()), Quantity.completeness)
     assert (found.outcome, found.exceeded) == (Outcome.fails, 15)
-    assert judge(folder, limits(lost="2%")).outcome is Outcome.meets
+    assert judge(folder, limits(lost="2%", late="0%")).outcome is Outcome.meets
 
 
 def test_a_failed_repetition_fails_and_a_stopped_one_is_undecided(tmp_path: Path) -> None:

@@ -243,8 +243,8 @@ def test_what_is_in_no_number_is_told(
     with pytest.raises(SystemExit):
         main(command)
     told = capfd.readouterr()
-    assert "40 more are missing" in told.out
-    assert "skipped: 1 cell that did not complete" in told.err
+    assert "(40 missing, excluded" in told.out
+    assert "skipped: failed: fails: 1 of 1 repetitions failed" in told.err
     with pytest.raises(SystemExit):
         main([*command[:1], str(runs[1]), *command[2:]])
     assert "skipped" not in capfd.readouterr().err

@@ -51,13 +51,15 @@ def table(result: Comparison) -> RowTable[Any]:
         after = ", ".join(map(probability, late.shares)) if late else "–"
         lost = f"{cell.lost[0]}, {cell.lost[1]}"
         ratios = (*written(cell.changes.get("p50")), *written(cell.changes.get("p99")))
-        rows.append((cell.key, *ratios, after, lost, verdict))
+        sides = ", ".join(one.value for one in cell.sides)
+        rows.append((cell.key, *ratios, after, lost, sides, verdict))
     rows += [
-        (key, *"–––––", "–", Text(Outcome.regressed.value, style="bold red")) for key in result.gone
+        (key, *"–––––", "–", "–", Text(Outcome.regressed.value, style="bold red"))
+        for key in result.gone
     ]
     headings = (
         *("cell", "p50 B/A", "interval of p50", "p99 B/A", "interval of p99"),
-        *("late A, B", "lost A, B", ""),
+        *("late A, B", "lost A, B", "outcome A, B", ""),
     )
     return of_cells(headings, rows, words=[""])
 

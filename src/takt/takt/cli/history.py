@@ -55,7 +55,7 @@ def history(
     from takt.measure.history.store import History, find, says
     from takt.measure.results import store as results
     from takt.measure.results.model import SCHEMA_VERSION
-    from takt.pages.text import number_of
+    from takt.measure.results.outcome import CellOutcome, judge
 
     try:
         deadline_us = parse_duration(deadline) / 1000 if deadline else None
@@ -66,13 +66,14 @@ def history(
         raise TaktError(
             "no runs found", where=str(runs[0]), fix="give folders that contain a run.json"
         )
-    added, silent = 0, 0
+    added = 0
+    silent: dict[str, CellOutcome] = {}
     with History(store) as opened:
         for folder in folders:
             try:
                 run = results.read(folder)
                 added += opened.add(run, folder)
-                silent += sum(not says(cell) for cell in run.cells)
+                silent.update({cell.id: judge([cell]) for cell in run.cells if not says(cell)})
             except TaktError as error:  # another version's run is no reason to stop
                 stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
@@ -80,16 +81,15 @@ def history(
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []
-    if silent:
-        words = "did not complete or had no samples"
-        stderr().print(
-            f"skipped: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
-        )
+    for cell, found in silent.items():
+        words = f"skipped: {cell}: {found.outcome.value}: {'; '.join(found.reasons)}"
+        stderr().print(words, style="yellow", soft_wrap=True, markup=False)
     if as_json:
         document: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "store": str(store),
             "added": added,
+            "skipped": {cell: found.model_dump(mode="json") for cell, found in silent.items()},
             "configurations": [one.document() for one in accumulated],
             "page": str(page),
             "pictures": [str(file) for file in pictures],

@@ -13,7 +13,7 @@ import typer
 from takt.cli.output import bars, print_json, stderr, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from takt.documents.own import Refused
     from takt.measure.experiment.plan import Plan
@@ -198,7 +198,7 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "status": run.status.value,
-        "verdict": run.verdict.model_dump() if run.verdict else None,
+        "verdict": run.verdict.model_dump(mode="json") if run.verdict else None,
         "rows": [_document_of(row) for row in rows(folder, run.cells)],
         "cells": [brief(cell) for cell in run.cells],
         "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
@@ -220,12 +220,15 @@ def _document_of(row: Row) -> dict[str, Any]:
         "disturbed": row.disturbed,
         "late": row.late,
         "response": {name: getattr(response, name, None) for name in percentiles},
+        "outcome": row.outcome.outcome.value,
+        "judged": row.outcome.model_dump(mode="json"),
     }
 
 
 def brief(cell: Cell) -> dict[str, Any]:
     """A cell as ``--json`` tells it: named after what was obtained; its latency, for itself."""
     from takt.measure.results import obtained
+    from takt.measure.results.outcome import judge
 
     got = obtained.measured(cell)
     names = [
@@ -254,6 +257,7 @@ def brief(cell: Cell) -> dict[str, Any]:
         "priority": min(one.priority for one in got),
         "asked": obtained.asked(cell)._asdict(),
         "status": cell.status.value,
+        "outcome": judge([cell]).outcome.value,
         "error": error,
     }
 
@@ -261,14 +265,21 @@ def brief(cell: Cell) -> dict[str, Any]:
 def _show(run: Run, folder: Path) -> None:
     from takt.cli.blocks import blocks
     from takt.measure.results.disturbed import sentence
+    from takt.measure.statistics.pooled import rows
+    from takt.statistics.judgement import Outcome
 
     console = stdout()
-    console.print(_table(run, folder))
+    found = rows(folder, run.cells)
+    console.print(_table(run, found))
     caption = (
         "Each row: all repetitions together, from the planned start. Late: after the "
         "deadline. Missing: not received."
     )
     console.print(caption, style="dim", markup=False)
+    for row in found:
+        if row.outcome.outcome is not Outcome.meets:
+            text = f"{row.name}: {row.outcome.outcome.value}: {'; '.join(row.outcome.reasons)}"
+            console.print(text, soft_wrap=True, markup=False, highlight=False)
     for cell in run.cells:
         if cell.conditions and cell.conditions.clock_bound_us:
             bound = _microseconds(cell.conditions.clock_bound_us)
@@ -289,15 +300,14 @@ def _show(run: Run, folder: Path) -> None:
     console.print(f"results: {folder}", soft_wrap=True, markup=False)
 
 
-def _table(run: Run, folder: Path) -> RowTable[Any]:
+def _table(run: Run, found: Sequence[Row]) -> RowTable[Any]:
     from takt.measure.results.model import Status
-    from takt.measure.statistics.pooled import rows
     from takt.pages.row_table import of_cells
 
     whole = run.status is Status.complete
     disturbed = any(cell.disturbed for cell in run.cells)
     cells = []
-    for row in rows(folder, run.cells):
+    for row in found:
         response = row.statistics.response if row.statistics else None
         complete = sum(cell.status is Status.complete for cell in row.cells)
         cells.append(
@@ -312,11 +322,12 @@ def _table(run: Run, folder: Path) -> RowTable[Any]:
                 "" if row.late is None else row.late,
                 *(() if whole else (f"{complete} of {len(row.cells)}",)),
                 *((f"{row.disturbed} of {len(row.cells)}",) if disturbed else ()),
+                row.outcome.outcome.value,
             )
         )
     headings = ["measurement", "count", "absent", "p50", "p99", "p99.9", "max", "late"]
     title = f"{run.name}: response in µs"
-    headings += [*([] if whole else ["complete"]), *(["disturbed"] if disturbed else [])]
+    headings += [*([] if whole else ["complete"]), *(["disturbed"] if disturbed else []), "outcome"]
     return of_cells(headings, cells, title=title)
 
 

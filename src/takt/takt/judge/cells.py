@@ -23,7 +23,7 @@ from takt.judge.recorded import above, worst_us
 from takt.judge.repetition import NOTHING, Key, Repetition, Side, events, repetition, share
 from takt.judge.trial import Excuses, counted, never
 from takt.judge.wrong import wrong
-from takt.measure.results import reservations
+from takt.measure.results import outcome, reservations
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.series import Series, joined, read_series
 from takt.schedule.absence.model import Absence
@@ -40,10 +40,7 @@ class Measured:
     def excused(self, limit: int) -> int:
         """The most samples later than that limit in ns that the cell itself did not cause."""
         every = len(self.series) + reservations.absent(self.cell)
-        if self.cell.disturbed:
-            return every
-        shortest = max(1, min(limit, round(self.cell.period_us * 1000)))
-        return min(every, int(self.cell.steal_seconds * 1e9 / shortest))
+        return min(every, outcome.excuses(self.cell, limit / 1000))
 
 
 def read(run: Run, folder: Path) -> dict[str, list[Measured]]:
@@ -77,8 +74,8 @@ def judge(cells: Mapping[str, Sequence[Measured]], limits: Limits, path: Path) -
     for key, repetitions in cells.items():
         own = _limits(limits, key)
         found += [_complete(key, repetitions, own, confidence)]
-        if any(len(one.series) for one in repetitions):
-            found += [_responses(key, repetitions, own, confidence)]
+        found += [_responses(key, repetitions, own, confidence)]
+        found += _settings(key, repetitions)
     return found
 
 
@@ -128,38 +125,63 @@ def _limit(own: CellLimits, repetitions: Sequence[Measured]) -> int:
 def _responses(
     key: str, repetitions: Sequence[Measured], own: CellLimits, confidence: float
 ) -> Judgement:
+    """Late samples; without a limit of their own, absent ones are late."""
     limit = _limit(own, repetitions)
-    late = [above(one.series.response_ns, limit) for one in repetitions]
-    excused = sum(
-        min(number, one.excused(limit)) for number, one in zip(late, repetitions, strict=True)
-    )
+    absent = [reservations.absent(one.cell) if own.lost is None else 0 for one in repetitions]
+    late = [
+        above(one.series.response_ns, limit) + never
+        for one, never in zip(repetitions, absent, strict=True)
+    ]
     every = np.concatenate([one.series.response_ns for one in repetitions])
     return counted(
         confidence,
         key,
         Quantity.response,
         sum(late),
-        len(every),
+        len(every) + sum(absent),
         own.late,
-        Excuses(excused),
+        Excuses(_excused(late, repetitions, limit)),
         limit_us=limit / 1000,
         worst_us=worst_us(every),
     )
+
+
+def _excused(events: Sequence[int], repetitions: Sequence[Measured], limit: int) -> int:
+    return sum(
+        min(number, one.excused(limit)) for number, one in zip(events, repetitions, strict=True)
+    )
+
+
+def _settings(key: str, repetitions: Sequence[Measured]) -> list[Judgement]:
+    """What was measured without a requested setting answers another question."""
+    without = [one for one in repetitions if outcome.not_granted([one.cell])]
+    if not without:
+        return []
+    return [
+        Judgement(
+            subject=key,
+            quantity=Quantity.settings,
+            limit_us=None,
+            allowed=0,
+            exceeded=len(without),
+            count=len(repetitions),
+            outcome=Outcome.undecided,
+            reason="; ".join(outcome.not_granted([one.cell for one in without])),
+        )
+    ]
 
 
 def _complete(
     key: str, repetitions: Sequence[Measured], own: CellLimits, confidence: float
 ) -> Judgement:
     """Lost samples and those never sent; a repetition that failed has no number of them."""
-    limit = _limit(own, repetitions)
     absent = [reservations.absent(one.cell) for one in repetitions]
-    excused = sum(
-        min(number, one.excused(limit)) for number, one in zip(absent, repetitions, strict=True)
-    )
+    excused = _excused(absent, repetitions, _limit(own, repetitions))
+    allowed = own.late if own.lost is None else own.lost
     expected = sum(reservations.expected(one.cell) for one in repetitions)
     expected = max(expected, sum(absent))
     found = counted(
-        confidence, key, Quantity.completeness, sum(absent), expected, own.lost, Excuses(excused)
+        confidence, key, Quantity.completeness, sum(absent), expected, allowed, Excuses(excused)
     )
     for status in (Status.failed, Status.partial, Status.pending):
         those = [one.cell for one in repetitions if one.cell.status is status]

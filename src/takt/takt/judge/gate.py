@@ -26,7 +26,7 @@ from takt.judge.repetition import Side
 from takt.judge.series import side
 from takt.judge.trial import Trial
 from takt.judge.wrong import wrong
-from takt.measure.results import reservations, store
+from takt.measure.results import store
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
@@ -141,7 +141,7 @@ class ExaminedRun:
         """Cell by cell."""
         limits = self.limits
         judged = cells.judge(self._cells, limits, self.path)
-        remarks = reservations.refused(self._run.cells)
+        remarks = []
         if disturbed := sentence(self._run.cells):
             remarks.append(disturbed)
         if limits.callbacks or limits.chains or limits.reads:

@@ -13,6 +13,7 @@ from pydantic import Field
 from takt.documents import yaml_file
 from takt.documents.quantities import Duration, Share, Strict
 from takt.documents.yaml_file import Form
+from takt.statistics.judgement import ALLOWED
 
 ALL = 1_000_000  # parts
 
@@ -49,8 +50,12 @@ class CellLimits(Strict):
     """Limits of the cells of a run."""
 
     response: Duration | None = Field(None, description="longest response; default: its deadline")
-    late: Share = Field(0, description="share of its samples that may exceed it")
-    lost: Share = Field(0, description="share of its samples that may be lost or never sent")
+    late: Share = Field(round(ALLOWED * ALL), description="share of its samples that may exceed it")
+    lost: Share | None = Field(
+        None,
+        description="share of its samples that may be lost or never sent; "
+        "default: they count among the late ones",
+    )
 
 
 class NotWorseThan(Strict):

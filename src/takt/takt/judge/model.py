@@ -22,6 +22,7 @@ class Quantity(str, Enum):
     age = "age"  # of the data of a chain or of a reader, at each use
     skipped = "skipped"  # releases without a job
     completeness = "completeness"  # jobs that the period asks for, samples that were asked for
+    settings = "settings"  # of a cell, that it requests
     record = "record"  # whether the trace holds everything that happened
 
 

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.measure.results import obtained, reservations
+from takt.measure.results import obtained, outcome, reservations
 from takt.measure.results.model import Cell, Note, Statistics, Status
+from takt.measure.results.outcome import Late
 from takt.measure.statistics.pooled import by_name, together
 from takt.pages import text
-
-CONFIDENCE = 0.95
 
 _TITLES = {
     ("raw", "wakeup", "nanosleep"): "Timer wake-up",
@@ -46,38 +45,6 @@ def is_realtime(cell: Cell) -> bool:
 
 
 @dataclass(frozen=True)
-class Misses:
-    """How many of ``count`` responses missed a limit: between ``at_least`` and ``at_most``."""
-
-    at_least: int
-    at_most: int
-    count: int
-
-    @property
-    def upper(self) -> float:
-        """The probability of a miss is below this, with :data:`CONFIDENCE`."""
-        return upper_bound(self.at_most, self.count)
-
-    @property
-    def lower(self) -> float:
-        """The probability of a miss is above this, with :data:`CONFIDENCE`."""
-        return 1.0 - upper_bound(self.count - self.at_least, self.count)
-
-    def without(self, excused: int) -> Misses:
-        """The same with misses that are not the machine's own left out of what is certain."""
-        return Misses(max(0, self.at_least - excused), self.at_most, self.count)
-
-
-def upper_bound(exceeded: int, count: int) -> float:
-    """Clopper-Pearson upper bound of a probability at :data:`CONFIDENCE`; 1 without samples."""
-    if count == 0:
-        return 1.0
-    import takt_core
-
-    return float(takt_core.exceedance(exceeded, count, CONFIDENCE)[1])
-
-
-@dataclass(frozen=True)
 class Layer:
     """The repetitions of one key that obtained the same."""
 
@@ -102,7 +69,7 @@ class Layer:
     @property
     def count(self) -> int:
         """Responses that were judged, those that never came included."""
-        return self.absent + sum(cell.count for cell in self.cells)
+        return sum(map(outcome.judged, self.cells))
 
     @property
     def absent(self) -> int:
@@ -124,14 +91,9 @@ class Layer:
         """Cells that were stopped or never begun."""
         return [cell for cell in self.cells if cell.status in (Status.partial, Status.pending)]
 
-    def misses(self, limit_us: float) -> Misses:
-        """Count the responses later than a limit, as exactly as ``run.json`` tells."""
-        pairs = [_misses(cell, limit_us) for cell in self.cells]
-        return Misses(
-            at_least=self.absent + sum(least for least, _ in pairs),
-            at_most=self.absent + sum(most for _, most in pairs),
-            count=self.count,
-        )
+    def late(self, limit_us: float) -> Late:
+        """The responses later than a limit, absent ones included."""
+        return outcome.late(self.cells, limit_us)
 
     @property
     def not_obtained(self) -> list[Note]:
@@ -145,19 +107,6 @@ class Layer:
                 what = f"requested {obtained.asked(cell)}, granted {obtained.told([cell])}"
                 notes.setdefault(what, Note(what=what, why="the kernel gave no reason"))
         return list(notes.values())
-
-
-def _misses(cell: Cell, limit_us: float) -> tuple[int, int]:
-    """Least and most responses later than the limit; counted limits on both sides enclose it."""
-    statistics = cell.statistics
-    if statistics is None:  # not judged, so not in time
-        return 0, cell.count
-    counted = [statistics.exceedance, *statistics.loop_exceedance]
-    least = [one.exceeded for one in counted if one.deadline_us >= limit_us]
-    most = [one.exceeded for one in counted if one.deadline_us <= limit_us]
-    if statistics.response.max_us <= limit_us:
-        most.append(0)
-    return max(least, default=0), min(most, default=cell.count)
 
 
 def layers(cells: Iterable[Cell], folder: Path | None = None) -> list[Layer]:

@@ -117,7 +117,7 @@ def _response(key: str, layer: Layer) -> str:
 
 
 def _late(layer: Layer) -> str:
-    late = layer.misses(layer.first.deadline_us).at_most
+    late = layer.late(layer.first.deadline_us).at_most
     return text.count(late) if layer.count else text.ABSENT
 
 

@@ -2,14 +2,13 @@
 """From a run to a verdict: a pure function, with rules that a person can check.
 
 1. Judged are the cells that asked for real-time scheduling; all cells where none did.
-2. Only counts decide, never a single maximum. A layer *keeps its deadline* when the probability of
-   a later response is below :data:`TARGET` with 95 % confidence (Clopper-Pearson; what did not
-   arrive is late). It *misses* when that probability is above the target with the same
-   confidence. In between, there are too few samples, and the level is unknown.
+2. Only counts decide, never a single maximum: the one judgement of all commands
+   (:mod:`takt.measure.results.outcome`). A layer *keeps its deadline* when its responses meet it,
+   *misses* it when they fail. In between, there are too few samples, and the level is unknown.
 3. A layer is good when it keeps its deadline and, with a probability of :data:`MARGIN_TARGET`,
    a quarter of it (:data:`MARGIN`): the rest of the cycle belongs to the control law. It is fair
    when it keeps the deadline only.
-4. Misses that stolen time can explain do not convict the machine: instead of bad, unknown.
+4. Misses that a disturbance can explain do not convict the machine: instead of bad, unknown.
 5. At most fair: losses, failed or unfinished repetitions, stacks that are not installed, real-time
    settings that were refused (the headline says so of a policy), and a kernel other than
    PREEMPT_RT (no short measurement shows what it does under load).
@@ -18,21 +17,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from takt.doctor.finding import Finding, Severity
-from takt.measure.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
-from takt.measure.results import obtained
+from takt.measure.check.evidence import Layer, is_realtime, layers, way
+from takt.measure.results import obtained, outcome
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Cell, Run, Status, Verdict
 from takt.measure.statistics.summary import LOOP_RATES_HZ
 from takt.pages import text
+from takt.statistics.judgement import CONFIDENCE, Outcome
 
 Level = Literal["good", "fair", "unknown", "bad"]
 RANKS: tuple[Level, ...] = ("good", "fair", "unknown", "bad")
 
-TARGET = 1e-3
 MARGIN = 0.25
 MARGIN_TARGET = 1e-2
 
@@ -63,7 +62,12 @@ def judge(run: Run) -> Verdict:
     """Judge a run by the rules above."""
     judgements = assess(run)
     if not judgements:
-        return Verdict(level="unknown", headline="Nothing was measured.", reasons=_failures(run))
+        return Verdict(
+            level="unknown",
+            outcome=Outcome.undecided,
+            headline="Nothing was measured.",
+            reasons=_failures(run),
+        )
     level = worst(*(one.level for one in judgements))
     reasons = [reason for one in judgements for reason in one.reasons]
     if (kernel := _finding(run, "preemption")) and kernel.severity is not Severity.good:
@@ -84,7 +88,12 @@ def judge(run: Run) -> Verdict:
     if disturbed := sentence(cell for one in judgements for cell in one.layer.cells):
         reasons.append(disturbed)
     reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
-    return Verdict(level=level, headline=_headline(level, judgements), reasons=reasons)
+    return Verdict(
+        level=level,
+        outcome=outcome.of_run([cell for one in judgements for cell in one.layer.cells]),
+        headline=_headline(level, judgements),
+        reasons=reasons,
+    )
 
 
 def assess(run: Run) -> list[Judgement]:
@@ -96,36 +105,34 @@ def assess(run: Run) -> list[Judgement]:
 def judge_layer(layer: Layer) -> Judgement:
     """Apply rules 2 to 5 to one layer."""
     deadline = layer.first.deadline_us
-    misses = layer.misses(deadline)
-    found = Judgement(layer, "unknown", misses.upper <= TARGET, held_rate(layer))
-    excused = _excused(layer)
-    said = f"{layer.title}: {text.count(misses.at_most)} of {text.count(misses.count)} "
+    late = layer.late(deadline)
+    decision = late.decide()
+    keeps = decision.outcome is Outcome.meets
+    found = Judgement(layer, "unknown", keeps, held_rate(layer))
+    said = f"{layer.title}: {text.count(late.at_most)} of {text.count(late.count)} "
     said += f"responses came after {text.duration(deadline)}" + " or are missing" * bool(
         layer.absent
     )
     if layer.count == 0:
         found.reasons.append(f"{layer.title}: nothing was measured.")
     elif found.keeps:
-        quarter = layer.misses(deadline * MARGIN)
-        found.level = "good" if quarter.upper <= MARGIN_TARGET else "fair"
-        found.reasons.append(f"{said}; {_bounded(misses.upper)}.")
+        quarter = layer.late(deadline * MARGIN).decide(MARGIN_TARGET)
+        found.level = "good" if quarter.outcome is Outcome.meets else "fair"
+        found.reasons.append(f"{said}; {_bounded(decision.high)}.")
         if found.level == "fair":
             limit = text.duration(deadline * MARGIN)
             found.reasons.append(
-                f"{layer.title}: up to {text.probability(quarter.upper)} take more than "
+                f"{layer.title}: up to {text.probability(quarter.high)} take more than "
                 f"{limit}, a quarter of the deadline: little time remains for the control "
                 "law."
             )
-    elif misses.lower <= TARGET:
-        found.reasons.append(f"{said}; too few samples to show fewer than 1 in 1000.")
-    elif misses.without(excused).lower <= TARGET:
-        found.reasons.append(
-            f"{said}, but the hypervisor stole {text.duration(layer.steal_us)} meanwhile, "
-            f"which explains up to {text.count(excused)} of them."
-        )
-    else:
+    elif decision.outcome is Outcome.fails:
         found.level = "bad"
         found.reasons.append(f"{said}: more than 1 in 1000, with {CONFIDENCE:.0%} confidence.")
+    elif replace(late, excused=0).decide().outcome is Outcome.fails:
+        found.reasons.append(f"{said}, but {_explained(layer)}.")
+    else:
+        found.reasons.append(f"{said}; too few samples to show fewer than 1 in 1000.")
     _limit(found)
     return found
 
@@ -134,7 +141,8 @@ def held_rate(layer: Layer) -> int | None:
     """The fastest common loop, up to the measured rate, whose period the layer keeps."""
     for rate in reversed(LOOP_RATES_HZ):
         period = 1e6 / rate
-        if period >= layer.first.period_us * 0.999 and layer.misses(period).upper <= TARGET:
+        asked = period >= layer.first.period_us * 0.999
+        if asked and layer.late(period).decide().outcome is Outcome.meets:
             return rate
     return None
 
@@ -151,13 +159,15 @@ def _limit(found: Judgement) -> None:
         found.at_most("fair")
 
 
-def _excused(layer: Layer) -> int:
-    """How many misses stolen time can explain.
-
-    Time that is stolen in one piece of length s makes at most s / min(deadline, period) responses
-    late, and steal_seconds counts all CPUs, so this is never too few.
-    """
-    return int(layer.steal_us / min(layer.first.deadline_us, layer.first.period_us))
+def _explained(layer: Layer) -> str:
+    """What may have made the late ones."""
+    disturbed = sum(cell.disturbed for cell in layer.cells)
+    excused = text.count(layer.late(layer.first.deadline_us).excused)
+    if disturbed:
+        of = f"{disturbed} of {text.number_of(len(layer.cells), 'repetition')}"
+        return f"other programs disturbed {of}, which explains up to {excused} of them"
+    taken = text.duration(layer.steal_us)
+    return f"the hypervisor stole {taken} meanwhile, which explains up to {excused} of them"
 
 
 def _bounded(upper: float) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, sqrt
 from typing import Any
 
@@ -17,6 +17,7 @@ from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
 from takt.pages.pictures import Counts
 from takt.statistics import Int64
+from takt.statistics.judgement import ALLOWED, CONFIDENCE, Decision, Outcome, decide
 from takt.statistics.tails import Refusal, Tail, fit
 
 RESPONSE = "response"
@@ -40,6 +41,8 @@ class Accumulated:
     max_us: float
     percentiles_us: dict[str, float]
     exceedance: Exceedance
+    decision: Decision  # whether the deadline is met; absent responses are late
+    excused: int  # late or absent ones that a disturbance may have made
     of: str  # what exceeds it: the response, or what the histograms are of
     tail: Tail | Refusal
     runs: list[Counts]  # one histogram a run, the oldest first
@@ -71,6 +74,18 @@ class Accumulated:
             "max_us": self.max_us,
             "measured": self.measured,
             "exceedance": {"of": self.of, **self.exceedance.model_dump()},
+            "outcome": self.decision.outcome.value,
+            "judged": {
+                "late": self.exceedance.exceeded,
+                "absent": self.lost,
+                "excused": self.excused,
+                "count": self.exceedance.count + self.lost,
+                "allowed": ALLOWED,
+                "low": round(self.decision.low, 9),
+                "high": round(self.decision.high, 9),
+                "confidence": CONFIDENCE,
+                "needed": self.decision.needed,
+            },
             "tail": tail,
         }
 
@@ -99,7 +114,8 @@ def accumulate(
     another quantity (``of``); then a value counts that lies above by as little as its µs tells.
     """
     runs: list[Counts] = []
-    count = lost = exceeded = responses = 0
+    count = lost = exceeded = responses = excused = 0
+    granted = True
     deadlines: set[float | None] = set()
     total = squares = 0.0
     low, high = float("inf"), float("-inf")
@@ -111,6 +127,8 @@ def accumulate(
         lost += entry.lost
         exceeded += entry.exceeded or 0
         responses += entry.responses or 0
+        excused += entry.excused or 0
+        granted &= entry.granted != 0
         deadlines.add(None if entry.exceeded is None else entry.deadline_us)
         total += entry.count * entry.mean_us
         squares += entry.count * (entry.stddev_us**2 + entry.mean_us**2)
@@ -124,6 +142,10 @@ def accumulate(
     if deadlines != {deadline}:
         of = _measured(last.kind)
         exceeded, responses = int(counts[values >= floor(deadline)].sum()), count
+    late = exceeded + lost
+    decision = decide(late, min(late, excused), responses + lost)
+    if not granted and decision.outcome is Outcome.meets:  # another question was answered
+        decision = replace(decision, outcome=Outcome.undecided)
     return Accumulated(
         configuration=configuration,
         kind=last.kind,
@@ -136,6 +158,8 @@ def accumulate(
         max_us=high,
         percentiles_us=_percentiles(values, counts),
         exceedance=exceedance(deadline, exceeded, responses),
+        decision=decision,
+        excused=min(late, excused),
         of=of,
         tail=fit(values, counts),
         runs=runs,

@@ -10,9 +10,13 @@ from rich.console import Console
 from takt.measure.history.accumulate import Accumulated
 from takt.pages import text
 from takt.pages.row_table import of_cells
+from takt.statistics.judgement import ALLOWED, CONFIDENCE
 from takt.statistics.tails import Refusal
 
-_HEADINGS = ("configuration (µs)", "runs", "samples", "absent", "p50", "p99.9", "max", "exceeds")
+_HEADINGS = (
+    *("configuration (µs)", "runs", "samples", "absent", "p50", "p99.9", "max"),
+    *("late", "outcome"),
+)
 
 
 def show(console: Console, configurations: Sequence[Accumulated]) -> None:
@@ -28,6 +32,7 @@ def show(console: Console, configurations: Sequence[Accumulated]) -> None:
                 f"{one.percentiles_us['p999_us']:.0f}",
                 text.microseconds(one.max_us),
                 text.count(one.exceedance.exceeded),
+                one.decision.outcome.value,
             )
             for one in configurations
             if one.configuration.machine == machine
@@ -44,12 +49,7 @@ def sentences(one: Accumulated) -> list[str]:
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
     of = f"{text.count(found.count)} ({one.of})"
     seen = f"{text.count(found.exceeded)} of {of} reached {deadline}"
-    lost = (
-        f"; {text.count(one.lost)} more are missing and excluded from all figures"
-        if one.lost
-        else ""
-    )
-    lines = [f"{seen}; the probability is {bound}{lost}"]
+    lines = [f"{seen}; the probability is {bound}", judged(one)]
     if isinstance(one.tail, Refusal):
         lines.append(f"no estimate beyond the observed values: {one.tail.reason}")
         return lines
@@ -62,3 +62,19 @@ def sentences(one: Accumulated) -> list[str]:
         words += f": probability of reaching {deadline} ({one.measured}): {estimate:.2g}"
     lines.append(f"{words}; {levels}")
     return lines
+
+
+def judged(one: Accumulated) -> str:
+    """The outcome against the deadline, with the interval that decided; absent ones are late."""
+    decision, late = one.decision, one.exceedance.exceeded + one.lost
+    words = f"{decision.outcome.value}: {text.count(late)} of "
+    words += f"{text.count(one.exceedance.count + one.lost)} late or missing"
+    if one.lost:
+        words += f" ({text.count(one.lost)} missing, excluded from all other figures)"
+    if one.excused:
+        words += f", {text.count(one.excused)} of them disturbed"
+    words += f"; the share is {decision.low:.2g} to {decision.high:.2g}"
+    words += f" with {CONFIDENCE:.0%} confidence each, {ALLOWED:g} allowed"
+    if decision.needed is not None:
+        words += f"; about {text.count(decision.needed)} responses decide"
+    return words

@@ -23,7 +23,7 @@ import numpy as np
 
 from takt.documents import writing
 from takt.errors import Failure, TaktError
-from takt.measure.results import histogram, obtained, reservations
+from takt.measure.results import histogram, obtained, outcome, reservations
 from takt.measure.results.model import Cell, Percentiles, Run, Status
 from takt.statistics import Int64
 
@@ -35,10 +35,16 @@ CREATE TABLE IF NOT EXISTS cells (
   deadline_us REAL NOT NULL, lost INTEGER NOT NULL,
   count INTEGER NOT NULL, min_us REAL NOT NULL, mean_us REAL NOT NULL, stddev_us REAL NOT NULL,
   max_us REAL NOT NULL, bins BLOB NOT NULL, exceeded INTEGER, responses INTEGER,
+  excused INTEGER, granted INTEGER,
   PRIMARY KEY (key, machine, started, cell)
 ) STRICT
 """
-_LATER = ("exceeded", "responses")  # columns that stores of before do not have
+_LATER = (
+    "exceeded",
+    "responses",
+    "excused",
+    "granted",
+)  # not in stores of before
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class Entry:
     bins: tuple[Int64, Int64]  # whole µs, counts
     exceeded: int | None = None  # responses beyond deadline_us; None: added when this was not kept
     responses: int | None = None  # of so many
+    excused: int | None = None  # late or absent ones that a disturbance may have made
+    granted: int | None = None  # 0: a requested setting was not
 
 
 @dataclass(frozen=True)
@@ -228,6 +236,8 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
             bins=histogram.read(folder / cell.histogram),
             exceeded=cell.statistics.exceedance.exceeded,
             responses=cell.statistics.exceedance.count,
+            excused=outcome.late([cell], cell.deadline_us).excused,
+            granted=int(not outcome.not_granted([cell])),
         )
     return None  # the histogram was removed or is damaged: nothing to add
 

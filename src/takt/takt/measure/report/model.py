@@ -20,6 +20,7 @@ from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.report.title import title
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
+from takt.measure.results.outcome import CellOutcome, judge
 from takt.measure.statistics.pooled import by_name, statistics
 from takt.pages import text
 
@@ -82,6 +83,11 @@ class Variant:
     def absent(self) -> int:
         """How many samples did not arrive."""
         return sum(map(reservations.absent, self.cells))
+
+    @property
+    def outcome(self) -> CellOutcome:
+        """Whether the responses meet their deadline."""
+        return judge(self.cells)
 
     @property
     def steal_seconds(self) -> float:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from takt.doctor.finding import Finding
+from takt.statistics.judgement import Outcome
 
 SCHEMA_VERSION = 1
 Level = Literal["good", "fair", "bad", "unknown"]
@@ -369,6 +370,7 @@ class Verdict(Model):
     """The answer in words. ``level`` decides the exit code of ``check``: only ``bad`` gives 1."""
 
     level: Level
+    outcome: Outcome | None = None  # of all cells that were judged; null: a run of before
     headline: str  # one sentence
     reasons: list[str]  # by which rules
 

@@ -14,7 +14,7 @@ from takt.measure.conditions import declared
 from takt.measure.experiment.file import Source
 from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import Plan, plan, this_machine
-from takt.measure.results import reservations, store
+from takt.measure.results import outcome, reservations, store
 from takt.measure.results.model import Level, Run, Status, Verdict
 from takt.measure.results.unfinished import Unfinished, reason, unfinished
 from takt.measure.run import runner
@@ -129,24 +129,32 @@ def judge(run: Run) -> Verdict:
     if failed:
         reasons = [f"{cell.id}: {cell.error.what}" for cell in failed if cell.error]
         headline = f"{len(failed)} of {of} cells failed"
-        return _verdict("bad", headline, refused, reasons)
+        return _verdict(run, "bad", headline, refused, reasons)
     if len(complete) < of:
         headline = f"stopped with {len(complete)} of {of} cells measured"
         lost = [cell for cell in run.cells if unfinished(cell) is Unfinished.lost]
         if len(lost) + len(complete) == of:
             headline = f"in {len(lost)} of {of} cells the last message is missing"
-        return _verdict("unknown", headline, refused, [f"{one.id}: {reason(one)}" for one in lost])
+        reasons = [f"{one.id}: {reason(one)}" for one in lost]
+        return _verdict(run, "unknown", headline, refused, reasons)
     if not of:
-        return Verdict(level="unknown", headline="nothing was measured", reasons=[])
+        return _verdict(run, "unknown", "nothing was measured", [], [])
     headline = "the cell is measured" if of == 1 else f"all {of} cells are measured"
     found = reservations.of(complete)
     headline += f": {'; '.join(found)}" if found else f", {MET}"
     reasons = [f"{cell.id}: {one}" for cell in complete for one in reservations.of([cell])]
-    return _verdict("fair" if found or refused else "good", headline, refused, reasons)
+    return _verdict(run, "fair" if found or refused else "good", headline, refused, reasons)
 
 
-def _verdict(level: Level, headline: str, refused: list[str], reasons: list[str]) -> Verdict:
+def _verdict(
+    run: Run, level: Level, headline: str, refused: list[str], reasons: list[str]
+) -> Verdict:
     """The last words are of what was refused."""
     if refused:
         headline += (", but " if headline.endswith(MET) else "; ") + "; ".join(refused)
-    return Verdict(level=level, headline=headline, reasons=reasons + refused)
+    return Verdict(
+        level=level,
+        outcome=outcome.of_run(run.cells),
+        headline=headline,
+        reasons=reasons + refused,
+    )

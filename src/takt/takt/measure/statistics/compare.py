@@ -19,6 +19,7 @@ import numpy as np
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.outcome import judge as judge_side
 from takt.measure.statistics import compare_shares as shares
 from takt.measure.statistics.compare_model import (
     Comparison,
@@ -134,6 +135,7 @@ def _estimate(
     a, b = ([one for one in side if len(one.latency_ns)] for side in (a, b))
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
     cell.absent = (_absent(sides[0]), _absent(sides[1]))
+    cell.sides = (judge_side(sides[0]).outcome, judge_side(sides[1]).outcome)
     cell.otherwise = _told(sides[0]) != _told(sides[1])
     cell.notes += _obtained(sides)
     cell.repetitions = (len(a), len(b))

@@ -7,6 +7,7 @@ from math import isfinite
 
 from takt.measure.results.model import SCHEMA_VERSION, Model
 from takt.measure.statistics.compare_model import Comparison, KeyComparison, Outcome, Share, Shift
+from takt.statistics.judgement import Outcome as Meets
 
 Interval = list[float | None]  # null: an end that is infinite
 
@@ -46,7 +47,8 @@ class CellDocument(Model):
     judged: list[Quantity]
     notes: list[str]
     regressed: bool
-    outcome: Outcome
+    outcome: Outcome  # of the comparison
+    sides: list[Meets]  # each run by itself, against the deadline: A, B
 
 
 class CompareDocument(Model):
@@ -105,6 +107,7 @@ def _cell(cell: KeyComparison) -> CellDocument:
         notes=cell.notes,
         regressed=cell.regressed,
         outcome=cell.outcome,
+        sides=list(cell.sides),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from takt.statistics.growth import Outcome, Share
+from takt.statistics.judgement import Outcome as Meets
 from takt.statistics.ratios import Shift
 
 __all__ = ["Comparison", "Judged", "KeyComparison", "Outcome", "Share", "Shift"]
@@ -30,6 +31,7 @@ class KeyComparison:
     regressed: bool = False
     lost: tuple[int, int] = (0, 0)
     absent: tuple[int, int] = (0, 0)  # lost, or never sent
+    sides: tuple[Meets, Meets] = (Meets.undecided, Meets.undecided)  # each run by itself
     otherwise: bool = False  # whether the two ran under different policies
     repetitions: tuple[int, int] = (0, 0)
     notes: list[str] = field(default_factory=list)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import fisher_exact
 
-from takt.measure.results import obtained, reservations
+from takt.measure.results import obtained, outcome, reservations
 from takt.measure.results.model import Cell, Status
 from takt.measure.statistics.compare_model import Judged, KeyComparison, Outcome, Share
 from takt.pages import text
@@ -16,7 +16,6 @@ from takt.statistics import growth
 from takt.statistics.shares import Counted, least
 
 EVENTS = {"late": "after the deadline", "lost": "lost or never sent"}
-_NOT_A_SETTING = "starting a sample each"  # a note of the probes about late starts
 
 
 def judge(cell: KeyComparison, chance: float) -> None:
@@ -73,7 +72,7 @@ def judge_settings(cell: KeyComparison, sides: tuple[Sequence[Cell], Sequence[Ce
 def _refused(side: Sequence[Cell]) -> set[str]:
     """Settings that a probe of any repetition requested and was not granted."""
     notes = [note.what for cell in side for probe in cell.probes for note in probe.notes]
-    return {what for what in notes if not what.startswith(_NOT_A_SETTING)}
+    return {what for what in notes if not what.startswith(outcome.NOT_A_SETTING)}
 
 
 def judge_completion(

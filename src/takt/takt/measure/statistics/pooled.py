@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Statistics
+from takt.measure.results.outcome import CellOutcome, judge
 from takt.measure.statistics.series import Series, read_batches, series_of
 from takt.measure.statistics.summary import Summary
 
@@ -38,6 +39,11 @@ class Row:
     def absent(self) -> int:
         """Samples that did not."""
         return sum(map(reservations.absent, self.cells))
+
+    @property
+    def outcome(self) -> CellOutcome:
+        """Whether the responses meet their deadline."""
+        return judge(self.cells)
 
     @property
     def disturbed(self) -> int:
