@@ -51,6 +51,7 @@ def check(
     from takt.measure.experiment.file import Source
     from takt.measure.results.model import Status
     from takt.measure.run import session as sessions
+    from takt.measure.run.again import most_s
     from takt.network.stacks import HOW_TO_GET
 
     if tuned:
@@ -65,7 +66,8 @@ def check(
     shared.tell_dead_runs(session.folder)
     stderr().print(
         f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please do not use "
-        "the machine meanwhile; Ctrl-C stops and reports the finished cells.",
+        "the machine meanwhile: disturbed cells are measured again, which takes up to "
+        f"{most_s(plan.cells):.0f} s more. Ctrl-C stops and reports the finished cells.",
     )
     with shared.Progress(session.run) as progress:
         run = sessions.measure(session, progress, judged_by=judge)

@@ -40,6 +40,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     """Shows what would be measured, without measuring."""
     from takt.measure.experiment.plan import estimate
     from takt.measure.results.model import SCHEMA_VERSION
+    from takt.measure.run.again import most_s
     from takt.pages.row_table import of_cells
 
     if as_json:
@@ -48,6 +49,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
                 "schema_version": SCHEMA_VERSION,
                 "seed": plan.seed,
                 "seconds": plan.seconds,
+                "repeats_seconds": round(most_s(plan.cells), 3),
                 "cells": [cell.id for cell in plan.cells],
                 "skipped": [note.model_dump() for note in plan.skipped],
             }
@@ -61,7 +63,9 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     stdout().print(of_cells(("cell", "samples", "about"), rows, title=title))
     for note in plan.skipped:
         stderr().print(f"skipped: {note.why}", style="yellow", markup=False)
-    stdout().print(f"Total: about {_time(plan.seconds)}.")
+    more = most_s(plan.cells)
+    besides = f", up to {_time(more)} more if other programs disturb it" if more else ""
+    stdout().print(f"Total: about {_time(plan.seconds)}{besides}.")
 
 
 def measure(
@@ -148,6 +152,7 @@ class Progress:
         self._console = self._bars.console
         left = sum(estimate(cell) for cell in run.cells if cell.status is not Status.complete)
         self._all = self._bars.add_task("run", total=left)
+        self._more = left
         self._done = 0.0
 
     def __enter__(self) -> Progress:  # noqa: PYI034 - Self is new in Python 3.11
@@ -159,7 +164,12 @@ class Progress:
 
     def begin(self, cell: Cell, done: int, of: int) -> None:
         """Names the cell."""
-        self._bars.update(self._all, description=f"{done + 1}/{of} {cell.id}")
+        again = ""
+        if cell.repeated:
+            again = ", again: other programs disturbed it"
+            self._more += self._estimate(cell)
+            self._bars.update(self._all, total=self._more)
+        self._bars.update(self._all, description=f"{done + 1}/{of} {cell.id}{again}")
 
     def advance(self, cell: Cell, recorded: int) -> None:
         """Counts what the cell has recorded."""
@@ -249,6 +259,7 @@ def brief(cell: Cell) -> dict[str, Any]:
         "steal_seconds",
         "others_seconds",
         "disturbed",
+        "repeated",
     ]
     error = cell.error.model_dump() if cell.error else None
     return {name: getattr(cell, name) for name in names} | {

@@ -19,7 +19,9 @@ def sentence(cells: Iterable[Cell]) -> str | None:
     lasted = sum(cell.seconds for cell in disturbed)
     taken = f"{text.duration(seconds * 1e6)} of CPU time"
     share = f"{seconds / lasted:.0%} of one CPU" if lasted else "all of it"
+    repeated = sum(cell.repeated for cell in disturbed)
+    again = f" {text.number_of(repeated, 'repeat')} did not help." if repeated else ""
     return (
         f"Disturbed: other programs took {taken} ({share}) during {len(disturbed)} of "
-        f"{len(every)} measurements. Their latencies may be longer than on an idle machine."
+        f"{len(every)} measurements. Their latencies may be longer than on an idle machine.{again}"
     )

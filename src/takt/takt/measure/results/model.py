@@ -244,6 +244,19 @@ class ProbeResult(BaseModel):
     versions: dict[str, str] = {}  # of the middleware
 
 
+class Attempt(Model):
+    """A measurement of a cell that does not count: another one was disturbed less."""
+
+    samples: list[str]  # Parquet files, relative to the run folder
+    started: datetime | None  # in UTC
+    seconds: float  # that it took
+    others_seconds: float | None  # CPU time of other programs and the kernel, all CPUs
+    disturbed: bool
+    count: int  # samples received
+    lost: int
+    late: int  # responses after the deadline
+
+
 class Cell(Model):
     """One measurement: one point of the matrix, one repetition.
 
@@ -317,6 +330,8 @@ class Cell(Model):
     seconds: float = 0.0  # that the cell took
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
     others_seconds: float | None = None  # CPU time of other programs and the kernel, all CPUs
+    repeated: int = 0  # how often it was measured again, because other programs disturbed it
+    set_aside: list[Attempt] = []  # what was measured besides
     disturbed: bool = False  # others_seconds is more than 5 % of all CPU time, or than one CPU
 
     @model_validator(mode="before")

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,8 +24,8 @@ from takt.measure.experiment.model import Experiment, normalised
 from takt.measure.experiment.plan import Plan
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Run, Status, Verdict
+from takt.measure.run import again, samples
 from takt.measure.run import cell as one_cell
-from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
 from takt.network import ros1
@@ -37,8 +38,6 @@ from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Limits, Stop
-
-UNREADABLE = "cannot read the recordings of a killed attempt"
 
 
 class Watcher(Protocol):
@@ -123,6 +122,8 @@ def measure(
             )
             _prepare(run, folder, lock)
             _measure_all(run, stacks, context, watcher)
+            if resumable:  # else nobody reads what was set aside
+                _measure_again(run, stacks, context, watcher)
             run.status = _status(run)
             run.ended = datetime.now(timezone.utc)
             if judge is not None and run.status is not Status.pending:
@@ -161,22 +162,52 @@ def _measure_all(run: Run, stacks: Stacks, context: Context, watcher: Watcher) -
             continue
         if context.stop.requested:
             return
-        watcher.begin(cell, index, len(run.cells))
+        _measure_one(run, index, cell, stacks, context, watcher)
 
-        def advance(recorded: int, cell: Cell = cell) -> None:
-            watcher.advance(cell, recorded)
 
-        if cell.stack not in stacks:
-            raise stacks.missing(cell.stack, str(context.folder))
-        measured, recorded = one_cell.measure(cell, stacks[cell.stack], context, advance)
-        run.cells[index] = measured
-        for result in measured.probes:
-            run.versions.update(result.versions)
-        store.write(run, context.folder)
-        if not context.stop.at_once:
-            for path in recorded:
-                path.unlink(missing_ok=True)
-        watcher.finish(measured)
+def _measure_again(run: Run, stacks: Stacks, context: Context, watcher: Watcher) -> None:
+    """Repeats what other programs disturbed, as long as there is room for it."""
+    for place in again.due(run):
+        if context.stop.requested:
+            return
+        before = run.cells[place]
+        if before.stack in stacks:
+            fresh = again.begin(run, place, context.folder)
+            _measure_one(
+                run,
+                place,
+                fresh,
+                stacks,
+                context,
+                watcher,
+                partial(again.counting, before),
+            )
+
+
+def _measure_one(
+    run: Run,
+    place: int,
+    cell: Cell,
+    stacks: Stacks,
+    context: Context,
+    watcher: Watcher,
+    counting: Callable[[Cell], Cell] = lambda now: now,
+) -> None:
+    """Measures a cell; ``counting`` says what stands in the run afterwards."""
+    watcher.begin(cell, place, len(run.cells))
+    if cell.stack not in stacks:
+        raise stacks.missing(cell.stack, str(context.folder))
+    measured, recorded = one_cell.measure(
+        cell, stacks[cell.stack], context, lambda recorded: watcher.advance(cell, recorded)
+    )
+    run.cells[place] = counting(measured)
+    for result in measured.probes:
+        run.versions.update(result.versions)
+    store.write(run, context.folder)
+    if not context.stop.at_once:
+        for path in recorded:
+            path.unlink(missing_ok=True)
+    watcher.finish(measured)
 
 
 def _used_elsewhere(run: Run, workers: Workers | None) -> set[int]:
@@ -188,7 +219,9 @@ def _used_elsewhere(run: Run, workers: Workers | None) -> set[int]:
 @contextlib.contextmanager
 def _surroundings(run: Run, folder: Path) -> Iterator[dict[str, dict[str, str]]]:
     """What the stacks of a run need around them, as environment by stack; ended with the run."""
-    stacks = {cell.stack for cell in run.cells if cell.status is not Status.complete}
+    stacks = {
+        cell.stack for cell in run.cells if cell.disturbed or cell.status is not Status.complete
+    }
     if ros1.STACK not in stacks:
         yield {}
         return
@@ -208,7 +241,7 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
     read = [path for path in recordings if _recover(path, run, folder)]
     for cell in run.cells:
         if cell.status is not Status.complete:
-            _set_aside(cell, folder)
+            again.set_aside(cell, folder)
     run.status = Status.partial
     run.ended = None
     store.write(run, folder)
@@ -218,7 +251,7 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
         else:  # the new attempt records to a file of this name
             place = folder / FOLDER
             place.mkdir(exist_ok=True)
-            shutil.move(path, _free_name(place / path.name))
+            shutil.move(path, again.free_name(place / path.name))
 
 
 def _refuse_link(path: Path) -> None:
@@ -245,41 +278,9 @@ def _recover(path: Path, run: Run, folder: Path) -> bool:
         why = f"{error}; it is kept in {FOLDER}"
         for cell in run.cells:
             if stem == cell.id or stem.startswith((f"{cell.id}-s", f"{cell.id}-t")):
-                cell.notes.append(Note(what=UNREADABLE, why=why))
+                cell.notes.append(Note(what=again.UNREADABLE, why=why))
         return False
     return True
-
-
-def _set_aside(cell: Cell, folder: Path) -> None:
-    """Makes room for a new attempt: what an earlier one stored gets a name of its own.
-
-    Its numbers go: a cell that has no samples yet must not look as if it had been measured.
-    """
-    place = folder / FOLDER
-    for path in _stored(place, cell, ".parquet"):
-        if ".attempt" not in path.name:
-            path.rename(_free_name(path))
-    attempts = _stored(place, cell, ".attempt*.parquet")
-    names = list(Cell.model_fields)
-    for name in ["error", *names[names.index("count") :]]:
-        if name != "notes":
-            setattr(cell, name, Cell.model_fields[name].get_default(call_default_factory=True))
-    cell.notes = [note for note in cell.notes if note.what == UNREADABLE]
-    cell.earlier_attempts = sorted(f"{FOLDER}/{path.name}" for path in attempts)
-    cell.status = Status.pending
-
-
-def _stored(place: Path, cell: Cell, ending: str) -> list[Path]:
-    """What its recorders stored: one alone, or one for each of its subscribers or threads."""
-    return [*place.glob(f"{cell.id}{ending}"), *place.glob(f"{cell.id}-[st]*{ending}")]
-
-
-def _free_name(path: Path) -> Path:
-    """``x.attempt1.parquet`` for ``x.parquet``, the first number that is free."""
-    number = 1
-    while (free := path.with_name(f"{path.stem}.attempt{number}{path.suffix}")).exists():
-        number += 1
-    return free
 
 
 def _recordings(lock: Scratch) -> list[Path]:
