@@ -37,7 +37,7 @@ def check(
     priority, and writes a report. Without privileges all measurements still run; the report marks
     them. Ctrl-C keeps the finished measurements and still writes the report.
 
-    Exit code: 0 done, 1 the verdict is bad or the check was stopped, 2 wrong use.
+    Exit code: 0 done, 1 the verdict is bad or a measurement failed or was stopped, 2 wrong use.
 
     Example: takt check --out results/before
     """
@@ -76,8 +76,7 @@ def check(
         print_json(shared.document(run, session.folder))
     else:
         show(stdout(), run, session.folder, f"{core.cpu} ({core.reason})", files)
-    stopped = run.status in (Status.partial, Status.pending)
-    if stopped or (run.verdict and run.verdict.level == "bad"):
+    if run.status is not Status.complete or (run.verdict and run.verdict.level == "bad"):
         raise typer.Exit(1)
 
 

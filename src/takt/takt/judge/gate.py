@@ -18,6 +18,7 @@ from takt.judge.callbacks import callbacks
 from takt.judge.cells import Measured
 from takt.judge.disturbances import disturbances
 from takt.judge.limits import ALL, Limits
+from takt.judge.messages import messages
 from takt.judge.model import Judgement, Quantity, Verdict
 from takt.judge.opening import open_trial
 from takt.judge.paths import chains, reads
@@ -106,7 +107,7 @@ class ExaminedTraces:
     def verdict(self) -> Verdict:
         """Their limits together."""
         by_trial = [
-            [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)]
+            [_record(trial), *callbacks(trial), *chains(trial), *reads(trial), *messages(trial)]
             for trial in self.trials
         ]
         limits, confidence = self.trials[0].limits, self.trials[0].confidence
@@ -144,8 +145,10 @@ class ExaminedRun:
         remarks = []
         if disturbed := sentence(self._run.cells):
             remarks.append(disturbed)
-        if limits.callbacks or limits.chains or limits.reads:
-            remarks.append("limits of callbacks, chains and reads are for traces: not judged here")
+        if limits.callbacks or limits.chains or limits.reads or limits.topics:
+            remarks.append(
+                "limits of callbacks, chains, reads, topics are for traces: not judged here"
+            )
         found = _with_baseline(self, limits, judged, remarks)
         repetitions = max((len(one) for one in self._cells.values()), default=1)
         return _verdict(self.path, found, remarks, limits.confidence / ALL, repetitions)

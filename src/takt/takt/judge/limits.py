@@ -27,7 +27,9 @@ class CallbackLimits(Strict):
     )
     late: Share = Field(0, description="share of its jobs that may exceed either")
     skipped: Share | None = Field(
-        None, description="share of its releases that may be skipped; default: not judged"
+        None,
+        description="share of its releases that may be skipped, or dropped by its full queue; "
+        "default: not judged",
     )
 
 
@@ -40,10 +42,21 @@ class ChainLimits(Strict):
 
 
 class ReadLimits(Strict):
-    """Limit of the data of one topic that a callback reads."""
+    """Limits of the data of one topic that a callback reads."""
 
     age: Duration | None = Field(None, description="oldest data; default: its max_age")
     late: Share = Field(0, description="share of its uses that may exceed it")
+    unused: Share | None = Field(
+        None,
+        description="share of the topic's messages that its jobs may never use: lost, dropped by a "
+        "full queue, or followed by a newer one; default: not judged",
+    )
+
+
+class TopicLimits(Strict):
+    """Limit of the messages of one topic."""
+
+    unused: Share = Field(0, description="share of them that no reader may ever use")
 
 
 class CellLimits(Strict):
@@ -77,6 +90,7 @@ class Limits(Strict):
     reads: dict[str, dict[str, ReadLimits]] = Field(
         default_factory=dict, description="by callback and topic"
     )
+    topics: dict[str, TopicLimits] = Field(default_factory=dict, description="by name")
     cells: dict[str, CellLimits] = Field(
         default_factory=dict,
         description="of a run folder, by key or pattern (raw-wakeup-*); the first that matches",
@@ -89,7 +103,7 @@ class Limits(Strict):
 FORM = Form(
     "a limits file",
     Limits,
-    keys="callbacks, chains, reads, cells or not_worse_than",
+    keys="callbacks, chains, reads, topics, cells or not_worse_than",
     example="docs/how-to/gate-a-robot-in-ci.md",
     reference="docs/reference/limits.schema.json",
 )

@@ -21,6 +21,7 @@ class Quantity(str, Enum):
     latency = "latency"  # of a chain, to the first use of its data; of a cell's samples
     age = "age"  # of the data of a chain or of a reader, at each use
     skipped = "skipped"  # releases without a job
+    unused = "unused"  # messages that a reader, or every reader of a topic, never used
     completeness = "completeness"  # jobs that the period asks for, samples that were asked for
     settings = "settings"  # of a cell, that it requests
     record = "record"  # whether the trace holds everything that happened

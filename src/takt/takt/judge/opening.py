@@ -67,7 +67,7 @@ def _check_names(trial: Trial, path: Path) -> None:
         "callback": (set(limits.callbacks) | set(limits.reads), known),
         "chain": (set(limits.chains), {one.chain for one in trial.metrics.chains}),
         "topic": (
-            {topic for topics in limits.reads.values() for topic in topics},
+            {topic for topics in limits.reads.values() for topic in topics} | set(limits.topics),
             {plain(topic) for topic in trial.names.topics.values()},
         ),
     }
@@ -78,3 +78,21 @@ def _check_names(trial: Trial, path: Path) -> None:
                 path,
                 f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
             )
+    for name, topics in limits.reads.items():
+        reads = _topics_of(trial, name)
+        if reads is not None and (unknown := sorted(set(topics) - reads)):
+            raise wrong(
+                f"the limits name topic {unknown[0]!r} of {name}, which does not read it",
+                path,
+                f"it reads: {', '.join(sorted(reads)) or 'nothing'}",
+            )
+
+
+def _topics_of(trial: Trial, name: str) -> set[str] | None:
+    """What a callback reads, as declared and as recorded; None: nothing says so."""
+    found = {one.topic for one in trial.metrics.data_age if one.callback == name}
+    callbacks = trial.declared.callbacks if trial.declared else []
+    for one in callbacks:
+        if one.name == name:
+            return found | {plain(topic) for topic in one.reads}
+    return found or None

@@ -27,6 +27,7 @@ class JobsOf:
     skipped: int = 0
     missed: int = 0  # deadlines, overdue jobs included
     cores: set[int] = field(default_factory=set)
+    last_starts: list[int] = field(default_factory=list)  # of its last two jobs, in ns
 
 
 @dataclass
@@ -37,6 +38,14 @@ class PathOf:
     age: Series = field(default_factory=Series)
 
 
+@dataclass
+class MadeOf:
+    """The messages of one topic."""
+
+    times: Series = field(default_factory=Series)
+    sequences: Series = field(default_factory=Series)
+
+
 class Recorded:
     """The sink that collects them."""
 
@@ -44,6 +53,8 @@ class Recorded:
         self.jobs: dict[int, JobsOf] = defaultdict(JobsOf)
         self.chains = [PathOf() for _ in range(chains)]
         self.uses: dict[tuple[int, int], Series] = defaultdict(Series)  # by task and topic
+        self.published: dict[int, MadeOf] = defaultdict(MadeOf)  # by topic
+        self.used: dict[tuple[int, int], Series] = defaultdict(Series)  # sequences, as uses
         self.stolen: dict[int, list[int]] = defaultdict(list)  # pieces by core
         self.end = 0
 
@@ -58,10 +69,21 @@ class Recorded:
             self.stolen[core] += pieces.tolist()
         for task, (counts,) in by_number(events["task"][skips], values[skips]):
             self.jobs[task].skipped += int(counts.sum())
+        made = types == Type.publish
+        columns = (events["time"][made], values[made])
+        for topic, (times, sequences) in by_number(events["topic"][made], *columns):
+            self.published[topic].times.extend(times)
+            self.published[topic].sequences.extend(sequences)
+        starts = types == Type.start
+        for task, (times,) in by_number(events["task"][starts], events["time"][starts]):
+            last = sorted([*self.jobs[task].last_starts, *times[-2:].tolist()])
+            self.jobs[task].last_starts = last[-2:]
         self._take_jobs(step.jobs)
         both = step.uses["task"].astype(np.int64) << 16 | step.uses["topic"]
-        for number, (age,) in by_number(both, step.uses["age"]):
-            self.uses[number >> 16, number & 0xFFFF].extend(age[told(age)])
+        for number, (age, used) in by_number(both, step.uses["age"], step.uses["sequence"]):
+            pair = number >> 16, number & 0xFFFF
+            self.uses[pair].extend(age[told(age)])
+            self.used[pair].extend(used[used >= 0])
         arrivals = step.arrivals
         for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
             self.chains[chain].age.extend(age)

@@ -8,6 +8,15 @@ from takt.pages.text import number_of
 from takt.statistics.judgement import Outcome
 from takt.statistics.ratios import QUANTILES
 
+#: Quantities without a time: what a share of them may do, and the limit where none may.
+_COUNTS = {
+    Quantity.record: ("be lost", "no event lost"),
+    Quantity.completeness: ("be missing", "all"),
+    Quantity.settings: ("be refused", "all granted"),
+    Quantity.skipped: ("be skipped", "none"),
+    Quantity.unused: ("be unused", "all used"),
+}
+
 
 def quantity(one: Judgement) -> str:
     """The quantity; of a comparison with a baseline, the statistic too."""
@@ -22,13 +31,10 @@ def limit(one: Judgement) -> str:
     """The limit: ``5 ms``, ``5 ms, 0.1 % may exceed``, ``all``, ``1 % may be missing``."""
     if one.growth is not None:
         return _of_growth(one.growth)
-    if one.quantity is Quantity.record:
-        return "no event lost"
     share = f"{one.allowed * 100:g} % may"
-    if one.quantity is Quantity.completeness:
-        return f"{share} be missing" if one.allowed else "all"
-    if one.quantity is Quantity.skipped:
-        return f"{share} be skipped" if one.allowed else "none"
+    if one.quantity in _COUNTS:
+        verb, none = _COUNTS[one.quantity]
+        return f"{share} {verb}" if one.allowed else none
     text = "deadline" if one.limit_us is None else milliseconds(one.limit_us)
     return f"{text}, {share} exceed" if one.allowed else text
 
