@@ -44,7 +44,7 @@ def run(
 
     Ctrl-C keeps the finished cells; --resume continues a stopped or killed run.
 
-    Exit code: 0 all measured, whatever the outcomes, 1 something failed or was stopped, 2 wrong use.
+    Exit code: 0 all measured, whatever the outcomes, 1 one failed or was stopped, 2 wrong use.
 
     Example: takt run experiments/quick.yaml
     """
