@@ -112,7 +112,7 @@ def _said(words: list[str | Path], capsys: Any) -> Any:
 def outcomes(folder: Path, baseline: Path, tmp: Path, capsys: Any) -> dict[str, str]:
     """What each command says of the run, in one word; the baseline meets."""
     found: Run = store.read(folder)
-    compared = _said(["compare", baseline, folder, "--json"], capsys)
+    both = _said(["compare", baseline, folder, "--json"], capsys)
     history = _said(["history", folder, "--store", tmp / "h.sqlite", "--json"], capsys)
     parts = [*history["configurations"], *history["skipped"].values()]
     report = tmp / "report.html"
@@ -122,10 +122,15 @@ def outcomes(folder: Path, baseline: Path, tmp: Path, capsys: Any) -> dict[str, 
         "check": _of(checked.judge(found)),
         "run": _of(session.judge(found)),
         "report": _overall(re.findall(r'data-field="outcome" data-value="(\w+)"', page)),
-        "compare": compared["cells"][0]["sides"][1],
+        "compare": both["cells"][0]["sides"][1],
         "history": _overall([one["outcome"] for one in parts]),
         "gate": _said(["gate", folder, "--json"], capsys)["outcome"],
     }
+
+
+def compared(folder: Path, baseline: Path, capsys: Any) -> str:
+    """What the comparison of both says."""
+    return str(_said(["compare", baseline, folder, "--json"], capsys)["outcome"])
 
 
 def _of(verdict: Verdict) -> str:

@@ -38,6 +38,7 @@ RUNS = {
     "lossy, one more": ({"missing": MEETS + 1}, "undecided"),
     "lossy, enough to fail": ({"missing": FAILS}, "fails"),
     "late and lossy together": ({"late": MEETS, "missing": 1}, "undecided"),
+    "lossy": ({"missing": FROZEN}, "fails"),
     "frozen": ({"late": FROZEN}, "fails"),
     "disturbed": ({"late": FROZEN, "change": made.disturbed}, "undecided"),
     "disturbed, all in time": ({"change": made.disturbed}, "meets"),
@@ -65,6 +66,25 @@ def test_every_command_says_the_same(
     folder = made.run(tmp_path / "run", **keys)
     said = made.outcomes(folder, baseline, tmp_path, capsys)
     assert said == dict.fromkeys(COMMANDS, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("identical", "no regression"),
+        ("frozen", "regressed"),
+        ("lossy", "regressed"),
+        ("disturbed", "undecided"),
+        ("one of three disturbed", "regressed"),
+        ("refused", "regressed"),  # the baseline was granted it
+        ("absent", "regressed"),
+    ],
+)
+def test_a_comparison_with_a_run_that_meets(
+    tmp_path: Path, baseline: Path, capsys: pytest.CaptureFixture[str], name: str, expected: str
+) -> None:
+    folder = made.run(tmp_path / "run", **RUNS[name][0])
+    assert made.compared(folder, baseline, capsys) == expected
 
 
 @pytest.mark.parametrize("name", ["identical", "late, one more", "frozen", "disturbed"])

@@ -95,7 +95,8 @@ def lines(result: Comparison) -> list[str]:
 def _needed(one: Judged) -> str:
     """What it takes to decide."""
     if one.needed is None:
-        return one.reason if one.quantity not in ("late", "lost") else "more than 1000 repetitions"
+        many = one.quantity in ("late", "lost") and not one.disturbed
+        return "more than 1000 repetitions" if many else one.reason
     return f"about {one.needed} repetitions in each run"
 
 

@@ -98,6 +98,7 @@ class Finding(_Model):
     definitions: dict[str, str] = {}  # of measured figures
     differs: str = ""  # what is another thing than in the paper, and why
     needs: str = ""  # undecided: what it would take
+    doubts: list[str] = []  # cells of its stack that are incomplete, or that others disturbed
 
 
 class Row(_Model):

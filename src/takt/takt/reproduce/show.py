@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from takt.pages.row_table import of_cells
+from takt.pages.text import full_stop
 from takt.reproduce.model import Figures, Finding, Outcome
 from takt.reproduce.page import PAGE, cell
 from takt.reproduce.unfinished import parts
@@ -69,6 +70,7 @@ def _show_finding(console: Console, one: Finding) -> None:
         "holds if": one.criterion,
         "differs": one.differs,
         "undecided": one.needs,
+        "doubtful": " ".join(map(full_stop, one.doubts)),
     }
     for name, text in lines.items():
         if text:

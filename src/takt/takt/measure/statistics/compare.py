@@ -21,6 +21,7 @@ from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.results.outcome import judge as judge_side
 from takt.measure.statistics import compare_shares as shares
+from takt.measure.statistics.compare_disturbed import excuse
 from takt.measure.statistics.compare_model import (
     Comparison,
     Judged,
@@ -47,8 +48,14 @@ def compare_runs(
     """Compare run B (second) with run A (first); both are read from their folders' samples."""
     by_key = tuple(_cells_by_key(run) for run in runs)
     pairs = {key: (a, by_key[1][key]) for key, a in by_key[0].items() if key in by_key[1]}
+
+    def compare(pairs: Mapping[str, tuple[list[Cell], list[Cell]]]) -> list[KeyComparison]:
+        return compare_cells(pairs, folders, threshold, confidence, seed)
+
+    cells = compare(pairs)
+    excuse(cells, pairs, compare)
     return Comparison(
-        cells=compare_cells(pairs, folders, threshold, confidence, seed),
+        cells=cells,
         only_a=[key for key in by_key[0] if key not in by_key[1]],
         only_b=[key for key in by_key[1] if key not in by_key[0]],
         notes=_differences(runs),

@@ -20,6 +20,7 @@ class Judged:
     outcome: Outcome
     reason: str
     needed: int | None = None  # repetitions in each run that would decide; None: unknown
+    disturbed: bool = False  # only disturbed cells have grown: no number of them decides
 
 
 @dataclass

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run
+from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.gutierrez2018 import between
@@ -42,7 +43,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         request,
         folder,
         unfinished=points_left(run),
-        findings=findings,
+        findings=doubted(findings, run),
         tables=rows(published, measured),
         figures=figures(published, measured),
         skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],

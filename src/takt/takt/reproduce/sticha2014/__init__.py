@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run
+from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
@@ -53,7 +54,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         request,
         folder,
         unfinished=points_left(run),
-        findings=findings,
+        findings=doubted(findings, run),
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),
         undecidable=cannot_tell(run),

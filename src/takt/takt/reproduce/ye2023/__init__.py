@@ -9,6 +9,7 @@ from pathlib import Path
 from takt.machine.system import System
 from takt.measure.results.model import Run
 from takt.network import namespace, stacks
+from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
@@ -60,7 +61,7 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
         request,
         folder,
         unfinished=points_left(run),
-        findings=findings,
+        findings=doubted(findings, run),
         tables=rows(published, measured, system, request.draws),
         figures=figures(published, measured, request.draws),
         skipped=[
