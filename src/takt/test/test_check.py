@@ -284,7 +284,7 @@ def test_the_command_prints_one_document_and_leaves_run_and_report(
     assert run.verdict.model_dump() == document["verdict"]
     assert run.machine["kernel"] == os.uname().release
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
-    assert process.returncode == (1 if document["verdict"]["level"] == "bad" else 0)
+    assert process.returncode == 1  # a cell failed, whatever the level
 
 
 def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path: Path) -> None:

@@ -94,7 +94,8 @@ def judge(cells: Sequence[Cell]) -> CellOutcome:
     deadline = cells[0].deadline_us
     counted = late(cells, deadline)
     decision = counted.decide()
-    outcomes, reasons = [decision.outcome], _reasons(counted, decision)
+    outcomes: list[Outcome] = [decision.outcome]
+    reasons: list[str] = []
     for status, outcome in (
         (Status.failed, Outcome.fails),
         (Status.partial, Outcome.undecided),
@@ -106,6 +107,7 @@ def judge(cells: Sequence[Cell]) -> CellOutcome:
     if refused := not_granted(cells):
         outcomes.append(Outcome.undecided)
         reasons += refused
+    reasons += _reasons(counted, decision)
     absent = sum(map(reservations.absent, cells))
     return CellOutcome(
         outcome=overall(outcomes),
