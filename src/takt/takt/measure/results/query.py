@@ -34,7 +34,10 @@ SELECT f.run, f.cell, f.key, f.repetition, f.subscriber, f.earlier_attempt,
 FROM recorded r JOIN files f ON r.filename = f.file
 """
 # What is not a column of ``cells``: lists of models, shown by their own tables or in run.json.
-_NESTED = {"statistics", "conditions", "probes", "notes", "samples", "earlier_attempts", "error"}
+_NESTED = {
+    *("statistics", "conditions", "probes", "notes", "samples", "earlier_attempts", "error"),
+    "set_aside",
+}
 
 
 def connect(folders: Iterable[Path]) -> duckdb.DuckDBPyConnection:
@@ -133,7 +136,9 @@ def _row(run: Run, folder: Path, cell: Cell) -> dict[str, Any]:
 
 def _files(folder: Path, cell: Cell) -> list[dict[str, Any]]:
     found = []
-    for names, earlier in ((cell.samples, False), (cell.earlier_attempts, True)):
+    set_aside = [name for one in cell.set_aside for name in one.samples]
+    attempts = sorted({*cell.earlier_attempts, *set_aside} - set(cell.samples))
+    for names, earlier in ((cell.samples, False), (attempts, True)):
         for number, name in enumerate(names):
             path = folder / name
             if path.exists():
