@@ -75,10 +75,26 @@ void Executor::set_handlers(Handlers handlers) {
   std::swap(shared_->handlers, handlers);  // the former ones are destroyed without the lock
 }
 
+void Executor::set_limits(const Limits& limits) {
+  auto monitor = std::make_unique<Monitor>(limits);
+  const std::lock_guard lock{registry_->mutex};
+  if (registry_->phase != Registry::Phase::idle) {
+    throw std::logic_error{"limits must be set before the executor starts"};
+  }
+  std::swap(shared_->monitor, monitor);
+}
+
+std::vector<LimitStatistics> Executor::limits() const {
+  return shared_->monitor ? shared_->monitor->statistics() : std::vector<LimitStatistics>{};
+}
+
 void Executor::start() {
   std::unique_lock lock{registry_->mutex};
   if (registry_->phase != Registry::Phase::idle) {
     throw std::logic_error{"the executor has been started; stop() it before it is started again"};
+  }
+  if (shared_->monitor) {
+    shared_->monitor->check_names(registry_->by_name);
   }
   registry_->applications.clear();
   registry_->applications.push_back(compile());

@@ -14,6 +14,7 @@
 #include "takt/executor/executor.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/os/usage.hpp"
+#include "takt/sched/error.hpp"
 #include "takt/trace/told.hpp"
 
 namespace takt::executor {
@@ -75,6 +76,25 @@ std::unique_ptr<sched::CompiledApplication> Executor::compile() {
   return compiled;
 }
 
+void Executor::watch(TaskState& state, const sched::Task& task) {
+  state.watched = shared_->monitor ? shared_->monitor->find(state.name) : nullptr;
+  if (state.watched == nullptr) {
+    return;
+  }
+  for (const Topic* const topic : state.writes) {
+    state.watched->writes.add(topic->id);
+  }
+  for (Watched::OfRead& read : state.watched->reads) {
+    if (std::ranges::none_of(task.reads,
+                             [&](const sched::Read& one) { return one.topic == read.topic; })) {
+      throw sched::ScheduleError("the limit of topic '" + read.topic + "' in callback '" +
+                                     task.name + "'",
+                                 "the callback does not read it", "name a topic that it reads");
+    }
+    read.of = registry_->topic(read.topic);
+  }
+}
+
 // What the task takes from the compiled application; the threads do not know it yet.
 void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& compiled) {
   TaskState& state = *shared_->tasks[index];
@@ -89,6 +109,7 @@ void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& c
     state.writes.push_back(registry_->topic(topic));
   }
   state.trigger = task.trigger.empty() ? nullptr : registry_->topic(task.trigger);
+  watch(state, task);
   state.group = task.group.empty() ? 0 : registry_->group(task.group);
   registry_->tasks[index].cpu = task.cpu;  // where it is, it stays
   const auto core = static_cast<std::size_t>(std::ranges::find(cpus, task.cpu) - cpus.begin());

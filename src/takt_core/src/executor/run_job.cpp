@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "monitor.hpp"
 #include "takt/executor/current_job.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
@@ -129,6 +130,26 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
   }
 }
 
+// Which data the job uses, as far as it is known before its callback.
+void watch_data(const TaskState& task, const Job& job, WatchedJob& watched) noexcept {
+  for (std::size_t i = 0; i < task.input_topics.size(); ++i) {
+    watched.use(*task.input_topics[i], task.given[i]);
+  }
+  if (!watched.limits_of_reads().empty()) {
+    watched.starts(os::now());
+    std::size_t which = 0;
+    for (const Watched::OfRead& read : watched.limits_of_reads()) {
+      watched.reads(which++, sample_time_for(task, *read.of));
+    }
+  }
+  watched.begins_callback();
+  if (task.trigger == nullptr) {
+    watched.publishes(job.release.time_since_epoch().count());
+  } else if (!task.binding.source) {  // which tells itself, use_trigger()
+    use_trigger(TimePoint{nanoseconds{sample_time(*task.trigger)}});
+  }
+}
+
 void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
   for (std::size_t i = 0; i < task.binding.inputs.size(); ++i) {
     const Delivered delivered = task.binding.inputs[i].input->deliver_pending();
@@ -153,13 +174,16 @@ void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
 
 // All that is the user's: callbacks of what the task reads, and its own.
 Outcome compute(Shared& shared, TaskState& task, const Job& job, const Target& target,
-                trace::Recorder& recorder) {
+                WatchedJob* watched, trace::Recorder& recorder) {
   const auto run = [&] {
     if (!task.binding.inputs.empty()) {
       deliver(task, job, recorder);
     }
     if (!target.scenario->age_constraints().empty() && !target.limits[task.index].empty()) {
       check_age(shared, task, job, target, recorder, os::now());
+    }
+    if (watched != nullptr) {
+      watch_data(task, job, *watched);
     }
     if (task.binding.source) {
       return task.binding.source->run(job);
@@ -219,7 +243,12 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   }
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.trace_id, job.index};
-  const Outcome outcome = compute(shared, task, job, target, recorder);
+  std::optional<WatchedJob> watched;
+  if (task.watched != nullptr) {
+    watched.emplace(task, job);
+  }
+  const Outcome outcome =
+      compute(shared, task, job, target, watched ? &*watched : nullptr, recorder);
   progress.end();
   stamp(task, job, outcome);
   running = outer;
@@ -236,6 +265,9 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   counters.worst_response.raise_to(os::sub_sat(ended, job.release).count());
   if (budget.count() > 0) {
     counters.worst_cpu_time.raise_to(used.count());
+  }
+  if (watched) {
+    watched->ended(ended, shared.handlers);
   }
   return {.time = ended, .used = used};
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "monitor.hpp"
 #include "note.hpp"
 #include "takt/executor/detail/table.hpp"
 #include "takt/executor/options.hpp"
@@ -58,6 +59,7 @@ struct Shared {
     }
   }
 
+  std::unique_ptr<Monitor> monitor;  // null: no limits; does not change after the start
   std::unique_ptr<trace::Tracer> tracer;  // null: no trace
 
   mutable std::mutex mutex;  // guards the three below

@@ -16,6 +16,9 @@ void TaskState::reset(TaskIndex task_index, const sched::Task& task, Binding tas
   writes.clear();
   trigger = nullptr;
   counters.clear();
+  watched = nullptr;
+  skips_watched = 0;
+  losses_watched = 0;
   queue.store(static_cast<std::uint32_t>(binding.queue));
   rewind();
 }

@@ -18,6 +18,7 @@ namespace takt::executor {
 
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): final, and nobody's base
 class Crew;
+struct Watched;
 
 using sched::Target;
 using sched::Topic;
@@ -55,6 +56,10 @@ struct TaskState : sched::CoreTask {
   Topic* trigger = nullptr;          // of message tasks
   std::atomic<Crew*> crew{nullptr};  // null: not started yet
   TaskCounters counters;
+  Watched* watched = nullptr;  // null: it has no limits
+  // What of its counters was judged; by the job's thread.
+  std::uint64_t skips_watched = 0;
+  std::uint64_t losses_watched = 0;
 
   // The state of its job, guarded by the crew's mutex.
   os::TimePoint alarm = os::TimePoint::max();  // when to check whether it is still running

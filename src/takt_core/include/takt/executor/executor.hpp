@@ -96,10 +96,20 @@ class TAKT_CORE_PUBLIC Executor {
   /// @throws std::logic_error after the start.
   void set_handlers(Handlers handlers);
 
+  /// Sets the limits to watch while the executor runs, in place of former ones; see
+  /// takt/executor/monitor.hpp. A job of a task with limits takes well below a microsecond longer.
+  /// @throws sched::ScheduleError for limits that contradict each other.
+  /// @throws std::logic_error after the start.
+  void set_limits(const Limits& limits);
+
+  /// What was seen of each limit so far: of callbacks in the order of their names, then of chains.
+  /// Not while set_limits() runs.
+  [[nodiscard]] std::vector<LimitStatistics> limits() const;
+
   /// Checks all tasks, starts the threads, and releases the first jobs shortly afterwards
   /// (start_time()). After a stop it starts again with the present tasks: their releases begin
   /// anew, their counters continue.
-  /// @throws sched::ScheduleError if the task set is refused.
+  /// @throws sched::ScheduleError if the task set is refused, or a limit is of no task.
   /// @throws std::system_error if a thread or the trace file cannot be created.
   /// @throws std::logic_error if the executor is started already.
   void start();
@@ -169,6 +179,7 @@ class TAKT_CORE_PUBLIC Executor {
   [[nodiscard]] bool is_started() const;
   void prepare_crews(const sched::CompiledApplication& compiled);
   void prepare_task(TaskIndex index, const sched::CompiledApplication& compiled);
+  TAKT_CORE_LOCAL void watch(TaskState& state, const sched::Task& task);
   void make_room_for_notes();
   void report_shortfalls();
   void open_trace(const sched::CompiledApplication& compiled);

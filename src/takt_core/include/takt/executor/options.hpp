@@ -15,6 +15,7 @@
 
 #include "takt/executor/input.hpp"
 #include "takt/executor/job_source.hpp"
+#include "takt/executor/monitor.hpp"
 #include "takt/os/shortfall.hpp"
 #include "takt/sched/job.hpp"
 #include "takt/sched/policies.hpp"
@@ -118,6 +119,10 @@ struct Handlers {
   /// own, and not on kernels that do not record how long a thread waited for its core
   /// (os::run_delay).
   std::function<void(const HoldUp&)> held_up = {};
+
+  /// A job that has ended exceeded a limit (Executor::set_limits); called right after the job, once
+  /// for each limit. Skipped releases and dropped messages are told after the next job.
+  std::function<void(const LimitExceeded&)> limit_exceeded = {};
 };
 
 /// What happens when an exception leaves a callback.
