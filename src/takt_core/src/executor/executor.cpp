@@ -85,6 +85,7 @@ void Executor::set_limits(const Limits& limits) {
 }
 
 std::vector<LimitStatistics> Executor::limits() const {
+  const std::lock_guard lock{registry_->mutex};
   return shared_->monitor ? shared_->monitor->statistics() : std::vector<LimitStatistics>{};
 }
 

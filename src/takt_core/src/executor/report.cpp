@@ -93,6 +93,51 @@ Status describe(const Snapshot& now) {
   return status;
 }
 
+const char* text(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::response:
+      return "response";
+    case Quantity::skipped:
+      return "skipped";
+    case Quantity::dropped:
+      return "dropped";
+    case Quantity::age:
+      return "age";
+    case Quantity::latency:
+      return "latency";
+  }
+  return "";
+}
+
+std::string name_of(const LimitStatistics& limit) {
+  return "limit: " + limit.subject + " " + text(limit.quantity) +
+         (limit.topic.empty() ? "" : " of " + limit.topic);
+}
+
+// `silent`: no data arrived although the chain began.
+Status describe(const LimitStatistics& now, const LimitStatistics& before, bool silent) {
+  Status status{.name = name_of(now), .message = "in order"};
+  const std::uint64_t exceeded = now.exceeded - before.exceeded;
+  if (exceeded > 0) {
+    status.level = now.holds() ? StatusLevel::warn : StatusLevel::error;
+    status.message = std::to_string(exceeded) + " of " +
+                     std::to_string(now.checked - before.checked) + " exceeded the limit" +
+                     (now.holds() ? ", which allows it" : "");
+  } else if (silent) {
+    status.level = StatusLevel::error;
+    status.message = "no data arrived";
+  }
+  status.values = {{"subject", now.subject},
+                   {"quantity", text(now.quantity)},
+                   {"topic", now.topic},
+                   {"limit_us", microseconds(now.limit)},
+                   {"allowed", std::to_string(now.allowed)},
+                   {"checked", std::to_string(now.checked)},
+                   {"exceeded", std::to_string(now.exceeded)},
+                   {"worst_us", microseconds(now.worst)}};
+  return status;
+}
+
 os::ThreadSettings settings_for(nanoseconds period) {
   if (period.count() <= 0) {
     throw std::invalid_argument{"the period of diagnostics must be above zero"};
@@ -104,6 +149,7 @@ os::ThreadSettings settings_for(nanoseconds period) {
 
 Snapshot snapshot(const Executor& executor, std::vector<NamedTask> tasks) {
   Snapshot now{.tasks = {},
+               .limits = executor.limits(),
                .scenario = std::string{executor.scenario()},
                .lost_trace_events = executor.lost_trace_events(),
                .shortfalls = executor.shortfalls()};
@@ -117,7 +163,7 @@ Snapshot snapshot(const Executor& executor, std::vector<NamedTask> tasks) {
 
 std::vector<Status> Reporter::report(const Snapshot& now) {
   std::vector<Status> report;
-  report.reserve(now.tasks.size() + 1);
+  report.reserve(now.tasks.size() + now.limits.size() + 1);
   report.push_back(describe(now));
   std::map<std::string, TaskStatistics> told;
   for (const Snapshot::Task& task : now.tasks) {
@@ -129,6 +175,13 @@ std::vector<Status> Reporter::report(const Snapshot& now) {
     told.emplace(task.name, task.statistics);
   }
   former_ = std::move(told);
+  for (const LimitStatistics& limit : now.limits) {
+    Seen& former = former_limits_[name_of(limit)];
+    const LimitStatistics& before = former.statistics;
+    const bool without_arrival = limit.begun > before.begun && limit.checked == before.checked;
+    report.push_back(describe(limit, before, without_arrival && former.without_arrival));
+    former = {.statistics = limit, .without_arrival = without_arrival};
+  }
   return report;
 }
 

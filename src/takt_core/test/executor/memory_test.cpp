@@ -61,7 +61,9 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                      .external_topics = {"outside"},
                      .lock_memory = true,
                      .trace = file.path(),
-                     .handlers = {.deadline_miss = [](const auto&) {}, .skip = [](const auto&) {}},
+                     .handlers = {.deadline_miss = [](const auto&) {},
+                                  .skip = [](const auto&) {},
+                                  .limit_exceeded = [](const auto&) {}},
                      .on_shortfalls = [](const auto&) {}}};
   constexpr std::size_t timers = 10;
   struct Seen {
@@ -83,6 +85,9 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                              10 + static_cast<int>(i) % 5);
     task.parameters.expected_execution = 10us;
     task.group = i < 2 ? "group" : "";
+    if (i == 2) {
+      task.writes = {"outside"};
+    }
     executor.add(task, {[&look, i](const sched::Job& job) {
                    look(i, job);
                    burn(job.index % 50 == 0 ? 2ms : 20us);  // skips and misses, too
@@ -99,6 +104,12 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                                        .add_scenario(sched::SchedulingScenario{"a"})
                                        .add_scenario(sched::SchedulingScenario{"b"}.add_task(
                                            {.task = "task3", .priority = 14})));
+  executor.set_limits({.callbacks = {{.callback = "task2", .skipped = 0.0},
+                                     {.callback = "receiver", .response = 1ns, .dropped = 0.0}},
+                       .chains = {{.chain = "chain",
+                                   .callbacks = {"task2", "receiver"},
+                                   .latency = 1ns,
+                                   .age = 1ns}}});
   executor.start();
   os::sleep_until(executor.start_time() + 100ms);
   const std::uint64_t before = allocations;
@@ -119,6 +130,9 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
   const std::uint64_t after = allocations;
   executor.stop();
   EXPECT_EQ(after - before, 0U);
+  for (const executor::LimitStatistics& limit : executor.limits()) {
+    EXPECT_GT(limit.checked, 0U) << limit.subject;
+  }
   for (std::size_t i = 0; i < timers; ++i) {
     EXPECT_EQ(seen[i].last - seen[i].warm, 0) << "task " << i << " met page faults";
   }

@@ -130,6 +130,7 @@ class Robot {
     for (Link* const link : {&raw, &clean, &command}) {
       link->number_in(executor);
     }
+    executor.declare_external_topic("raw");  // as long as there is no sense
     executor.add(sense(), bound_sense());
     sched::Task filter = message("filter", "raw", 30);
     filter.writes = {"clean"};

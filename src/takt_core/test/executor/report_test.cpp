@@ -122,5 +122,62 @@ TEST(Snapshot, HasWhatTheExecutorCounted) {
   EXPECT_EQ(now.tasks[0].statistics.completed, static_cast<std::uint64_t>(jobs));
 }
 
+Snapshot of_limit(const LimitStatistics& seen) {
+  Snapshot made;
+  made.limits = {seen};
+  return made;
+}
+
+LimitStatistics latency(std::uint64_t begun, std::uint64_t checked, std::uint64_t exceeded,
+                        double allowed = 0) {
+  return {.subject = "stop",
+          .topic = {},
+          .quantity = Quantity::latency,
+          .limit = 20ms,
+          .allowed = allowed,
+          .checked = checked,
+          .exceeded = exceeded,
+          .worst = 31ms,
+          .begun = begun};
+}
+
+TEST(Reporter, ALimitIsAtErrorWhereMoreExceedItThanItAllows) {
+  Reporter reporter;
+  EXPECT_EQ(reporter.report(of_limit(latency(9, 9, 0))).at(1).level, StatusLevel::ok);
+  const Status broken = reporter.report(of_limit(latency(20, 19, 3))).at(1);
+  EXPECT_EQ(broken.level, StatusLevel::error);
+  EXPECT_EQ(broken.name, "limit: stop latency");
+  EXPECT_EQ(broken.message, "3 of 10 exceeded the limit");
+  EXPECT_EQ(values_of(broken).at("limit_us"), "20000.000");
+  EXPECT_EQ(values_of(broken).at("worst_us"), "31000.000");
+  EXPECT_EQ(values_of(broken).at("checked"), "19");
+  EXPECT_EQ(values_of(broken).at("exceeded"), "3");
+  EXPECT_EQ(reporter.report(of_limit(latency(30, 29, 3))).at(1).level, StatusLevel::ok);
+}
+
+TEST(Reporter, ALimitIsAtWarnWhereItAllowsForTheExcess) {
+  Reporter reporter;
+  const Status allowed = reporter.report(of_limit(latency(10, 10, 1, 0.1))).at(1);
+  EXPECT_EQ(allowed.level, StatusLevel::warn);
+  EXPECT_EQ(allowed.message, "1 of 10 exceeded the limit, which allows it");
+}
+
+TEST(Reporter, AChainAtWhoseEndNothingArrivesIsAnError) {
+  Reporter reporter;
+  EXPECT_EQ(reporter.report(of_limit(latency(5, 5, 0))).at(1).level, StatusLevel::ok);
+  EXPECT_EQ(reporter.report(of_limit(latency(9, 5, 0))).at(1).level, StatusLevel::ok);
+  const Status silent = reporter.report(of_limit(latency(14, 5, 0))).at(1);
+  EXPECT_EQ(silent.level, StatusLevel::error);
+  EXPECT_EQ(silent.message, "no data arrived");
+  EXPECT_EQ(reporter.report(of_limit(latency(18, 9, 0))).at(1).level, StatusLevel::ok);
+}
+
+TEST(Reporter, AChainThatDoesNotBeginIsNoError) {
+  Reporter reporter;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(reporter.report(of_limit(latency(5, 5, 0))).at(1).level, StatusLevel::ok);
+  }
+}
+
 }  // namespace
 }  // namespace takt::executor

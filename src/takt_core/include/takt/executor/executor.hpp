@@ -103,7 +103,6 @@ class TAKT_CORE_PUBLIC Executor {
   void set_limits(const Limits& limits);
 
   /// What was seen of each limit so far: of callbacks in the order of their names, then of chains.
-  /// Not while set_limits() runs.
   [[nodiscard]] std::vector<LimitStatistics> limits() const;
 
   /// Checks all tasks, starts the threads, and releases the first jobs shortly afterwards

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// A periodic report about an executor and its tasks for monitoring: one status of the executor,
-/// and one of each task. The front end decides how to send it.
+/// one of each task, and one of each limit (takt/executor/monitor.hpp). The front end decides how to send it.
 ///
 /// ```cpp
 /// Reporter reporter;
@@ -13,9 +13,14 @@
 /// early_releases, deadline_misses, budget_overruns, age_violations, delivered, worst_response_us,
 /// worst_lateness_us, worst_age_us, and worst_cpu_time_us for tasks with a budget.
 ///
+/// The values of a limit, "limit: <subject> <quantity>": subject, quantity, topic, limit_us (0: a
+/// count, or until the deadline), allowed (share), checked, exceeded, worst_us.
+///
 /// Counts and worst times are those since the start. The level covers the time since the previous
 /// report: error if a deadline was missed or data was too old, warn if releases were skipped,
-/// messages lost or a budget overrun, else ok. The executor is at warn while it lacks real-time
+/// messages lost or a budget overrun, else ok. A limit is at error if more exceeded it than it
+/// allows, or if no data arrived at the end of a chain for two reports although its first callback
+/// ran; at warn if the excess is allowed. The executor is at warn while it lacks real-time
 /// settings or trace events.
 #pragma once
 
@@ -50,6 +55,7 @@ struct Snapshot {
     TaskStatistics statistics;  ///< Its counters.
   };
   std::vector<Task> tasks;              ///< In the order of the request.
+  std::vector<LimitStatistics> limits;  ///< Executor::limits().
   std::string scenario;                 ///< The present scenario.
   std::uint64_t lost_trace_events = 0;  ///< Executor::lost_trace_events().
   os::Shortfalls shortfalls;            ///< Real-time settings that could not be obtained.
@@ -63,13 +69,13 @@ struct Snapshot {
 enum class StatusLevel : std::uint8_t {
   ok,     ///< nothing happened
   warn,   ///< releases, messages or settings are missing, or a budget was exceeded
-  error,  ///< a deadline was missed, or data was too old
+  error,  ///< a deadline was missed, data was too old, or a limit was exceeded
 };
 
 /// One entry of a report.
 struct Status {
   StatusLevel level = StatusLevel::ok;  ///< The worst event since the previous report.
-  std::string name;                     ///< "executor", or the name of the task.
+  std::string name;                     ///< "executor", the name of the task, "limit: ...".
   std::string message;                  ///< One sentence for people.
   /// Keys and values; see the list above.
   std::vector<std::pair<std::string, std::string>> values = {};
@@ -78,11 +84,18 @@ struct Status {
 /// Makes reports from snapshots, and remembers the previous one to judge what is new.
 class TAKT_CORE_PUBLIC Reporter {
  public:
-  /// A status of the executor, then of the tasks in their order. From one thread at a time.
+  /// A status of the executor, then of the tasks and the limits in their order. From one thread at
+  /// a time.
   [[nodiscard]] std::vector<Status> report(const Snapshot& now);
 
  private:
+  struct Seen {
+    LimitStatistics statistics;
+    bool without_arrival = false;  // although its chain began
+  };
+
   std::map<std::string, TaskStatistics> former_;  // in the last report
+  std::map<std::string, Seen> former_limits_;     // likewise
 };
 
 /// Calls a function at once, once in each period, and a last time at the end, on a thread without
