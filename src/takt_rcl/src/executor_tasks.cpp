@@ -55,13 +55,9 @@ std::vector<executor::BoundInput> inputs_of(const TaskOptions& options) {
   return inputs;
 }
 
-namespace {
-
-std::string full(const std::string& topic) {
+std::string full_topic(const std::string& topic) {
   return topic.starts_with('/') ? topic : "/" + topic;
 }
-
-}  // namespace
 
 SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
   SchedulingStrategy changed;
@@ -69,10 +65,10 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
     SchedulingScenario copy{scenario->name()};
     for (TaskChange change : scenario->tasks()) {
       for (sched::Read& read : change.reads) {
-        read.topic = full(read.topic);
+        read.topic = full_topic(read.topic);
       }
       for (std::string& topic : change.writes) {
-        topic = full(topic);
+        topic = full_topic(topic);
       }
       copy.add_task(std::move(change));
     }

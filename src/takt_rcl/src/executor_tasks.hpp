@@ -21,6 +21,9 @@ namespace takt {
 
 [[nodiscard]] std::vector<executor::BoundInput> inputs_of(const TaskOptions& options);
 
+// "/scan" for "scan".
+[[nodiscard]] std::string full_topic(const std::string& topic);
+
 // The same strategy with "/scan" wherever a scenario says "scan".
 [[nodiscard]] SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <takt/executor/monitor.hpp>
 #include <takt/os/saturating.hpp>
 #include <takt/rcl/sample_time.hpp>
 #include <utility>
@@ -54,7 +55,9 @@ std::optional<os::TimePoint> current_sample_time() noexcept {
 }
 
 SampleTimeScope::SampleTimeScope(os::TimePoint time) noexcept
-    : outer_{std::exchange(sample_time, time)} {}
+    : outer_{std::exchange(sample_time, time)} {
+  executor::use_trigger(time);
+}
 
 SampleTimeScope::~SampleTimeScope() {
   sample_time = outer_;

@@ -44,7 +44,8 @@ void SchedulingExecutor::pass_handlers_on() {
   core_->set_handlers({.deadline_miss = met(handlers.deadline_miss, meet),
                        .skip = met(handlers.skip, meet),
                        .budget_overrun = met(handlers.budget_overrun, meet),
-                       .age_violation = met(handlers.age_violation, meet)});
+                       .age_violation = met(handlers.age_violation, meet),
+                       .limit_exceeded = met(handlers.limit_exceeded, meet)});
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const TaskOptions& options) {
@@ -160,6 +161,22 @@ void SchedulingExecutor::on_budget_overrun(std::function<void(const BudgetOverru
 
 void SchedulingExecutor::on_age_violation(std::function<void(const AgeViolation&)> handler) {
   set_handler(&executor::Handlers::age_violation, std::move(handler));
+}
+
+void SchedulingExecutor::set_limits(const Limits& limits) {
+  Limits full = limits;
+  for (executor::ReadLimits& read : full.reads) {
+    read.topic = full_topic(read.topic);
+  }
+  core_->set_limits(full);
+}
+
+void SchedulingExecutor::on_limit_exceeded(std::function<void(const LimitExceeded&)> handler) {
+  set_handler(&executor::Handlers::limit_exceeded, std::move(handler));
+}
+
+std::vector<LimitStatistics> SchedulingExecutor::limits() const {
+  return core_->limits();
 }
 
 void SchedulingExecutor::start() {

@@ -38,12 +38,16 @@ using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 using sched::TaskChange;
 
-// executor/options.hpp, executor/changes.hpp, executor/counters.hpp
+// executor/options.hpp, executor/changes.hpp, executor/counters.hpp, executor/monitor.hpp
 using executor::AgeViolation;
 using executor::BudgetOverrun;
 using executor::Change;
 using executor::Exceptions;
+using executor::LimitExceeded;
+using executor::Limits;
+using executor::LimitStatistics;
 using executor::Miss;
+using executor::Quantity;
 using executor::Skip;
 using executor::TaskStatistics;
 /// How a SchedulingExecutor schedules and reports.

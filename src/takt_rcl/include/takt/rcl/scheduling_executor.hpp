@@ -108,6 +108,20 @@ class TAKT_RCL_PUBLIC SchedulingExecutor {
   /// @throws std::logic_error after the start.
   void on_age_violation(std::function<void(const AgeViolation&)> handler);
 
+  /// Sets the limits to watch while it runs; see takt/executor/monitor.hpp. Callbacks are named as
+  /// their tasks. Chains follow messages that are passed by pointer; those that come through the
+  /// middleware carry no sample time of this process, and nothing arrives at their end.
+  /// @throws ScheduleError for limits that contradict each other.
+  /// @throws std::logic_error after the start.
+  void set_limits(const Limits& limits);
+
+  /// Sets the handler of exceeded limits, called right after the callback; as on_deadline_miss().
+  /// @throws std::logic_error after the start.
+  void on_limit_exceeded(std::function<void(const LimitExceeded&)> handler);
+
+  /// What was seen of each limit so far. From any thread.
+  [[nodiscard]] std::vector<LimitStatistics> limits() const;
+
   /// Checks all tasks and starts the threads.
   /// @throws ScheduleError if the task set is refused.
   /// @throws std::system_error if a thread or the trace file cannot be created.
