@@ -75,6 +75,41 @@ def test_a_task_may_be_called_executor() -> None:
     assert robot.scenario == "docking"
 
 
+def limit(name: str, level: int = 0, **values: object) -> dict[str, Any]:
+    known: dict[str, object] = {
+        "subject": "stop", "quantity": "latency", "topic": "", "limit_us": "20000.000",
+        "allowed": "0.010000", "checked": "100", "exceeded": "3", "worst_us": "31000.000",
+    }  # fmt: skip
+    return {
+        "level": level,
+        "name": f"/robot: limit: {name}",
+        "message": "in order" if level == 0 else "3 of 10 exceeded the limit",
+        "hardware_id": "takt",
+        "values": [[key, str(value)] for key, value in (known | values).items()],
+    }
+
+
+def test_limits_stand_below_the_tasks() -> None:
+    (robot,) = executors(message(task("/robot: brake"), limit("stop latency", level=2)))
+    assert [one.name for one in robot.tasks] == ["brake"]
+    assert [(one.name, one.level, one.exceeded) for one in robot.limits] == [
+        ("stop latency", "error", 3)
+    ]
+    board = Board()
+    board.take([robot])
+    shown = drawn(board)
+    assert "stop latency: 3 of 10 exceeded the limit" in shown
+    assert "20,000" in shown
+    assert "31,000" in shown
+    assert "1.000%" in shown
+
+
+def test_a_task_may_be_called_like_a_limit() -> None:
+    (robot,) = executors(message(task("/robot: limit: speed", completed=7)))
+    assert [(one.name, one.completed) for one in robot.tasks] == [("limit: speed", 7)]
+    assert robot.limits == []
+
+
 def test_a_status_of_takt_without_its_values_is_an_error() -> None:
     broken = task("/robot: brake")
     broken["values"] = []

@@ -10,6 +10,7 @@
 #include "core_names.hpp"
 #include "life.hpp"
 #include "takt/os/saturating.hpp"
+#include "takt/sched/error.hpp"
 
 namespace takt_rclcpp {
 namespace {
@@ -139,6 +140,21 @@ void SchedulingExecutor::set_scheduling_strategy(
 
 void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
   life_->set_handlers(std::move(handlers));
+}
+
+void SchedulingExecutor::set_limits(executor::Limits limits) {
+  if (!limits.chains.empty()) {
+    throw sched::ScheduleError(
+        "the limits of chain '" + limits.chains.front().chain + "'",
+        "messages of rclcpp do not tell which job made them, so no latency of a chain is known",
+        "limit the responses of its callbacks, or use takt_rcl for it");
+  }
+  limits.allow_absent_tasks = true;  // nodes come and go
+  life_->core.set_limits(limits);
+}
+
+std::vector<executor::LimitStatistics> SchedulingExecutor::limits() const {
+  return life_->core.limits();
 }
 
 std::function<bool()> SchedulingExecutor::when_gone() const {

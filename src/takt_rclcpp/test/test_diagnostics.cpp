@@ -143,5 +143,41 @@ TEST_F(Diagnostics, countMessagesThatTheQueueDropped) {
   }
 }
 
+TEST_F(Diagnostics, haveAStatusOfEachLimit) {
+  const auto node = std::make_shared<rclcpp::Node>(unique("watched"));
+  const auto timer = node->create_wall_timer(2ms, [] {});
+  listen();
+  SchedulingExecutor executor{quiet()};
+  const std::string name = unique("watched") + ".timer0";
+  executor.set_limits({.callbacks = {{.callback = name, .response = 1ns}}});
+  std::atomic<std::uint64_t> exceeded{0};
+  executor.set_handlers(
+      {.limit_exceeded = [&](const executor::LimitExceeded&) noexcept { ++exceeded; }});
+  executor.add_node(node);
+  const takt_rclcpp::Diagnostics diagnostics{*node, executor, {.period = 10ms}};
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return exceeded >= 20; }));
+  spinning.end();
+  const auto seen = executor.limits();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen.front().exceeded, exceeded);
+  EXPECT_EQ(seen.front().checked, exceeded);
+  bool told = false;
+  for (const DiagnosticArray& report : heard()) {
+    for (const DiagnosticStatus& status : report.status) {
+      told |= status.level == DiagnosticStatus::ERROR && value_of(status, "subject") == name;
+    }
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST_F(Diagnostics, refuseLimitsOfChains) {
+  SchedulingExecutor executor{quiet()};
+  EXPECT_THROW(executor.set_limits({.chains = {{.chain = "stop",
+                                                .callbacks = {"/radar.timer0"},
+                                                .latency = 1ms}}}),
+               sched::ScheduleError);
+}
+
 }  // namespace
 }  // namespace takt::test

@@ -11,6 +11,7 @@ SCHEMA_VERSION = 1
 HARDWARE_ID = "takt"
 LEVELS = ("ok", "warn", "error", "stale")
 _EXECUTOR = "executor"
+_LIMIT = "limit: "
 
 
 class Task(BaseModel):
@@ -36,6 +37,24 @@ class Task(BaseModel):
     worst_cpu_time_us: float
 
 
+class Limit(BaseModel):
+    """One limit that the executor watches; counts since its start."""
+
+    model_config = ConfigDict(extra="ignore")  # later versions may tell more
+
+    name: str
+    level: str
+    message: str
+    subject: str
+    quantity: str
+    topic: str
+    limit_us: float  # 0: a count, or until the deadline
+    allowed: float  # share
+    checked: int
+    exceeded: int
+    worst_us: float
+
+
 class Executor(BaseModel):
     """One report of one executor."""
 
@@ -49,6 +68,7 @@ class Executor(BaseModel):
     lost_trace_events: int = 0
     shortfalls: list[str] = []
     tasks: list[Task] = []
+    limits: list[Limit] = []
 
 
 def executors(message: dict[str, Any]) -> list[Executor]:
@@ -70,9 +90,10 @@ def executors(message: dict[str, Any]) -> list[Executor]:
             executor.lost_trace_events = int(dict(values).get("lost_trace_events", 0))
             executor.shortfalls = [value for key, value in values if key == "shortfall"]
         else:
-            executor.tasks.append(
-                Task.model_validate(
-                    {**dict(values), "name": what, "level": level, "message": status["message"]}
-                )
-            )
+            told = {**dict(values), "level": level, "message": status["message"]}
+            if what.startswith(_LIMIT) and "limit_us" in told:
+                limit = {**told, "name": what.removeprefix(_LIMIT)}
+                executor.limits.append(Limit.model_validate(limit))
+            else:
+                executor.tasks.append(Task.model_validate({**told, "name": what}))
     return list(found.values())

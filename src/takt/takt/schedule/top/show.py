@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable
-from takt.schedule.top.model import Executor, Task
+from takt.schedule.top.model import Executor, Limit, Task
 
 STALE_S = 3.0  # without a report
 _STYLES = {"ok": "", "warn": "yellow", "error": "bold red", "stale": "dim"}
@@ -28,6 +28,14 @@ _WHERE_ANY: Columns[Task] = {
     "too old\nor no data": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "early\nreleases": lambda task: task.early_releases,
+}
+_LIMITS: Columns[Limit] = {
+    "now": lambda limit: limit.level,
+    "checked": lambda limit: limit.checked,
+    "exceeded": lambda limit: limit.exceeded,
+    "allowed": lambda limit: f"{limit.allowed:.3%}",
+    "limit\nµs": lambda limit: f"{limit.limit_us:,.0f}" if limit.limit_us else "",
+    "worst\nµs": lambda limit: f"{limit.worst_us:,.0f}" if limit.worst_us else "",
 }
 
 
@@ -82,13 +90,21 @@ class Board:
             where_any=_WHERE_ANY,
             style=lambda task: "dim" if stale else _STYLES[task.level],
         )
+        limits = RowTable(
+            heading="limit",
+            rows=executor.limits,
+            name=lambda limit: limit.name,
+            always=_LIMITS,
+            style=lambda limit: "dim" if stale else _STYLES[limit.level],
+        )
+        told: list[Task | Limit] = [*executor.tasks, *executor.limits]
         lines = [
-            Text(f"{task.name}: {task.message}", style=_STYLES[task.level])
-            for task in executor.tasks
-            if task.level != "ok" and not stale
+            Text(f"{one.name}: {one.message}", style=_STYLES[one.level])
+            for one in told
+            if one.level != "ok" and not stale
         ]
         lines += [Text(f"not granted: {one}", style="yellow") for one in executor.shortfalls]
-        return Group(title, table, *lines, "")
+        return Group(title, table, *([limits] if executor.limits else []), *lines, "")
 
 
 def _rates(seen: _Seen) -> dict[str, str]:

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "takt/executor/executor.hpp"
+#include "takt/executor/monitor.hpp"
 #include "takt/executor/report.hpp"
 #include "takt/rclcpp/timing.hpp"
 #include "takt/rclcpp/visibility.hpp"
@@ -139,6 +140,18 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
 
   /// Sets the functions that are called for missed deadlines, overruns and the like.
   void set_handlers(takt::executor::Handlers handlers);
+
+  /// Sets the limits to watch while it spins: responses, skipped releases, dropped messages, and
+  /// ages of what the timing says that a callback reads. Callbacks are named as CallbackId::text()
+  /// has it; they may come later (Limits::allow_absent_tasks). Handlers::limit_exceeded is called
+  /// for each excess, and Diagnostics publishes all limits.
+  /// @throws takt::sched::ScheduleError for limits that contradict each other, and for chains:
+  /// messages of rclcpp do not tell which job made them.
+  /// @throws std::logic_error while it spins.
+  void set_limits(takt::executor::Limits limits);
+
+  /// What was seen of each limit so far.
+  [[nodiscard]] std::vector<takt::executor::LimitStatistics> limits() const;
 
   /// Tells when the entities of a removed node or group may be destroyed. When remove_node() or
   /// remove_callback_group() returns, no callback of it begins here any more, and it may be added
