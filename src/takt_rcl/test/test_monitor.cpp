@@ -55,10 +55,8 @@ class Monitor : public testing::Test {
         });
     executor_.add(robot_.node.create_timer(2ms, [=, this] { raw_.publish(raw_out); }),
                   {.name = "scan", .priority = 40, .writes = {raw_out}});
-    executor_.add(raw_in, {.name = "filter",
-                           .priority = 30,
-                           .deadline = 1s,
-                           .writes = {clean_out}});
+    executor_.add(raw_in,
+                  {.name = "filter", .priority = 30, .deadline = 1s, .writes = {clean_out}});
     executor_.add(robot_.node.create_timer(3ms,
                                            [=, this] {
                                              const auto clean = clean_in->latest();

@@ -173,9 +173,8 @@ TEST_F(Diagnostics, haveAStatusOfEachLimit) {
 
 TEST_F(Diagnostics, refuseLimitsOfChains) {
   SchedulingExecutor executor{quiet()};
-  EXPECT_THROW(executor.set_limits({.chains = {{.chain = "stop",
-                                                .callbacks = {"/radar.timer0"},
-                                                .latency = 1ms}}}),
+  EXPECT_THROW(executor.set_limits(
+                   {.chains = {{.chain = "stop", .callbacks = {"/radar.timer0"}, .latency = 1ms}}}),
                sched::ScheduleError);
 }
 

@@ -87,9 +87,9 @@ void Executor::watch(TaskState& state, const sched::Task& task) {
   for (Watched::OfRead& read : state.watched->reads) {
     if (std::ranges::none_of(task.reads,
                              [&](const sched::Read& one) { return one.topic == read.topic; })) {
-      throw sched::ScheduleError("the limit of topic '" + read.topic + "' in callback '" +
-                                     task.name + "'",
-                                 "the callback does not read it", "name a topic that it reads");
+      throw sched::ScheduleError(
+          "the limit of topic '" + read.topic + "' in callback '" + task.name + "'",
+          "the callback does not read it", "name a topic that it reads");
     }
     read.of = registry_->topic(read.topic);
   }

@@ -310,18 +310,19 @@ void WatchedJob::tell(const Found& found, TimePoint time, const Handlers& handle
     return;
   }
   const Limit::Counts seen = found.limit->counts();
-  handlers.limit_exceeded({.task = task_.index,
-                           .job = job_.index,
-                           .subject = found.subject,
-                           .topic = found.topic,
-                           .quantity = found.limit->quantity,
-                           .limit = found.most,
-                           .value = found.value,
-                           .from = found.from,
-                           .ended = time,
-                           .checked = seen.checked,
-                           .exceeded = seen.exceeded,
-                           .allowed = is_within(found.limit->allowed, seen.exceeded, seen.checked)});
+  handlers.limit_exceeded(
+      {.task = task_.index,
+       .job = job_.index,
+       .subject = found.subject,
+       .topic = found.topic,
+       .quantity = found.limit->quantity,
+       .limit = found.most,
+       .value = found.value,
+       .from = found.from,
+       .ended = time,
+       .checked = seen.checked,
+       .exceeded = seen.exceeded,
+       .allowed = is_within(found.limit->allowed, seen.exceeded, seen.checked)});
 }
 
 void use_trigger(TimePoint sampled) noexcept {

@@ -59,7 +59,7 @@ struct Shared {
     }
   }
 
-  std::unique_ptr<Monitor> monitor;  // null: no limits; does not change after the start
+  std::unique_ptr<Monitor> monitor;       // null: no limits; does not change after the start
   std::unique_ptr<trace::Tracer> tracer;  // null: no trace
 
   mutable std::mutex mutex;  // guards the three below

@@ -7,13 +7,13 @@ namespace takt::executor {
 
 void RecentJobs::push(std::int64_t stamp, const Origins& origins) noexcept {
   const std::uint64_t number = pushed_.load(std::memory_order_relaxed);
-  Entry& entry = entries_[number % remembered_jobs];
-  entry.stamp.store(no_origin, std::memory_order_relaxed);
+  const std::size_t slot = number % remembered_jobs;
+  stamps_[slot].store(no_origin, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   for (std::size_t place = 0; place < places_; ++place) {
-    entry.origins[place].store(origins[place], std::memory_order_relaxed);
+    origins_[slot * places_ + place].store(origins[place], std::memory_order_relaxed);
   }
-  entry.stamp.store(stamp, std::memory_order_release);
+  stamps_[slot].store(stamp, std::memory_order_release);
   pushed_.store(number + 1, std::memory_order_release);
 }
 
@@ -21,13 +21,13 @@ std::int64_t RecentJobs::origin(std::int64_t stamp, std::size_t place) const noe
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t oldest = pushed - std::min<std::uint64_t>(pushed, remembered_jobs);
   for (std::uint64_t number = pushed; number > oldest; --number) {
-    const Entry& entry = entries_[(number - 1) % remembered_jobs];
-    if (entry.stamp.load(std::memory_order_acquire) != stamp) {
+    const std::size_t slot = (number - 1) % remembered_jobs;
+    if (stamps_[slot].load(std::memory_order_acquire) != stamp) {
       continue;
     }
-    const std::int64_t origin = entry.origins[place].load(std::memory_order_relaxed);
+    const std::int64_t origin = origins_[slot * places_ + place].load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
-    return entry.stamp.load(std::memory_order_relaxed) == stamp ? origin : no_origin;
+    return stamps_[slot].load(std::memory_order_relaxed) == stamp ? origin : no_origin;
   }
   return no_origin;
 }

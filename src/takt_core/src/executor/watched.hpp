@@ -80,7 +80,7 @@ struct WatchedChain {
   const std::string name;
   Limit latency;
   Limit age;
-  std::atomic<std::uint64_t> begun{0};         // jobs of the first callback that have ended
+  std::atomic<std::uint64_t> begun{0};          // jobs of the first callback that have ended
   std::atomic<std::int64_t> newest{no_origin};  // release of the newest data that has arrived
 };
 
@@ -92,19 +92,18 @@ using Origins = std::array<std::int64_t, most_places>;
 // thread may read at the same time.
 class RecentJobs {
  public:
-  explicit RecentJobs(std::size_t places) : places_{places}, entries_(remembered_jobs) {}
+  explicit RecentJobs(std::size_t places)
+      : places_{places}, stamps_(remembered_jobs), origins_(remembered_jobs * places) {}
 
   void push(std::int64_t stamp, const Origins& origins) noexcept;
   // no_origin: of no job that is remembered.
   [[nodiscard]] std::int64_t origin(std::int64_t stamp, std::size_t place) const noexcept;
 
  private:
-  struct Entry {
-    std::atomic<std::int64_t> stamp{no_origin};  // no_origin: is being written
-    std::array<std::atomic<std::int64_t>, most_places> origins{};
-  };
   std::size_t places_;
-  std::vector<Entry> entries_;
+  // Side by side, because they are searched; no_origin: is being written.
+  std::vector<std::atomic<std::int64_t>> stamps_;
+  std::vector<std::atomic<std::int64_t>> origins_;  // of each job those of all places
   std::atomic<std::uint64_t> pushed_{0};
 };
 

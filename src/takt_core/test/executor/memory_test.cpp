@@ -104,12 +104,11 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                                        .add_scenario(sched::SchedulingScenario{"a"})
                                        .add_scenario(sched::SchedulingScenario{"b"}.add_task(
                                            {.task = "task3", .priority = 14})));
-  executor.set_limits({.callbacks = {{.callback = "task2", .skipped = 0.0},
-                                     {.callback = "receiver", .response = 1ns, .dropped = 0.0}},
-                       .chains = {{.chain = "chain",
-                                   .callbacks = {"task2", "receiver"},
-                                   .latency = 1ns,
-                                   .age = 1ns}}});
+  executor.set_limits(
+      {.callbacks = {{.callback = "task2", .skipped = 0.0},
+                     {.callback = "receiver", .response = 1ns, .dropped = 0.0}},
+       .chains = {
+           {.chain = "chain", .callbacks = {"task2", "receiver"}, .latency = 1ns, .age = 1ns}}});
   executor.start();
   os::sleep_until(executor.start_time() + 100ms);
   const std::uint64_t before = allocations;

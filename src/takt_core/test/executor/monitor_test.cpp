@@ -134,11 +134,11 @@ class Robot {
     executor.add(sense(), bound_sense());
     sched::Task filter = message("filter", "raw", 30);
     filter.writes = {"clean"};
-    executor.add(filter, {.queue = 64, .source = std::make_shared<Receiver>(
-                                           raw, [this](os::TimePoint sampled) {
-                                             burn(100us);
-                                             clean.publish(sampled);
-                                           })});
+    executor.add(filter, {.queue = 64,
+                          .source = std::make_shared<Receiver>(raw, [this](os::TimePoint sampled) {
+                            burn(100us);
+                            clean.publish(sampled);
+                          })});
     sched::Task control = timer("control", 3ms, 20);
     control.reads = {{.topic = "clean"}};
     control.writes = {"command"};
@@ -151,8 +151,9 @@ class Robot {
                                },
                            .inputs = {{.topic = "clean", .input = input}}});
     executor.add(message("act", "command", 10),
-                 {.queue = 64, .source = std::make_shared<Receiver>(
-                                   command, [](os::TimePoint) { burn(50us); })});
+                 {.queue = 64, .source = std::make_shared<Receiver>(command, [](os::TimePoint) {
+                                 burn(50us);
+                               })});
   }
   static sched::Task sense() {
     sched::Task task = timer("sense", 2ms, 40);

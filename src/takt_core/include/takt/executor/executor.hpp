@@ -97,7 +97,7 @@ class TAKT_CORE_PUBLIC Executor {
   void set_handlers(Handlers handlers);
 
   /// Sets the limits to watch while the executor runs, in place of former ones; see
-  /// takt/executor/monitor.hpp. A job of a task with limits takes well below a microsecond longer.
+  /// takt/executor/monitor.hpp. All memory for it is allocated here.
   /// @throws sched::ScheduleError for limits that contradict each other.
   /// @throws std::logic_error after the start.
   void set_limits(const Limits& limits);

@@ -9,7 +9,8 @@
 ///                      .chains = {{.chain = "stop",
 ///                                  .callbacks = {"radar.scan", "guard.brake"},
 ///                                  .latency = 20ms}}});
-/// executor.set_handlers({.limit_exceeded = [](const LimitExceeded& e) noexcept { slow_down(e); }});
+/// executor.set_handlers({.limit_exceeded = [](const LimitExceeded& e) noexcept { slow_down(e);
+/// }});
 /// ```
 ///
 /// The latency of a chain counts from the release of the first callback's job to the end of the
@@ -88,18 +89,18 @@ struct Limits {
 
 /// A limit was exceeded.
 struct LimitExceeded {
-  sched::TaskIndex task = 0;             ///< The task whose job has ended.
-  std::uint64_t job = 0;                 ///< Index of its release, from 0.
-  std::string_view subject;              ///< Callback or chain; valid as long as the executor.
-  std::string_view topic;                ///< Of a read; else empty.
-  Quantity quantity{};                   ///< What was too large.
-  std::chrono::nanoseconds limit{0};     ///< 0 for counts.
-  std::chrono::nanoseconds value{0};     ///< 0 for counts.
-  os::TimePoint from;                    ///< Release of the job; of data: when it was sampled.
-  os::TimePoint ended;                   ///< End of the job.
-  std::uint64_t checked = 0;             ///< Jobs, releases, messages or arrivals so far.
-  std::uint64_t exceeded = 0;            ///< How many of these exceeded the limit so far.
-  bool allowed = false;                  ///< The share of the limit allows for so many.
+  sched::TaskIndex task = 0;          ///< The task whose job has ended.
+  std::uint64_t job = 0;              ///< Index of its release, from 0.
+  std::string_view subject;           ///< Callback or chain; valid as long as the executor.
+  std::string_view topic;             ///< Of a read; else empty.
+  Quantity quantity{};                ///< What was too large.
+  std::chrono::nanoseconds limit{0};  ///< 0 for counts.
+  std::chrono::nanoseconds value{0};  ///< 0 for counts.
+  os::TimePoint from;                 ///< Release of the job; of data: when it was sampled.
+  os::TimePoint ended;                ///< End of the job.
+  std::uint64_t checked = 0;          ///< Jobs, releases, messages or arrivals so far.
+  std::uint64_t exceeded = 0;         ///< How many of these exceeded the limit so far.
+  bool allowed = false;               ///< The share of the limit allows for so many.
 };
 
 /// Whether no more exceeded a limit than the share of it that is allowed.
@@ -121,9 +122,7 @@ struct LimitStatistics {
   std::uint64_t begun = 0;            ///< Chains: jobs of the first callback that have ended.
 
   /// Whether no more exceeded the limit than it allows.
-  [[nodiscard]] bool holds() const noexcept {
-    return is_within(allowed, exceeded, checked);
-  }
+  [[nodiscard]] bool holds() const noexcept { return is_within(allowed, exceeded, checked); }
 };
 
 /// For front ends that run the callback of a message task by themselves: the calling thread's job

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// A periodic report about an executor and its tasks for monitoring: one status of the executor,
-/// one of each task, and one of each limit (takt/executor/monitor.hpp). The front end decides how to send it.
+/// one of each task, and one of each limit (takt/executor/monitor.hpp). The front end decides how
+/// to send it.
 ///
 /// ```cpp
 /// Reporter reporter;
