@@ -37,18 +37,6 @@ TaskOptions options_of(const Member& member) {
   return options;
 }
 
-// What the application declares of its chains.
-Limits limits_of(const application::Application& application) {
-  Limits limits;
-  for (const application::Chain& chain : application.chains) {
-    if (chain.max_latency.count() > 0) {
-      limits.chains.push_back(
-          {.chain = chain.name, .callbacks = chain.callbacks, .latency = chain.max_latency});
-    }
-  }
-  return limits;
-}
-
 // Switches the scenarios at their times, above all tasks; returns at `end`, or when a stop is
 // requested.
 void follow(SchedulingExecutor& executor, const application::Application& application,
@@ -86,7 +74,6 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
   if (application.strategy) {
     executor.set_scheduling_strategy(*application.strategy);
   }
-  executor.set_limits(limits_of(application));
   const auto number_of = [&](const std::string& topic) {
     return executor.core().trace_topic(topic);
   };
