@@ -9,6 +9,7 @@
 
 #include "support.hpp"
 #include "takt/rclcpp/diagnostics.hpp"
+#include "takt/sched/error.hpp"
 
 namespace takt::test {
 namespace {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "monitor.hpp"
 #include "takt/executor/current_job.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/trace/current.hpp"
+#include "watched_job.hpp"
 
 namespace takt::executor {
 namespace {

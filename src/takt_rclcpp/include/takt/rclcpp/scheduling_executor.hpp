@@ -146,7 +146,7 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
   /// has it; they may come later (Limits::allow_absent_tasks). Handlers::limit_exceeded is called
   /// for each excess, and Diagnostics publishes all limits.
   /// @throws takt::sched::ScheduleError for limits that contradict each other, and for chains:
-  /// messages of rclcpp do not tell which job made them.
+  /// messages of rclcpp do not say which job made them.
   /// @throws std::logic_error while it spins.
   void set_limits(takt::executor::Limits limits);
 
