@@ -116,17 +116,17 @@ TEST_F(Monitor, SaysOfAChainWhatTheTraceSays) {
 
 TEST_F(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
   std::mutex mutex;
-  std::vector<std::string> told;
+  std::vector<std::string> names;
   Limits tight = limits();
   tight.chains.front().latency = 1ns;
   executor_.set_limits(tight);
   executor_.on_limit_exceeded([&](const LimitExceeded& exceeded) noexcept {
     const std::lock_guard lock{mutex};
-    told.push_back(std::string{exceeded.subject} + " " + executor_.task_name(exceeded.task));
+    names.push_back(std::string{exceeded.subject} + " " + executor_.task_name(exceeded.task));
   });
   EXPECT_TRUE(spin_until(executor_, [&] { return seen(Quantity::latency).exceeded >= 5; }));
-  ASSERT_GE(told.size(), 5U);
-  EXPECT_EQ(told.front(), "stop brake");
+  ASSERT_GE(names.size(), 5U);
+  EXPECT_EQ(names.front(), "stop brake");
 }
 
 TEST_F(Monitor, AReadIsNamedByItsTopicWithoutTheFirstSlash) {

@@ -163,13 +163,13 @@ TEST_F(Diagnostics, haveAStatusOfEachLimit) {
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen.front().exceeded, exceeded);
   EXPECT_EQ(seen.front().checked, exceeded);
-  bool told = false;
+  bool reported = false;
   for (const DiagnosticArray& report : heard()) {
     for (const DiagnosticStatus& status : report.status) {
-      told |= status.level == DiagnosticStatus::ERROR && value_of(status, "subject") == name;
+      reported |= status.level == DiagnosticStatus::ERROR && value_of(status, "subject") == name;
     }
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(reported);
 }
 
 TEST_F(Diagnostics, refuseLimitsOfChains) {

@@ -133,7 +133,7 @@ void WatchedJob::count_losses(TimePoint time, const Handlers& handlers) noexcept
     const std::uint64_t lost = now - std::exchange(seen, now);
     limit->count(lost + 1, lost);
     if (lost != 0) {
-      tell({.limit = limit, .subject = watched_.name, .from = job_.release}, time, handlers);
+      report({.limit = limit, .subject = watched_.name, .from = job_.release}, time, handlers);
     }
   };
   count(watched_.skipped.get(), task_.counters.skipped.get(), task_.skips_watched);
@@ -146,11 +146,11 @@ void WatchedJob::judge(const Found& found, TimePoint time, const Handlers& handl
   found.limit->count(1, above ? 1 : 0);
   found.limit->raise_worst_to(found.value);
   if (above) {
-    tell(found, time, handlers);
+    report(found, time, handlers);
   }
 }
 
-void WatchedJob::tell(const Found& found, TimePoint time, const Handlers& handlers) noexcept {
+void WatchedJob::report(const Found& found, TimePoint time, const Handlers& handlers) noexcept {
   if (!handlers.limit_exceeded) {
     return;
   }

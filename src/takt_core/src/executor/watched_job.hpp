@@ -56,7 +56,7 @@ class WatchedJob {
     os::TimePoint from{};
   };
   void judge(const Found& found, os::TimePoint time, const Handlers& handlers) noexcept;
-  void tell(const Found& found, os::TimePoint time, const Handlers& handlers) noexcept;
+  void report(const Found& found, os::TimePoint time, const Handlers& handlers) noexcept;
   void count_losses(os::TimePoint time, const Handlers& handlers) noexcept;
   void arrive(const Watched::Place& place, std::int64_t origin, os::TimePoint time,
               const Handlers& handlers) noexcept;

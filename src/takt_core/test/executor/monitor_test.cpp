@@ -25,13 +25,13 @@ class Monitor : public UnderPolicy {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, Monitor, ::testing::Values("fp", "edf", "np-edf"), policy_name);
 
-// Nothing but what the handler is told.
-class Told {
+// Nothing but what the handler is reported.
+class Reported {
  public:
   [[nodiscard]] executor::Handlers handlers() {
-    return {.limit_exceeded = [this](const LimitExceeded& told) noexcept {
+    return {.limit_exceeded = [this](const LimitExceeded& exceeded) noexcept {
       const std::lock_guard lock{mutex_};
-      all_.push_back(told);
+      all_.push_back(exceeded);
     }};
   }
   [[nodiscard]] std::vector<LimitExceeded> of(const std::string& subject, Quantity quantity) const {
@@ -48,15 +48,15 @@ class Told {
   std::vector<LimitExceeded> all_;
 };
 
-TEST_P(Monitor, TellsEachExcessOnceWithItsStampsAndNothingElse) {
-  Told told;
+TEST_P(Monitor, ReportsEachExcessOnceWithItsStampsAndNothingElse) {
+  Reported reported;
   Robot robot{options()};
   robot.executor.set_limits(Robot::limits());
-  robot.executor.set_handlers(told.handlers());
+  robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(50);
   for (const LimitStatistics& seen : robot.executor.limits()) {
     SCOPED_TRACE(seen.subject);
-    const auto excesses = told.of(seen.subject, seen.quantity);
+    const auto excesses = reported.of(seen.subject, seen.quantity);
     EXPECT_EQ(excesses.size(), seen.exceeded);
     for (const LimitExceeded& one : excesses) {
       EXPECT_GT(one.value, one.limit);
@@ -67,27 +67,27 @@ TEST_P(Monitor, TellsEachExcessOnceWithItsStampsAndNothingElse) {
 }
 
 TEST_P(Monitor, IsSilentWhereEveryLimitHolds) {
-  Told told;
+  Reported reported;
   Robot robot{options()};
   robot.executor.set_limits(
       {.callbacks = {{.callback = "control", .response = 1h}},
        .chains = {{.chain = "whole", .callbacks = Robot::whole, .latency = 1h, .age = 1h}}});
-  robot.executor.set_handlers(told.handlers());
+  robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(20);
   for (const LimitStatistics& seen : robot.executor.limits()) {
     EXPECT_GT(seen.checked, 0U) << seen.subject;
     EXPECT_EQ(seen.exceeded, 0U) << seen.subject;
     EXPECT_TRUE(seen.holds());
   }
-  EXPECT_TRUE(told.of("whole", Quantity::latency).empty());
-  EXPECT_TRUE(told.of("control", Quantity::response).empty());
+  EXPECT_TRUE(reported.of("whole", Quantity::latency).empty());
+  EXPECT_TRUE(reported.of("control", Quantity::response).empty());
 }
 
 TEST_P(Monitor, AShareAllowsForSomeOfThem) {
-  Told told;
+  Reported reported;
   Executor executor{options()};
   executor.set_limits({.callbacks = {{.callback = "task", .response = 5ms, .late = 0.3}}});
-  executor.set_handlers(told.handlers());
+  executor.set_handlers(reported.handlers());
   std::atomic<std::uint64_t> jobs{0};
   // Every fourth job, the first one not among them.
   executor.add(timer("task", 20ms, 20), {[&](const sched::Job&) {
@@ -98,18 +98,18 @@ TEST_P(Monitor, AShareAllowsForSomeOfThem) {
   run_until_each_completed(executor, 8);
   const LimitStatistics seen = executor.limits().front();
   EXPECT_GE(seen.exceeded, 2U);
-  for (const LimitExceeded& one : told.of("task", Quantity::response)) {
+  for (const LimitExceeded& one : reported.of("task", Quantity::response)) {
     EXPECT_EQ(one.allowed,
               static_cast<double>(one.exceeded) <= 0.3 * static_cast<double>(one.checked));
   }
 }
 
 TEST_P(Monitor, CountsSkippedReleasesAndDroppedMessagesAsTheCountersDo) {
-  Told told;
+  Reported reported;
   Executor executor{options()};
   executor.set_limits({.callbacks = {{.callback = "late", .skipped = 0.0},
                                      {.callback = "flooded", .dropped = 0.5}}});
-  executor.set_handlers(told.handlers());
+  executor.set_handlers(reported.handlers());
   std::atomic<bool> slow{true};
   executor.add(timer("late", 1ms, 30), {[&](const sched::Job&) { burn(slow ? 3ms : 10us); }});
   const auto flooded =
@@ -133,22 +133,22 @@ TEST_P(Monitor, CountsSkippedReleasesAndDroppedMessagesAsTheCountersDo) {
   EXPECT_LE(find(Quantity::skipped).exceeded, executor.statistics(0).skipped);
   EXPECT_GT(find(Quantity::skipped).exceeded, 5U);
   EXPECT_FALSE(find(Quantity::skipped).holds());
-  EXPECT_FALSE(told.of("late", Quantity::skipped).empty());
-  EXPECT_FALSE(told.of("flooded", Quantity::dropped).empty());
+  EXPECT_FALSE(reported.of("late", Quantity::skipped).empty());
+  EXPECT_FALSE(reported.of("flooded", Quantity::dropped).empty());
 }
 
 TEST_P(Monitor, JudgesTheAgeOfDataAtTheStartOfTheJob) {
-  Told told;
+  Reported reported;
   Robot robot{options()};
   Limits limits = Robot::limits();
   limits.reads = {{.callback = "control", .topic = "clean", .age = 1ns}};
   robot.executor.set_limits(limits);
-  robot.executor.set_handlers(told.handlers());
+  robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(20);
   const LimitStatistics seen = robot.seen("control", Quantity::age);
   EXPECT_GT(seen.checked, 0U);
   EXPECT_EQ(seen.exceeded, seen.checked);
-  for (const LimitExceeded& one : told.of("control", Quantity::age)) {
+  for (const LimitExceeded& one : reported.of("control", Quantity::age)) {
     EXPECT_EQ(one.topic, "clean");
     EXPECT_LT(one.value, one.ended - one.from);  // the job itself is no age
   }

@@ -90,10 +90,10 @@ def executors(message: dict[str, Any]) -> list[Executor]:
             executor.lost_trace_events = int(dict(values).get("lost_trace_events", 0))
             executor.shortfalls = [value for key, value in values if key == "shortfall"]
         else:
-            told = {**dict(values), "level": level, "message": status["message"]}
-            if what.startswith(_LIMIT) and "limit_us" in told:
-                limit = {**told, "name": what.removeprefix(_LIMIT)}
+            known = {**dict(values), "level": level, "message": status["message"]}
+            if what.startswith(_LIMIT) and "limit_us" in known:
+                limit = {**known, "name": what.removeprefix(_LIMIT)}
                 executor.limits.append(Limit.model_validate(limit))
             else:
-                executor.tasks.append(Task.model_validate({**told, "name": what}))
+                executor.tasks.append(Task.model_validate({**known, "name": what}))
     return list(found.values())

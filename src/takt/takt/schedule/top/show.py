@@ -97,10 +97,10 @@ class Board:
             always=_LIMITS,
             style=lambda limit: "dim" if stale else _STYLES[limit.level],
         )
-        told: list[Task | Limit] = [*executor.tasks, *executor.limits]
+        both: list[Task | Limit] = [*executor.tasks, *executor.limits]
         lines = [
             Text(f"{one.name}: {one.message}", style=_STYLES[one.level])
-            for one in told
+            for one in both
             if one.level != "ok" and not stale
         ]
         lines += [Text(f"not granted: {one}", style="yellow") for one in executor.shortfalls]

@@ -121,7 +121,7 @@ struct Handlers {
   std::function<void(const HoldUp&)> held_up = {};
 
   /// A job that has ended exceeded a limit (Executor::set_limits); called right after the job, once
-  /// for each limit. Skipped releases and dropped messages are told after the next job.
+  /// for each limit. Skipped releases and dropped messages are reported after the next job.
   std::function<void(const LimitExceeded&)> limit_exceeded = {};
 };
 
