@@ -139,7 +139,7 @@ void watch_data(const TaskState& task, const Job& job, WatchedJob& watched) noex
     watched.starts(os::now());
     std::size_t which = 0;
     for (const Watched::OfRead& read : watched.limits_of_reads()) {
-      watched.reads(which++, sample_time_for(task, *read.of));
+      watched.reads(which++, sample_time_for(task, *read.of.load()));
     }
   }
   watched.begins_callback();

@@ -132,7 +132,7 @@ struct Watched {
     OfRead(std::string name, std::chrono::nanoseconds age, double late)
         : topic{std::move(name)}, limit{Quantity::age, age, late} {}
     const std::string topic;
-    const sched::Topic* of = nullptr;  // set when the task is prepared
+    std::atomic<const sched::Topic*> of{nullptr};  // set when the task is prepared
     Limit limit;
   };
 
