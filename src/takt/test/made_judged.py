@@ -121,7 +121,7 @@ def outcomes(folder: Path, baseline: Path, tmp: Path, capsys: Any) -> dict[str, 
     return {
         "check": _of(checked.judge(found)),
         "run": _of(session.judge(found)),
-        "report": _overall(re.findall(r'data-field="outcome" data-value="(\w+)"', page)),
+        "report": _overall(re.findall(r'data-outcome="(\w+)"', page)),
         "compare": both["cells"][0]["sides"][1],
         "history": _overall([one["outcome"] for one in parts]),
         "gate": _said(["gate", folder, "--json"], capsys)["outcome"],
