@@ -300,3 +300,74 @@ def test_what_the_core_refuses_is_told_with_its_line(
         analyse(flat(application), str(path))
     assert caught.value.where == f"{path}:{line}"
     assert expected in caught.value.what
+
+
+CORES = """
+cpus: [0, 1, 2]
+cores:
+  1:
+    supply: {budget: 8ms, period: 10ms}
+    latency: 50us
+    interrupts: [{period: 1ms, duration: 20us, burst: 4}]
+  2: {supply: {rate: 0.9, delay: 2ms}}
+nodes: {n: {c: {timer: 20ms, wcet: 1ms, cpu: 1}}}
+"""
+
+
+def test_cores_have_a_supply_a_latency_and_interrupts(tmp_path: Path) -> None:
+    document = read(tmp_path, CORES)
+    assert document["cores"] == [
+        {
+            "cpu": 1,
+            "supply": {"budget": 8_000_000, "period": 10_000_000},
+            "latency": 50_000,
+            "interrupts": [{"period": 1_000_000, "duration": 20_000, "burst": 4}],
+        },
+        {"cpu": 2, "supply": {"rate": 900_000_000, "delay": 2_000_000}},
+    ]
+    assert read(tmp_path, app_yaml(document, "again")) == document
+
+
+def test_an_application_without_cores_has_none(tmp_path: Path) -> None:
+    assert "cores" not in read(tmp_path, "nodes: {n: {c: {timer: 20ms, wcet: 1ms}}}")
+
+
+def test_a_bound_names_the_supply_and_the_verdict_what_it_assumes(tmp_path: Path) -> None:
+    path = tmp_path / "x.app.yaml"
+    path.write_text(CORES, encoding="utf-8")
+    report = analyse(read_application(path))
+    (callback,) = report["scenarios"][0]["callbacks"]
+    # 4 ms without supply, 1 ms and its latency, and interrupts: 4 at once, and 5 more until then.
+    assert callback["response_us"] == pytest.approx(4000 + 1050 + 9 * 20)
+    assert "Shin & Lee 2003" in callback["bound_by"]
+    assert "assuming the declared supply, latency, interrupts of core 1" in report["remarks"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("supply: {budget: 11ms, period: 10ms}", "budget 11ms is above its period, 10ms"),
+        ("supply: {budget: 0ms, period: 10ms}", "must be greater than 0"),
+        ("supply: {budget: 1ms}", "a budget needs its period"),
+        ("supply: {delay: 1ms}", "a delay needs a rate"),
+        ("supply: {}", "either budget and period"),
+        ("supply: {budget: 1ms, period: 10ms, rate: 0.5}", "either budget and period"),
+        ("supply: {rate: 1.1}", "less than or equal to 1"),
+        ("supply: {rate: 0}", "greater than"),
+        ("latency: 2h", "at most 1h"),
+        ("interrupts: [{period: 1ms}]", "key cores[0].interrupts[0].duration is missing"),
+        ("interrupts: [{period: 0s, duration: 1us}]", "must be greater than 0"),
+        ("intterupts: []", "did you mean interrupts?"),
+    ],
+)
+def test_a_wrong_core_is_named_with_its_line(tmp_path: Path, keys: str, words: str) -> None:
+    text = f"nodes: {{n: {{c: {{timer: 20ms, wcet: 1ms}}}}}}\ncores:\n  0:\n    {keys}\n"
+    said = fault(tmp_path, text)
+    assert words in said
+    assert "x.app.yaml:4" in said or "x.app.yaml:3" in said
+
+
+def test_a_core_that_the_application_does_not_use_is_an_error(tmp_path: Path) -> None:
+    said = fault(tmp_path, "nodes: {n: {c: {timer: 20ms, wcet: 1ms}}}\ncores: {3: {latency: 1us}}")
+    assert "core 3 is described, but the application uses 0" in said
+    assert "x.app.yaml:2" in said

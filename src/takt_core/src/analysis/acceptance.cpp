@@ -21,8 +21,9 @@ constexpr std::size_t most_points = 16;
 
 }  // namespace
 
-Acceptance::Acceptance(Test test, std::span<const Demand> demands)
+Acceptance::Acceptance(Test test, std::span<const Demand> demands, const Supply& supply)
     : test_(test),
+      supply_(supply),
       declared_(demands.begin(), demands.end()),
       separate_(test == Test::fixed_priority && !anyone_waits(demands) &&
                 !anyone_boosted(demands)) {
@@ -38,7 +39,7 @@ Acceptance::Acceptance(Test test, std::span<const Demand> demands)
   kept_.resize(demands.size());
 }
 
-Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) {
+Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) const {
   const nanoseconds room = own.deadline - own.lag;
   if (own.ceiling > own.level || room.count() <= 0 || room >= longest_room) {
     return {};
@@ -91,7 +92,7 @@ bool Acceptance::fits(std::span<const Demand> demands, std::size_t demand,
         work += other.execution;
       }
     }
-    return work <= point.time;
+    return supply_.time_for(work) <= point.time;
   });
 }
 
@@ -105,21 +106,21 @@ bool Acceptance::keeps_deadline(std::span<const Demand> demands, std::size_t dem
     return demands[i].level >= own.level || demands[i].ceiling >= own.level;
   });
   if (concerned) {
-    return fixed_priority_keeps(demands, demand, effort);
+    return fixed_priority_keeps(demands, demand, effort, supply_);
   }
   std::optional<bool>& kept = kept_[demand];
   if (!kept) {
-    kept = fixed_priority_keeps(demands, demand, effort);
+    kept = fixed_priority_keeps(demands, demand, effort, supply_);
   }
   return *kept;
 }
 
 bool Acceptance::is_refused_again(std::span<const Demand> demands, Effort& effort) {
-  if (overloaded(demands)) {
+  if (overloaded(demands, supply_)) {
     return true;
   }
   if (late_) {
-    return !fixed_priority_keeps(demands, *late_, effort);
+    return !fixed_priority_keeps(demands, *late_, effort, supply_);
   }
   if (!overfull_) {
     return false;
@@ -132,12 +133,13 @@ bool Acceptance::is_refused_again(std::span<const Demand> demands, Effort& effor
     due += window.count() < 0 ? nanoseconds{0} : demand.releases.closed(window) * demand.execution;
     blocked = blocked || demand.ceiling != sched::no_ceiling;
   }
-  return due > *overfull_ ||
-         (blocked && due + EdfBlocking{demands, test_ == Test::edf}.at(*overfull_) > *overfull_);
+  return supply_.time_for(due) > *overfull_ ||
+         (blocked && supply_.time_for(due + EdfBlocking{demands, test_ == Test::edf, supply_}.at(
+                                                *overfull_)) > *overfull_);
 }
 
 bool Acceptance::all_fixed_priorities(std::span<const Demand> demands, Effort& effort) {
-  if (overloaded(demands)) {
+  if (overloaded(demands, supply_)) {
     return false;
   }
   std::vector<std::size_t> changed;
@@ -160,9 +162,9 @@ bool Acceptance::accepts(std::span<const Demand> demands, Effort& effort) {
     return all_fixed_priorities(demands, effort);
   }
   if (test_ == Test::fixed_priority) {
-    return fixed_priority_accepts(demands, effort);
+    return fixed_priority_accepts(demands, effort, supply_);
   }
-  const DemandTest by_demand = edf_demand(demands, test_ == Test::edf, effort);
+  const DemandTest by_demand = edf_demand(demands, test_ == Test::edf, effort, supply_);
   if (by_demand.outcome == DemandTest::Outcome::exceeded && by_demand.at != never) {
     overfull_ = by_demand.at;
   }

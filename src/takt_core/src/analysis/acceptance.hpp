@@ -17,7 +17,7 @@ namespace takt::analysis {
 class Acceptance {
  public:
   // `demands`: with the declared execution times.
-  Acceptance(Test test, std::span<const Demand> demands);
+  Acceptance(Test test, std::span<const Demand> demands, const Supply& supply = {});
 
   // A quick check whether a demand that was refused before is refused again.
   bool is_refused_again(std::span<const Demand> demands, Effort& effort);
@@ -36,7 +36,7 @@ class Acceptance {
   // before it. Empty if something else matters as well.
   using Points = std::vector<Point>;
 
-  [[nodiscard]] static Points points_of(std::span<const Demand> demands, const Demand& own);
+  [[nodiscard]] Points points_of(std::span<const Demand> demands, const Demand& own) const;
   [[nodiscard]] bool fits(std::span<const Demand> demands, std::size_t demand,
                           std::span<const std::size_t> changed) const;
   bool keeps_deadline(std::span<const Demand> demands, std::size_t demand,
@@ -44,6 +44,7 @@ class Acceptance {
   bool all_fixed_priorities(std::span<const Demand> demands, Effort& effort);
 
   Test test_;
+  Supply supply_;
   std::vector<Demand> declared_;
   bool separate_ = false;           // fixed priorities, which are checked one by one
   std::vector<std::size_t> order_;  // the lowest levels, which miss first, come first

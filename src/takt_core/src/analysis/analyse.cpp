@@ -22,6 +22,21 @@ Verdict worse(Verdict a, Verdict b) {
   return std::max(a, b);
 }
 
+// What its bounds are proved for.
+std::string declared_of(const application::Core& core) {
+  std::string text = core.supply ? "supply" : "";
+  const auto add = [&](const char* more) {
+    text += (text.empty() ? "" : ", ") + std::string{more};
+  };
+  if (core.latency.count() > 0) {
+    add("latency");
+  }
+  if (!core.interrupts.empty()) {
+    add("interrupts");
+  }
+  return text;
+}
+
 class ScenarioAnalysis {
  public:
   ScenarioAnalysis(const application::Application& application,
@@ -298,6 +313,12 @@ Report analyse(const application::Application& application, const Options& optio
       throw Interrupted{};
     }
     report.verdict = worse(report.verdict, report.scenarios.back().verdict);
+  }
+  for (const application::Core& core : application.cores) {
+    if (const std::string declared = declared_of(core); !declared.empty()) {
+      report.remarks.push_back("assuming the declared " + declared + " of core " +
+                               std::to_string(core.cpu));
+    }
   }
   if (!application.overheads.any()) {
     report.remarks.emplace_back("overheads of executor and messages are left out");

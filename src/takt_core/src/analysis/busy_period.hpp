@@ -41,8 +41,9 @@ inline double early_work(const Demand& demand) noexcept {
 
 // A lower bound on the time in which `work` is done, besides demands with that share and early work
 // (Sjödin & Hansson 1998; with jitter).
-inline nanoseconds least_time(nanoseconds work, double share, double early) noexcept {
-  const double room = 1 - share;
+inline nanoseconds least_time(nanoseconds work, double share, double early,
+                              double rate = 1) noexcept {
+  const double room = rate - share;
   const double time = (static_cast<double>(work.count()) + early) / room * (1 - 1e-9);
   if (room < 1e-6 || time > 1e18) {
     return work;
@@ -52,24 +53,26 @@ inline nanoseconds least_time(nanoseconds work, double share, double early) noex
 
 // Whether the demands ever leave the core free again, after a job that keeps it for `blocking`: not
 // if they need more time than there is, nor if they need all of it and anything is added.
-inline bool has_busy_period(std::span<const Demand> demands, nanoseconds blocking) {
-  if (overloaded(demands)) {
+inline bool has_busy_period(std::span<const Demand> demands, nanoseconds blocking,
+                            const Supply& supply = {}) {
+  if (overloaded(demands, supply)) {
     return false;
   }
-  const bool more = blocking.count() > 0 || std::ranges::any_of(demands, [](const Demand& demand) {
+  const bool more = blocking.count() > 0 || !supply.whole() ||
+                    std::ranges::any_of(demands, [](const Demand& demand) {
                       return demand.noticed().jitter.count() > 0 && demand.execution.count() > 0;
                     });
   const bool by_period = std::ranges::all_of(demands, [](const Demand& demand) {
     return demand.noticed().distance < demand.releases.period;
   });
-  return !more || !by_period || !full(demands);
+  return !more || !by_period || !full(demands, supply);
 }
 
 // The longest time until all work is done that was noticed before, after a job that keeps the core
 // for `blocking`. On a full core there may be no such time, but then everything repeats. None if
 // there is no such time, or the effort is used up.
 inline std::optional<nanoseconds> busy_period(std::span<const Demand> demands, nanoseconds blocking,
-                                              Effort& effort) {
+                                              Effort& effort, const Supply& supply = {}) {
   double share = 0;
   nanoseconds time = blocking;
   nanoseconds longest{0};
@@ -79,6 +82,9 @@ inline std::optional<nanoseconds> busy_period(std::span<const Demand> demands, n
     if (!demand.interrupt) {
       longest = std::max(longest, demand.deadline + demand.releases.jitter);
     }
+  }
+  if (!supply.whole() && share > supply.rate() - 1e-9) {
+    return {};
   }
   if (share > 1 - 1e-9 && blocking.count() > 0) {
     const auto again = recurrence(demands);
@@ -100,6 +106,7 @@ inline std::optional<nanoseconds> busy_period(std::span<const Demand> demands, n
     for (std::size_t i = 0; i < demands.size(); ++i) {
       sum += noticed[i].open(time) * demands[i].execution;
     }
+    sum = supply.time_for(sum);
     if (sum <= time) {
       return time;
     }

@@ -37,6 +37,9 @@ bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
     return false;
   }
   const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
+  if (!core.supply.undisturbed()) {
+    return false;  // what is declared need not happen
+  }
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];
     const Demand& other_demand = core.demands[i];
@@ -117,11 +120,12 @@ bool Certainty::misses(std::size_t core) const {
   if (!countable) {
     return false;
   }
-  if (overloaded(demands.demands)) {
+  if (overloaded(std::span{demands.demands}.first(demands.jobs))) {
     return true;
   }
   // Preemptive EDF of timers that start together: too much demand is a missed deadline.
-  return model_.test() == Test::edf && bounds_.cores[core].schedulable == false &&
+  return model_.test() == Test::edf && demands.supply.undisturbed() &&
+         bounds_.cores[core].schedulable == false &&
          all([&](std::size_t stream, const Demand& demand) {
            return demand.ceiling == sched::no_ceiling && parameters(stream).offset.count() == 0;
          });

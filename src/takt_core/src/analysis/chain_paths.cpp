@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "busy_period.hpp"
+
 namespace takt::analysis {
 namespace {
 
@@ -13,7 +15,10 @@ constexpr std::int64_t most_periods = 100;
 // The part of the path on one core.
 struct Visited {
   sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
-  nanoseconds due{0};  // the latest deadline of the path's jobs, after the root's release
+  nanoseconds due{0};   // the latest deadline of the path's jobs, after the root's release
+  nanoseconds work{0};  // the path's own, and blocking
+  std::int64_t visits = 0;
+  nanoseconds sum{0};  // with that of rivals
 };
 
 // A link on a core of the path, whose jobs may come before those of the path.
@@ -23,9 +28,10 @@ struct Rival {
   nanoseconds end{0};      // from the release of its root, at most
   nanoseconds due{never};  // the latest release of its root after that of the path's
   nanoseconds execution{0};
-  bool own = false;      // it has the root of the path
-  bool on_path = false;  // the path's own job is counted elsewhere
-  bool last = false;     // the last link, or behind it: only earlier instances count
+  Visited* on = nullptr;  // its core
+  bool own = false;       // it has the root of the path
+  bool on_path = false;   // the path's own job is counted elsewhere
+  bool last = false;      // the last link, or behind it: only earlier instances count
 };
 
 class PathTest {
@@ -39,11 +45,11 @@ class PathTest {
       return result;
     }
     const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
-    for (nanoseconds time = work_; time <= most;) {
+    for (nanoseconds time = least_; time <= most;) {
       if (!effort_.spend(rivals_.size() + 1)) {
         return result;
       }
-      const nanoseconds next = work_ + interference(time);
+      const nanoseconds next = time_for(time);
       if (next <= time) {
         result.bound = time;
         return result;
@@ -74,8 +80,10 @@ class PathTest {
       if (!core(i).usable || !entry) {
         return false;
       }
-      work_ += demand.execution + demand.lag;
+      lag_ += demand.lag;
+      least_ += demand.execution + demand.lag;
       Visited& visited = visited_[link(i).core];
+      visited.work += demand.execution;
       visited.floor = std::min(visited.floor, demand.level);
       visited.due = std::max(visited.due, *entry + demand.deadline);
     }
@@ -88,8 +96,12 @@ class PathTest {
       for (++k; k < path.size() && link(path[k]).joined;) {
         ++k;
       }
-      work_ += blocking({path.begin() + static_cast<std::ptrdiff_t>(begin),
-                         path.begin() + static_cast<std::ptrdiff_t>(k)});
+      Visited& visited = visited_[link(path[begin]).core];
+      ++visited.visits;
+      const nanoseconds blocked = blocking({path.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            path.begin() + static_cast<std::ptrdiff_t>(k)});
+      visited.work += blocked;
+      least_ += blocked;
     }
     return true;
   }
@@ -107,7 +119,7 @@ class PathTest {
         const Demand& demand = *link(i).demand;
         const bool lower = here.by_deadline || (demand.level < floor && demand.ceiling >= floor);
         if (lower && demand.execution.count() > 0) {
-          longest = std::max(longest, demand.execution - nanoseconds{1});
+          longest = std::max(longest, demand.execution - here.supply.head_start());
         }
       }
     }
@@ -116,8 +128,11 @@ class PathTest {
 
   // False if one of them has no bound.
   bool add_rivals() {
-    for (const auto& [at, visited] : visited_) {
+    for (auto& [at, visited] : visited_) {
       const ChainCore& here = net_.cores[at];
+      if (!add_interrupts(here, visited)) {
+        return false;
+      }
       for (const std::size_t i : here.links) {
         const Demand& demand = *link(i).demand;
         const bool runs = !here.by_level || demand.level >= visited.floor;
@@ -132,6 +147,7 @@ class PathTest {
                     .offset = link(i).offset,
                     .end = *net_.latencies[i],
                     .execution = net_.release_overhead,
+                    .on = &visited,
                     .own = link(i).root == root_};
         if (rival.execution.count() > 0) {  // each release is noticed
           rivals_.push_back(rival);
@@ -147,6 +163,24 @@ class PathTest {
         }
         rivals_.push_back(rival);
       }
+    }
+    return true;
+  }
+
+  // Those that come within the path, and before it, as long as they may last.
+  bool add_interrupts(const ChainCore& here, Visited& visited) {
+    if (here.interrupts.empty()) {
+      return true;
+    }
+    const auto busy = busy_period(here.interrupts, nanoseconds{0}, effort_, here.supply);
+    if (!busy) {
+      return false;
+    }
+    for (const Demand& interrupt : here.interrupts) {
+      rivals_.push_back({.releases = &interrupt.releases,
+                         .end = *busy,
+                         .execution = interrupt.execution,
+                         .on = &visited});
     }
     return true;
   }
@@ -170,12 +204,22 @@ class PathTest {
     return std::max<std::int64_t>(0, std::min(earlier + from_now, all) - counted);
   }
 
-  [[nodiscard]] nanoseconds interference(nanoseconds time) const noexcept {
-    nanoseconds sum{0};
-    for (const Rival& rival : rivals_) {
-      sum += jobs(rival, time) * rival.execution;
+  // In which all cores provide what the path waits for. Of several visits of a core each may begin
+  // without supply, and how the work is spread over them is not known.
+  [[nodiscard]] nanoseconds time_for(nanoseconds time) noexcept {
+    for (auto& [at, visited] : visited_) {
+      visited.sum = visited.work;
     }
-    return sum;
+    for (const Rival& rival : rivals_) {
+      rival.on->sum += jobs(rival, time) * rival.execution;
+    }
+    nanoseconds result = lag_;
+    for (const auto& [at, visited] : visited_) {
+      const Supply& supply = net_.cores[at].supply;
+      result += visited.visits == 1 ? supply.time_for(visited.sum)
+                                    : supply.time_in_parts(visited.sum, visited.visits);
+    }
+    return result;
   }
 
   const ChainNet& net_;
@@ -186,7 +230,8 @@ class PathTest {
   std::vector<bool> on_path_;
   std::vector<bool> behind_;
   std::vector<Rival> rivals_;
-  nanoseconds work_{0};  // the path's own, and blocking
+  nanoseconds least_{0};  // the path's own, and blocking
+  nanoseconds lag_{0};    // until the path's jobs are noticed
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ struct ChainCore {
   bool by_deadline = false;  // by deadlines alone, without exclusive groups
   bool by_level = false;     // by levels. Neither: all other work counts
   bool preemptive = true;
+  Supply supply = {};
+  std::span<const Demand> interrupts = {};  // declared ones
 };
 
 struct ChainNet {

@@ -14,8 +14,9 @@ bool within(const Demand& demand, const Response& response) noexcept {
   return response.bound && *response.bound <= demand.deadline;
 }
 
-CoreBounds fixed_priority_bounds(std::span<const Demand> demands, Effort& effort) {
-  CoreBounds result{.responses = fixed_priority_responses(demands, effort)};
+CoreBounds fixed_priority_bounds(std::span<const Demand> demands, Effort& effort,
+                                 const Supply& supply) {
+  CoreBounds result{.responses = fixed_priority_responses(demands, effort, supply)};
   bool all = true;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     if (!demands[i].interrupt && !within(demands[i], result.responses[i])) {
@@ -26,13 +27,14 @@ CoreBounds fixed_priority_bounds(std::span<const Demand> demands, Effort& effort
   return result;
 }
 
-CoreBounds edf_bounds(std::span<const Demand> demands, bool preemptive, Effort& effort) {
+CoreBounds edf_bounds(std::span<const Demand> demands, bool preemptive, Effort& effort,
+                      const Supply& supply) {
   CoreBounds result;
-  const DemandTest by_demand = edf_demand(demands, preemptive, effort);
+  const DemandTest by_demand = edf_demand(demands, preemptive, effort, supply);
   if (by_demand.outcome != DemandTest::Outcome::unknown) {
     result.schedulable = by_demand.outcome == DemandTest::Outcome::met;
   }
-  result.responses = edf_responses(demands, preemptive, effort);
+  result.responses = edf_responses(demands, preemptive, effort, supply);
   if (result.schedulable == true) {
     // What the demand says holds for the response, too; the response is found job by job and may
     // be too much to compute.
@@ -71,23 +73,25 @@ sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noe
   return policy.preemptive() ? std::min(of_group, interrupt_level - 1) : interrupt_level - 1;
 }
 
-CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort) {
+CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort,
+                  const Supply& supply) {
   if (test == Test::fixed_priority) {
-    return fixed_priority_bounds(demands, effort);
+    return fixed_priority_bounds(demands, effort, supply);
   }
   if (test == Test::edf || test == Test::non_preemptive_edf) {
-    return edf_bounds(demands, test == Test::edf, effort);
+    return edf_bounds(demands, test == Test::edf, effort, supply);
   }
   return {.responses = std::vector<Response>(demands.size())};
 }
 
-std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& effort) {
+std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& effort,
+                            const Supply& supply) {
   if (test == Test::fixed_priority) {
-    const bool accepted = fixed_priority_accepts(demands, effort);
+    const bool accepted = fixed_priority_accepts(demands, effort, supply);
     return effort.steps <= 0 && !accepted ? std::nullopt : std::optional{accepted};
   }
   if (test == Test::edf || test == Test::non_preemptive_edf) {
-    const DemandTest by_demand = edf_demand(demands, test == Test::edf, effort);
+    const DemandTest by_demand = edf_demand(demands, test == Test::edf, effort, supply);
     if (by_demand.outcome == DemandTest::Outcome::unknown) {
       return {};
     }

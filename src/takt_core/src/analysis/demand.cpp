@@ -10,10 +10,10 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-use-enum-class): no enum; the compiler's 128-bit integer
 __extension__ using Wide = __int128;
 
-// Of the shares of the core together and the whole of it, which is more.
-std::weak_ordering against_whole(std::span<const Demand> demands) noexcept {
+// Of the shares of the core together, with what is missing, and the whole of it, which is more.
+std::weak_ordering against_whole(std::span<const Demand> demands, const Supply& supply) noexcept {
   constexpr double near = 1e-9;
-  double sum = 0;
+  double sum = 1 - supply.rate();
   for (const Demand& demand : demands) {
     sum += utilization(demand);
   }
@@ -25,8 +25,8 @@ std::weak_ordering against_whole(std::span<const Demand> demands) noexcept {
   }
   // sum = whole / parts, exactly, while it fits.
   constexpr Wide limit = Wide{1} << 62;
-  Wide whole = 0;
-  Wide parts = 1;
+  Wide whole = supply.missing().count();
+  Wide parts = supply.period().count();
   for (const Demand& demand : demands) {
     const std::int64_t execution = demand.execution.count();
     const std::int64_t period = demand.releases.period.count();
@@ -52,12 +52,12 @@ std::weak_ordering against_whole(std::span<const Demand> demands) noexcept {
 
 }  // namespace
 
-bool overloaded(std::span<const Demand> demands) noexcept {
-  return against_whole(demands) > 0;
+bool overloaded(std::span<const Demand> demands, const Supply& supply) noexcept {
+  return against_whole(demands, supply) > 0;
 }
 
-bool full(std::span<const Demand> demands) noexcept {
-  return against_whole(demands) >= 0;
+bool full(std::span<const Demand> demands, const Supply& supply) noexcept {
+  return against_whole(demands, supply) >= 0;
 }
 
 }  // namespace takt::analysis

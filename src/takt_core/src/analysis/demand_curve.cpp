@@ -6,8 +6,8 @@
 
 namespace takt::analysis {
 
-DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive)
-    : blocking_(demands, preemptive) {
+DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive, const Supply& supply)
+    : blocking_(demands, preemptive, supply) {
   entries_.reserve(demands.size());
   for (const Demand& demand : demands) {
     // An interrupt is served at once: due in the moment in which it comes.
@@ -86,11 +86,12 @@ std::optional<nanoseconds> DemandCurve::change_before(nanoseconds length) const 
   return last;
 }
 
-std::optional<nanoseconds> DemandCurve::horizon() const noexcept {
+std::optional<nanoseconds> DemandCurve::horizon(const Supply& supply) const noexcept {
   // h(t) <= sum of (t - delay + jitter + period) * share once no term is negative; with B added it
-  // is below t from this length on (Zhang & Burns 2009, the bound L_a).
+  // is below what the core provides from this length on (Zhang & Burns 2009, the bound L_a).
   double share = 0;
-  double constant = static_cast<double>(blocking_.longest().count());
+  double constant = static_cast<double>(blocking_.longest().count()) +
+                    supply.rate() * static_cast<double>(supply.delay().count());
   nanoseconds least{0};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
@@ -100,10 +101,10 @@ std::optional<nanoseconds> DemandCurve::horizon() const noexcept {
     constant += static_cast<double>(slack.count()) * shares_[i];
     least = std::max(least, -slack);
   }
-  if (share > 1 - 1e-7) {
+  if (share > supply.rate() - 1e-7) {
     return {};
   }
-  const double bound = constant / (1 - share);
+  const double bound = constant / (supply.rate() - share);
   if (bound > 1e18) {
     return {};
   }

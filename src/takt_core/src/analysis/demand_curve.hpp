@@ -16,7 +16,7 @@ namespace takt::analysis {
 
 class DemandCurve {
  public:
-  DemandCurve(std::span<const Demand> demands, bool preemptive);
+  DemandCurve(std::span<const Demand> demands, bool preemptive, const Supply& supply = {});
 
   // h(t): the most work that is noticed in an interval of length t and due at its end (Baruah,
   // Rosier & Howell 1990; with jitter Spuri 1996).
@@ -43,7 +43,7 @@ class DemandCurve {
   [[nodiscard]] nanoseconds first_due() const noexcept { return first_due_; }
 
   // No interval of this length or longer demands too much; none if the core is (almost) full.
-  [[nodiscard]] std::optional<nanoseconds> horizon() const noexcept;
+  [[nodiscard]] std::optional<nanoseconds> horizon(const Supply& supply) const noexcept;
 
  private:
   struct Entry {

@@ -47,11 +47,11 @@ bool DueSweep::run(nanoseconds busy, Effort& effort) {
       ++jobs_[dues_[next].of].due;
       count(dues_[next].of);
     }
-    while (work_ > time_) {
+    for (nanoseconds done = supply_.time_for(work_); done > time_; done = supply_.time_for(work_)) {
       if (!effort.spend(1)) {
         return false;
       }
-      go_on_to(work_);
+      go_on_to(done);
     }
     late_.push_back({.due = due, .most = time_ - due});
   }

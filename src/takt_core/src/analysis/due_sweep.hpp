@@ -26,8 +26,12 @@ namespace takt::analysis {
 class DueSweep {
  public:
   DueSweep(std::span<const Demand> demands, const DemandCurve& curve,
-           std::span<const ArrivalCount> noticed)
-      : demands_(demands), curve_(curve), noticed_(noticed), jobs_(demands.size()) {}
+           std::span<const ArrivalCount> noticed, const Supply& supply)
+      : demands_(demands),
+        curve_(curve),
+        noticed_(noticed),
+        supply_(supply),
+        jobs_(demands.size()) {}
 
   // Computes the responses within a busy period of this length. False if it is too much to compute.
   bool run(nanoseconds busy, Effort& effort);
@@ -57,6 +61,7 @@ class DueSweep {
   std::span<const Demand> demands_;
   const DemandCurve& curve_;
   std::span<const ArrivalCount> noticed_;
+  const Supply& supply_;
   std::vector<Jobs> jobs_;     // by demand
   std::vector<Event> dues_;    // ascending
   std::vector<Event> coming_;  // a heap: the next notice of each demand

@@ -13,7 +13,7 @@ namespace {
 // h + B does not fall): quick processor-demand analysis (Zhang & Burns 2009). Returns the length at
 // which too much is demanded.
 std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from, nanoseconds to,
-                                     std::size_t demands, Effort& effort) {
+                                     std::size_t demands, const Supply& supply, Effort& effort) {
   const nanoseconds blocking = curve.blocking().at(from);
   auto next = curve.change_before(to);
   if (!next) {
@@ -25,7 +25,7 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
     if (!effort.spend(demands)) {
       return {};
     }
-    const nanoseconds demanded = curve.at(length) + blocking;
+    const nanoseconds demanded = supply.time_for(curve.at(length) + blocking);
     if (demanded > length) {
       return length;
     }
@@ -44,22 +44,23 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
 
 }  // namespace
 
-DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& effort) {
+DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& effort,
+                      const Supply& supply) {
   DemandTest result;
   if (std::ranges::any_of(
           demands, [](const Demand& demand) { return demand.releases.period.count() <= 0; })) {
     return result;
   }
-  if (overloaded(demands)) {
+  if (overloaded(demands, supply)) {
     result.outcome = DemandTest::Outcome::exceeded;
     result.at = never;
     return result;
   }
-  const DemandCurve curve{demands, preemptive};
-  auto end = curve.horizon();
+  const DemandCurve curve{demands, preemptive, supply};
+  auto end = curve.horizon(supply);
   if (!end || end->count() > 1'000'000'000) {  // a busy period may be shorter
     Effort little{.steps = end ? static_cast<std::int64_t>(demands.size()) * 100 : effort.steps};
-    const auto busy = busy_period(demands, curve.blocking().longest(), little);
+    const auto busy = busy_period(demands, curve.blocking().longest(), little, supply);
     if (busy) {
       // Nothing that is released at its end or later is due within it.
       const nanoseconds length = *busy + nanoseconds{1};
@@ -74,7 +75,7 @@ DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& 
   nanoseconds to = *end;
   for (std::size_t i = cuts.size() + 1; i-- > 0;) {
     const nanoseconds from = i > 0 ? cuts[i - 1] : nanoseconds{0};
-    if (const auto at = walk_down(curve, from, to, demands.size(), effort)) {
+    if (const auto at = walk_down(curve, from, to, demands.size(), supply, effort)) {
       result.outcome = DemandTest::Outcome::exceeded;
       result.at = *at;
       return result;

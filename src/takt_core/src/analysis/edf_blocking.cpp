@@ -59,16 +59,16 @@ nanoseconds blocks_until(const Demand& demand) {
   return demand.deadline - nanoseconds{1};
 }
 
-bool can_block(const Demand& demand) {
-  return !demand.interrupt && demand.execution.count() > 1;
+bool can_block(const Demand& demand, nanoseconds head_start) {
+  return !demand.interrupt && demand.execution > head_start;
 }
 
 // The heaviest stack of jobs that are due after an interval, above each level.
 class Stacks {
  public:
-  explicit Stacks(std::span<const Demand> demands) {
+  Stacks(std::span<const Demand> demands, nanoseconds head_start) : head_start_(head_start) {
     for (const Demand& demand : demands) {
-      if (can_block(demand)) {
+      if (can_block(demand, head_start)) {
         demands_.push_back(&demand);
       }
     }
@@ -114,7 +114,7 @@ class Stacks {
       if (blocks_until(demand) <= length) {
         continue;
       }
-      const nanoseconds once = demand.execution - nanoseconds{1};
+      const nanoseconds once = demand.execution - head_start_;
       if (demand.ceiling != sched::no_ceiling) {
         const sched::Level reach = std::max(demand.level, demand.ceiling);
         grouped = std::max(grouped, once + grouped_[first_above(reach)]);
@@ -131,6 +131,7 @@ class Stacks {
     }
   }
 
+  nanoseconds head_start_;
   std::vector<const Demand*> demands_;  // ascending by level
   std::vector<nanoseconds> grouped_;    // of those from here on, in groups
   std::vector<nanoseconds> others_;     // the same of those that are in none
@@ -138,7 +139,8 @@ class Stacks {
 
 }  // namespace
 
-EdfBlocking::EdfBlocking(std::span<const Demand> demands, bool preemptive) {
+EdfBlocking::EdfBlocking(std::span<const Demand> demands, bool preemptive, const Supply& supply)
+    : head_start_(supply.head_start()) {
   add_holders(demands, preemptive);
   if (preemptive && may_nest(demands)) {
     add_nested_steps(demands);
@@ -148,8 +150,8 @@ EdfBlocking::EdfBlocking(std::span<const Demand> demands, bool preemptive) {
 }
 
 void EdfBlocking::add_holders(std::span<const Demand> demands, bool preemptive) {
-  const auto holds = [preemptive](const Demand& demand) {
-    return can_block(demand) && (!preemptive || demand.ceiling != sched::no_ceiling);
+  const auto holds = [this, preemptive](const Demand& demand) {
+    return can_block(demand, head_start_) && (!preemptive || demand.ceiling != sched::no_ceiling);
   };
   if (std::ranges::none_of(demands, holds)) {
     return;
@@ -163,7 +165,7 @@ void EdfBlocking::add_holders(std::span<const Demand> demands, bool preemptive) 
     const sched::Level ceiling = preemptive ? demand.ceiling : sched::infinite_ceiling;
     const Holder holder{.from = shortest.without(i, ceiling),
                         .until = blocks_until(demand),
-                        .longest = demand.execution - nanoseconds{1},
+                        .longest = demand.execution - head_start_,
                         .ceiling = ceiling};
     if (holder.from < holder.until) {
       holders_.push_back(holder);
@@ -179,7 +181,7 @@ bool EdfBlocking::may_nest(std::span<const Demand> demands) const {
   // Above each level the one that blocks the longest.
   std::vector<std::pair<sched::Level, nanoseconds>> above;
   for (const Demand& demand : demands) {
-    if (can_block(demand)) {
+    if (can_block(demand, head_start_)) {
       above.emplace_back(demand.level, blocks_until(demand));
     }
   }
@@ -230,13 +232,13 @@ void EdfBlocking::add_nested_steps(std::span<const Demand> demands) {
     cuts.push_back(holder.from);
   }
   for (const Demand& demand : demands) {
-    if (can_block(demand)) {
+    if (can_block(demand, head_start_)) {
       cuts.push_back(blocks_until(demand));
     }
   }
   std::ranges::sort(cuts);
   cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
-  Stacks stacks{demands};
+  Stacks stacks{demands, head_start_};
   for (const nanoseconds cut : cuts) {
     stacks.look_at(cut);
     nanoseconds longest{0};

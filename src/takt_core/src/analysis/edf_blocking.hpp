@@ -7,7 +7,7 @@
 // job be pending at any time from then on. A job that is due after the end computes in the interval
 // only if it started before s (because the first waiting job starts, or none does), and only while
 // a holder H on the stack blocks a job W. So only H and the jobs above H on the stack count, each
-// once, less the nanosecond for which it has already run. Of these:
+// once, less the nanosecond for which it has already run where the core is whole. Of these:
 //
 //  - H is noticed before s and due after the end: D_H > t + 1. W is noticed from s on and due by
 //    the end: D_W - J_W <= t. And H blocks W: level(W) <= ceiling(H).
@@ -32,7 +32,7 @@ namespace takt::analysis {
 
 class EdfBlocking {
  public:
-  EdfBlocking(std::span<const Demand> demands, bool preemptive);
+  EdfBlocking(std::span<const Demand> demands, bool preemptive, const Supply& supply = {});
 
   // B(t), for a job that is due within t.
   [[nodiscard]] nanoseconds at(nanoseconds length) const noexcept;
@@ -60,6 +60,7 @@ class EdfBlocking {
   void add_nested_steps(std::span<const Demand> demands);
   [[nodiscard]] bool may_nest(std::span<const Demand> demands) const;
 
+  nanoseconds head_start_;  // of a job that has started
   std::vector<Holder> holders_;
   std::vector<Step> steps_;
 };

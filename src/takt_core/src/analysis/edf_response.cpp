@@ -16,8 +16,13 @@ namespace {
 
 class DeadlineTest {
  public:
-  DeadlineTest(std::span<const Demand> demands, bool preemptive, Effort& effort)
-      : demands_(demands), preemptive_(preemptive), effort_(effort), curve_(demands, preemptive) {
+  DeadlineTest(std::span<const Demand> demands, bool preemptive, const Supply& supply,
+               Effort& effort)
+      : demands_(demands),
+        preemptive_(preemptive),
+        supply_(supply),
+        effort_(effort),
+        curve_(demands, preemptive, supply) {
     for (const Demand& demand : demands) {
       noticed_.emplace_back(demand.noticed());
     }
@@ -27,14 +32,14 @@ class DeadlineTest {
     std::vector<Response> result(demands_.size());
     const bool endless = std::ranges::any_of(
         demands_, [](const Demand& demand) { return demand.releases.period.count() <= 0; });
-    if (endless || overloaded(demands_)) {
+    if (endless || overloaded(demands_, supply_)) {
       return result;
     }
-    const auto busy = busy_period(demands_, curve_.blocking().longest(), effort_);
+    const auto busy = busy_period(demands_, curve_.blocking().longest(), effort_, supply_);
     if (!busy) {
       return result;
     }
-    DueSweep sweep{demands_, curve_, noticed_};
+    DueSweep sweep{demands_, curve_, noticed_, supply_};
     const bool swept = preemptive_ && curve_.blocking().longest().count() == 0;
     if (swept && !sweep.run(*busy, effort_)) {
       return result;
@@ -122,7 +127,7 @@ class DeadlineTest {
       if (!effort_.spend(demands_.size())) {
         return {};
       }
-      const nanoseconds next = work + others(time, false);
+      const nanoseconds next = supply_.time_for(work + others(time, false));
       if (next <= time) {
         return time;
       }
@@ -140,17 +145,21 @@ class DeadlineTest {
       if (!effort_.spend(demands_.size())) {
         return {};
       }
-      const nanoseconds next = work + others(start, true);
+      const nanoseconds next = supply_.start_after(work + others(start, true));
       if (next <= start) {
         break;
       }
       start = next;
     }
+    if (start < at && !supply_.whole()) {
+      return at + demand.execution;  // as at the beginning of a busy period, or less
+    }
+    const nanoseconds done = supply_.whole() ? std::max(start, at) : work + others(start, true);
     start = std::max(start, at);
     // Interrupts alone come in between.
     nanoseconds end = start + demand.execution;
     for (;;) {
-      nanoseconds next = start + demand.execution;
+      nanoseconds next = done + demand.execution;
       for (std::size_t j = 0; j < demands_.size(); ++j) {
         if (!demands_[j].interrupt) {
           continue;
@@ -160,6 +169,7 @@ class DeadlineTest {
         }
         next += (noticed_[j].open(end) - noticed_[j].closed(start)) * demands_[j].execution;
       }
+      next = supply_.time_for(next);
       if (next <= end) {
         return end;
       }
@@ -169,6 +179,7 @@ class DeadlineTest {
 
   std::span<const Demand> demands_;
   bool preemptive_;
+  const Supply& supply_;
   Effort& effort_;
   DemandCurve curve_;
   std::vector<ArrivalCount> noticed_;
@@ -182,8 +193,8 @@ class DeadlineTest {
 }  // namespace
 
 std::vector<Response> edf_responses(std::span<const Demand> demands, bool preemptive,
-                                    Effort& effort) {
-  return DeadlineTest{demands, preemptive, effort}.run();
+                                    Effort& effort, const Supply& supply) {
+  return DeadlineTest{demands, preemptive, supply, effort}.run();
 }
 
 }  // namespace takt::analysis

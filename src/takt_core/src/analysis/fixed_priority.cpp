@@ -25,8 +25,12 @@ struct Other {
 // Everything that matters for one demand, taken out of all of them.
 class LevelTest {
  public:
-  LevelTest(std::span<const Demand> demands, std::size_t index, Effort& effort)
-      : own_(demands[index]), threshold_(std::max(own_.level, own_.ceiling)), effort_(effort) {
+  LevelTest(std::span<const Demand> demands, std::size_t index, const Supply& supply,
+            Effort& effort)
+      : own_(demands[index]),
+        threshold_(std::max(own_.level, own_.ceiling)),
+        supply_(supply),
+        effort_(effort) {
     higher_.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const Demand& demand = demands[i];
@@ -46,13 +50,13 @@ class LevelTest {
               {.noticed = ArrivalCount{demand.noticed()}, .execution = demand.execution});
         }
       } else if (demand.ceiling >= own_.level && demand.execution.count() > 0) {
-        blocking_ = std::max(blocking_, demand.execution - nanoseconds{1});
+        blocking_ = std::max(blocking_, demand.execution - supply.head_start());
       }
     }
     share_ += preempted_share_;
     early_ += preempted_early_;
     // Only then it takes time to say whether the level has too much to do.
-    if (share_ > 1 - 1e-9) {
+    if (share_ > supply.rate() - 1e-9) {
       std::vector<Demand> level;
       for (std::size_t i = 0; i < demands.size(); ++i) {
         if (demands[i].level >= own_.level) {
@@ -61,7 +65,7 @@ class LevelTest {
           level.back().lag = i == index && alone() ? nanoseconds{0} : demands[i].lag;
         }
       }
-      bounded_ = has_busy_period(level, blocking_);
+      bounded_ = has_busy_period(level, blocking_, supply);
     }
   }
 
@@ -122,7 +126,8 @@ class LevelTest {
     return next;
   }
 
-  // The least t with t = work + what the others take in [0, t), or in [0, t] (`including`).
+  // The least t in which the core provides work + what the others take in [0, t); with
+  // `including`, the latest start of a job after that, and [0, t].
   std::optional<nanoseconds> fixpoint(nanoseconds work, const std::vector<Other>& others,
                                       nanoseconds from, bool including) {
     nanoseconds time = from;
@@ -135,6 +140,7 @@ class LevelTest {
         sum +=
             (including ? other.noticed.closed(time) : other.noticed.open(time)) * other.execution;
       }
+      sum = including ? supply_.start_after(sum) : supply_.time_for(sum);
       if (sum <= time) {
         return time;
       }
@@ -143,7 +149,7 @@ class LevelTest {
   }
 
   [[nodiscard]] nanoseconds at_least(nanoseconds work) const noexcept {
-    return least_time(work, preempted_share_, preempted_early_);
+    return least_time(work, preempted_share_, preempted_early_, supply_.rate());
   }
 
   std::optional<nanoseconds> finish(nanoseconds at) {
@@ -157,7 +163,10 @@ class LevelTest {
       return {};
     }
     // Once started, only what is above the threshold comes in between.
-    nanoseconds after = *start + own_.execution;
+    nanoseconds after = work;
+    for (const Other& other : higher_) {
+      after += other.noticed.closed(*start) * other.execution;
+    }
     for (const Other& other : above_threshold_) {
       after -= other.noticed.closed(*start) * other.execution;
     }
@@ -170,11 +179,13 @@ class LevelTest {
     // Own jobs as the core notices them, so that the period covers every one of them.
     all.push_back({.noticed = ArrivalCount{own_.noticed()}, .execution = own_.execution});
     const nanoseconds from = blocking_ + own_.execution;
-    return fixpoint(blocking_, all, std::max(from, least_time(blocking_, share_, early_)), false);
+    return fixpoint(blocking_, all,
+                    std::max(from, least_time(blocking_, share_, early_, supply_.rate())), false);
   }
 
   const Demand& own_;
   sched::Level threshold_;  // once started, only higher levels preempt it
+  const Supply& supply_;
   Effort& effort_;
   std::vector<Other> higher_;
   std::vector<Other> above_threshold_;
@@ -200,16 +211,16 @@ std::vector<std::size_t> by_level(std::span<const Demand> demands, bool highest_
 
 // Of a demand where others may be boosted (`waited`: for how long they may have waited by then).
 Response response_among(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
-                        nanoseconds limit, Effort& effort) {
+                        nanoseconds limit, const Supply& supply, Effort& effort) {
   if (waited.empty()) {
-    return LevelTest{demands, demand, effort}.run(limit);
+    return LevelTest{demands, demand, supply, effort}.run(limit);
   }
   const auto seen = seen_boosted(demands, demand, waited);
-  return seen ? LevelTest{*seen, demand, effort}.run(limit) : Response{};
+  return seen ? LevelTest{*seen, demand, supply, effort}.run(limit) : Response{};
 }
 
 // Empty where nobody is boosted.
-Waited waited_of(std::span<const Demand> demands, Effort& effort) {
+Waited waited_of(std::span<const Demand> demands, const Supply& supply, Effort& effort) {
   if (!anyone_boosted(demands)) {
     return {};
   }
@@ -217,8 +228,9 @@ Waited waited_of(std::span<const Demand> demands, Effort& effort) {
   // What is boosted past a demand comes from below it.
   for (const std::size_t i : by_level(demands, false)) {
     if (demands[i].boosted > demands[i].level) {
-      const Response response =
-          anyone_waits(demands) ? Response{} : response_among(demands, i, result, never, effort);
+      const Response response = anyone_waits(demands)
+                                    ? Response{}
+                                    : response_among(demands, i, result, never, supply, effort);
       result[i] = waited(demands[i], response);
     }
   }
@@ -226,7 +238,7 @@ Waited waited_of(std::span<const Demand> demands, Effort& effort) {
 }
 
 Response response_seen(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
-                       std::span<const Response> responses, Effort& effort) {
+                       std::span<const Response> responses, const Supply& supply, Effort& effort) {
   std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
     boosted = seen_boosted(demands, demand, waited);
@@ -242,7 +254,7 @@ Response response_seen(std::span<const Demand> demands, std::size_t demand, cons
   // On a level that is full the busy period may have no end: not all of the effort goes there.
   Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
   const std::int64_t before = part.steps;
-  const Response response = LevelTest{*seen, demand, part}.run(never);
+  const Response response = LevelTest{*seen, demand, supply, part}.run(never);
   effort.steps -= before - part.steps;
   return response;
 }
@@ -250,9 +262,9 @@ Response response_seen(std::span<const Demand> demands, std::size_t demand, cons
 // The least responses that agree with each other. They only grow on the way, so `enough` may end it
 // once it is false for one of them.
 template <class Enough>
-std::vector<Response> responses_that_agree(std::span<const Demand> demands, Effort& effort,
-                                           Enough enough) {
-  const Waited waited = waited_of(demands, effort);
+std::vector<Response> responses_that_agree(std::span<const Demand> demands, const Supply& supply,
+                                           Effort& effort, Enough enough) {
+  const Waited waited = waited_of(demands, supply, effort);
   std::vector<Response> result;
   result.reserve(demands.size());
   for (const Demand& demand : demands) {
@@ -260,7 +272,7 @@ std::vector<Response> responses_that_agree(std::span<const Demand> demands, Effo
   }
   // True as long as it is worth going on.
   const auto update = [&](std::size_t i) {
-    result[i] = response_seen(demands, i, waited, result, effort);
+    result[i] = response_seen(demands, i, waited, result, supply, effort);
     if (effort.steps <= 0) {
       result.assign(demands.size(), {});
     }
@@ -287,51 +299,55 @@ std::vector<Response> responses_that_agree(std::span<const Demand> demands, Effo
 }  // namespace
 
 Response fixed_priority_response(std::span<const Demand> demands, std::size_t demand,
-                                 Effort& effort) {
-  const Waited waited = waited_of(demands, effort);
+                                 Effort& effort, const Supply& supply) {
+  const Waited waited = waited_of(demands, supply, effort);
   if (!anyone_waits(demands)) {
-    return response_among(demands, demand, waited, never, effort);
+    return response_among(demands, demand, waited, never, supply, effort);
   }
   std::vector<Response> at_most;
   at_most.reserve(demands.size());
   for (const Demand& other : demands) {
     at_most.push_back({.bound = other.deadline});
   }
-  return response_seen(demands, demand, waited, at_most, effort);
+  return response_seen(demands, demand, waited, at_most, supply, effort);
 }
 
-std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort) {
+std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort,
+                                               const Supply& supply) {
   if (anyone_waits(demands)) {
-    return responses_that_agree(demands, effort, [](std::size_t, const Response&) { return true; });
+    return responses_that_agree(demands, supply, effort,
+                                [](std::size_t, const Response&) { return true; });
   }
-  const Waited waited = waited_of(demands, effort);
+  const Waited waited = waited_of(demands, supply, effort);
   std::vector<std::optional<Response>> swept(demands.size());
   if (waited.empty()) {
-    swept = sweep_levels(demands, effort);
+    swept = sweep_levels(demands, supply, effort);
   }
   std::vector<Response> result;
   result.reserve(demands.size());
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    result.push_back(swept[i] ? *swept[i] : response_among(demands, i, waited, never, effort));
+    result.push_back(swept[i] ? *swept[i]
+                              : response_among(demands, i, waited, never, supply, effort));
   }
   return result;
 }
 
-bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand, Effort& effort) {
+bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand, Effort& effort,
+                          const Supply& supply) {
   const Demand& own = demands[demand];
-  const Response response = LevelTest{demands, demand, effort}.run(own.deadline);
+  const Response response = LevelTest{demands, demand, supply, effort}.run(own.deadline);
   return own.interrupt || (response.bound && *response.bound <= own.deadline);
 }
 
-bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort) {
-  if (overloaded(demands)) {
+bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort, const Supply& supply) {
+  if (overloaded(demands, supply)) {
     return false;
   }
   const auto keeps_deadline = [&](std::size_t i, const Response& response) {
     return demands[i].interrupt || (response.bound && *response.bound <= demands[i].deadline);
   };
   if (anyone_waits(demands)) {
-    const auto responses = responses_that_agree(demands, effort, keeps_deadline);
+    const auto responses = responses_that_agree(demands, supply, effort, keeps_deadline);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (!keeps_deadline(i, responses[i])) {
         return false;
@@ -339,11 +355,12 @@ bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort) {
     }
     return true;
   }
-  const Waited waited = waited_of(demands, effort);
+  const Waited waited = waited_of(demands, supply, effort);
   // The lowest levels miss first.
   return std::ranges::all_of(by_level(demands, false), [&](std::size_t i) {
     return demands[i].interrupt ||
-           keeps_deadline(i, response_among(demands, i, waited, demands[i].deadline, effort));
+           keeps_deadline(i,
+                          response_among(demands, i, waited, demands[i].deadline, supply, effort));
   });
 }
 

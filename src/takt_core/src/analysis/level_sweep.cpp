@@ -13,18 +13,21 @@ namespace takt::analysis {
 namespace {
 
 // Between these it takes an exact sum to say whether a level has too much to do.
-constexpr double all_but_full = 1 - 2e-9;
-constexpr double too_much = 1 + 2e-9;
+constexpr double near = 2e-9;
 
 class LevelSweep {
  public:
-  LevelSweep(std::span<const Demand> demands, Effort& effort)
-      : demands_(demands), effort_(effort), result_(demands.size()), order_(demands.size()) {
+  LevelSweep(std::span<const Demand> demands, const Supply& supply, Effort& effort)
+      : demands_(demands),
+        supply_(supply),
+        effort_(effort),
+        result_(demands.size()),
+        order_(demands.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::stable_sort(order_, std::ranges::greater{},
                              [&](std::size_t i) { return demands[i].level; });
     for (std::size_t i = 0; i < demands.size(); ++i) {
-      if (demands[i].ceiling > demands[i].level && demands[i].execution.count() > 1) {
+      if (demands[i].ceiling > demands[i].level && demands[i].execution > supply.head_start()) {
         holders_.push_back(i);
       }
     }
@@ -67,13 +70,13 @@ class LevelSweep {
       above_.push_back(
           {.noticed = ArrivalCount{demand.noticed()}, .execution = demand.execution, .counted = 0});
     }
-    if (share_ > too_much) {
+    if (share_ > supply_.rate() + near) {
       for (const std::size_t i : members) {
         result_[i] = Response{.bound = {}, .blocking = blocking};
       }
       return true;
     }
-    if (share_ > all_but_full) {
+    if (share_ > supply_.rate() - near) {
       return false;
     }
     const std::span level = std::span{above_}.subspan(first);
@@ -118,7 +121,7 @@ class LevelSweep {
     nanoseconds blocking{0};
     for (const std::size_t i : holders_) {
       if (demands_[i].level < level && demands_[i].ceiling >= level) {
-        blocking = std::max(blocking, demands_[i].execution - nanoseconds{1});
+        blocking = std::max(blocking, demands_[i].execution - supply_.head_start());
       }
     }
     return blocking;
@@ -151,8 +154,12 @@ class LevelSweep {
 
   // To the least time in which this work and all that is noticed above before that is done.
   bool go_on_until_done(nanoseconds work) {
-    while (work + preempted_ > time_) {
-      time_ = work + preempted_;
+    for (;;) {
+      const nanoseconds done = supply_.time_for(work + preempted_);
+      if (done <= time_) {
+        return true;
+      }
+      time_ = done;
       look_further();
       while (!next_.empty() && next_.top().at < time_) {
         const std::size_t of = next_.top().of;
@@ -163,7 +170,6 @@ class LevelSweep {
         return false;
       }
     }
-    return true;
   }
 
   // All that is noticed before this time.
@@ -177,6 +183,7 @@ class LevelSweep {
   }
 
   std::span<const Demand> demands_;
+  const Supply& supply_;
   Effort& effort_;
   std::vector<std::optional<Response>> result_;
   std::vector<std::size_t> order_;    // from the highest level downwards
@@ -193,8 +200,9 @@ class LevelSweep {
 
 }  // namespace
 
-std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands, Effort& effort) {
-  return LevelSweep{demands, effort}.run();
+std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands,
+                                                  const Supply& supply, Effort& effort) {
+  return LevelSweep{demands, supply, effort}.run();
 }
 
 }  // namespace takt::analysis

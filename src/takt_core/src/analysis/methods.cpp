@@ -37,12 +37,11 @@ std::string_view chain_method(Test test, By by) {
   return test == Test::fixed_priority ? methods::subchain : methods::subchain_by_deadline;
 }
 
-std::string method_of(Test test, const Demand& demand, const Response& response,
-                      const ScenarioModel::CoreDemands& demands, const CoreBounds& core) {
+namespace {
+
+std::string whole_core_method(Test test, const Demand& demand, const Response& response,
+                              const ScenarioModel::CoreDemands& demands, const CoreBounds& core) {
   std::string method{methods::none};
-  if (demands.entangled) {
-    return std::string{methods::entangled};
-  }
   if (response.by == By::graph) {
     return std::string{methods::schedule_graph};
   }
@@ -70,10 +69,34 @@ std::string method_of(Test test, const Demand& demand, const Response& response,
   return method;
 }
 
+}  // namespace
+
+std::string_view supply_method(const Supply& supply) {
+  if (supply.undisturbed()) {
+    return {};
+  }
+  if (supply.whole()) {
+    return methods::interrupts;
+  }
+  return supply.periodic() ? methods::periodic_resource : methods::bounded_delay;
+}
+
+std::string method_of(Test test, const Demand& demand, const Response& response,
+                      const ScenarioModel::CoreDemands& demands, const CoreBounds& core) {
+  if (demands.entangled) {
+    return std::string{methods::entangled};
+  }
+  return whole_core_method(test, demand, response, demands, core)
+      .append(response.bound ? supply_method(demands.supply) : std::string_view{});
+}
+
 std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
                         const CoreBounds& core) {
   if (core.explored) {
     return std::string{methods::schedule_graph};
+  }
+  if (!demands.supply.whole() && overloaded(demands.demands, demands.supply)) {
+    return std::string{methods::over_supply};
   }
   if (core.by_chains) {
     return std::string{methods::chains_as_a_whole};

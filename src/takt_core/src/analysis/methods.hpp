@@ -33,6 +33,13 @@ inline constexpr std::string_view np_edf_response = "NP-EDF response (George et 
 inline constexpr std::string_view within_demand =
     "not above the deadline, by the demand (Zhang & Burns 2009), eq. 5";
 inline constexpr std::string_view overload = "utilization above 1 (Liu & Layland 1973), eq. 1";
+inline constexpr std::string_view periodic_resource =
+    "; supply of a periodic resource (Shin & Lee 2003), eq. 18";
+inline constexpr std::string_view bounded_delay =
+    "; supply with a bounded delay (Mok et al. 2001), eq. 18";
+inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
+inline constexpr std::string_view over_supply =
+    "utilization above the rate of the supply (Shin & Lee 2003), eq. 18";
 inline constexpr std::string_view schedule_graph =
     "schedule graph (Nasri & Brandenburg 2017), eq. 8";
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
@@ -65,6 +72,9 @@ std::string method_of(Test test, const Demand& demand, const Response& response,
 
 // The method behind a bound along a chain that is not the sum of responses.
 std::string_view chain_method(Test test, By by);
+
+// What the supply of the core adds to a bound; empty: nothing.
+std::string_view supply_method(const Supply& supply);
 
 // The method behind the verdict on a core; empty if it is that of its demands.
 std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,

@@ -105,7 +105,7 @@ class Assignment {
         continue;
       }
       Effort effort{.steps = 1'000'000};
-      const Response response = fixed_priority_response(demands_, i, effort);
+      const Response response = fixed_priority_response(demands_, i, effort, core_.supply);
       if (!response.bound || *response.bound > demands_[i].deadline) {
         return false;
       }
@@ -169,10 +169,13 @@ Proposal pack(const application::Application& application, const ScenarioModel& 
     int cpu;
     double share = 0;
     std::vector<Demand> demands = {};
+    Supply supply = {};
   };
   std::vector<Bin> bins;
   for (const ScenarioModel::CoreDemands& core : model.cores()) {
-    bins.push_back({.cpu = core.cpu});
+    bins.push_back({.cpu = core.cpu, .supply = core.supply});
+    std::ranges::copy_if(core.demands, std::back_inserter(bins.back().demands),
+                         [](const Demand& demand) { return demand.task == nobody; });
   }
   Proposal proposal;
   for (const Cluster& cluster : clusters) {
@@ -188,7 +191,7 @@ Proposal pack(const application::Application& application, const ScenarioModel& 
       std::vector<Demand> demands = bins[i].demands;
       demands.insert(demands.end(), cluster.demands.begin(), cluster.demands.end());
       Effort effort{.steps = 2'000'000};
-      return accepts(model.test(), demands, effort) == true;
+      return accepts(model.test(), demands, effort, bins[i].supply) == true;
     });
     if (fits == order.end()) {
       return {};

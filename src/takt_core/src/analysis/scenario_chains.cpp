@@ -105,6 +105,7 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
   for (std::size_t i = cores_[at].jobs; i < cores_[at].demands.size(); ++i) {
     subchains.interrupts.push_back(&cores_[at].demands[i]);
   }
+  subchains.supply = cores_[at].supply;
   std::vector<Bound> known(core.links.size());
   bool by_deadline = core.by_deadline;
   for (std::size_t i = 0; i < core.links.size(); ++i) {
@@ -128,6 +129,16 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
     }
   }
 }
+
+namespace {
+
+// Those that do not come with releases.
+std::span<const Demand> declared_interrupts(const ScenarioModel::CoreDemands& core,
+                                            nanoseconds release_overhead) {
+  return std::span{core.demands}.subspan(release_overhead.count() > 0 ? 2 * core.jobs : core.jobs);
+}
+
+}  // namespace
 
 ChainNet ScenarioModel::chain_net() const {
   ChainNet net{
@@ -154,7 +165,9 @@ ChainNet ScenarioModel::chain_net() const {
                          .usable = keeps_order(core),
                          .by_deadline = test_ != Test::fixed_priority && !groups,
                          .by_level = test_ == Test::fixed_priority,
-                         .preemptive = scenario_->policy().preemptive()});
+                         .preemptive = scenario_->policy().preemptive(),
+                         .supply = core.supply,
+                         .interrupts = declared_interrupts(core, release_overhead_)});
   }
   return net;
 }

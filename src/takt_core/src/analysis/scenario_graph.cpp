@@ -16,7 +16,7 @@ constexpr std::size_t most_waiting = 8;              // messages of one topic, f
 // Nobody needs to look at the schedules of a core that has too much to do.
 bool ScenarioModel::can_be_explored(const CoreDemands& core) const noexcept {
   return test_ != Test::none && !scenario_->policy().preemptive() &&
-         (test_ == Test::schedule_graph || !overloaded(core.demands));
+         (test_ == Test::schedule_graph || !overloaded(core.demands, core.supply));
 }
 
 // Whether whoever gets the core free knows which messages wait, and which job comes before another.
@@ -47,6 +47,9 @@ bool ScenarioModel::is_foreseeable(const CoreDemands& core, std::size_t message)
 
 // Empty: nothing is in the way.
 std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
+  if (!core.supply.undisturbed()) {
+    return "it is withheld or interrupted at times that are not known";
+  }
   if (strategy_->scenarios().size() > 1) {
     return "a switch of the scenario may shift its timers against each other";
   }

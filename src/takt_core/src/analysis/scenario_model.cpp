@@ -63,9 +63,8 @@ void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, n
     demand.lag = lag;
   };
   set(core.demands[places_[stream].demand]);
-  const std::size_t interrupt = places_[stream].demand + core.jobs;
-  if (interrupt < core.demands.size()) {
-    set(core.demands[interrupt]);
+  if (release_overhead_.count() > 0) {
+    set(core.demands[places_[stream].demand + core.jobs]);
   }
 }
 

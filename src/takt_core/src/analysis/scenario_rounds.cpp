@@ -47,7 +47,7 @@ CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& 
   if (demands.entangled) {
     return {.responses = std::vector<Response>(demands.demands.size())};
   }
-  CoreBounds result = bounds(test_, demands.demands, effort);
+  CoreBounds result = bounds(test_, demands.demands, effort, demands.supply);
   // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
   if (!graph &&
       (result.schedulable == true || graphs == Graphs::none || !can_be_explored(demands))) {
@@ -122,7 +122,7 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
     if (core.entangled) {
       return {};
     }
-    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort);
+    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort, core.supply);
     if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
       const ScheduleGraph graph = explore(core, graphs).graph;
       if (graph.outcome != ScheduleGraph::Outcome::unknown) {

@@ -37,6 +37,12 @@ std::int64_t most_pending(const TaskParameters& parameters) {
   return 0;
 }
 
+// Until a job of a core begins to compute, which counts as a part of it.
+nanoseconds latency_on(const application::Application& application, int cpu) {
+  const application::Core* const core = application.find_core(cpu);
+  return core == nullptr ? nanoseconds{0} : core->latency;
+}
+
 // Of a scenario in which the worst case is `worst`: all times change in proportion.
 nanoseconds best_execution(const application::ExecutionTime& execution, nanoseconds worst) {
   nanoseconds best = execution.best;
@@ -106,7 +112,8 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                 // Where it is boosted it comes before one more.
                                 (parameters.boosted_priority > parameters.priority
                                      ? application.overheads.preemption
-                                     : nanoseconds{0})});
+                                     : nanoseconds{0}) +
+                                latency_on(application, strategy_->tasks()[i].cpu)});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);
   }
@@ -285,6 +292,9 @@ void ScenarioModel::place(const application::Application& application,
       core_of[task] = cores_.size();
     }
     cores_.push_back({.cpu = core.cpu, .demands = {}, .streams = {}, .jobs = 0});
+    if (const application::Core* const declared = application.find_core(core.cpu)) {
+      cores_.back().supply = Supply{*declared};
+    }
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t callback = streams_[stream].callback;
@@ -309,12 +319,13 @@ void ScenarioModel::place(const application::Application& application,
   for (CoreDemands& core : cores_) {
     core.jobs = core.demands.size();
   }
-  if (application.overheads.release.count() == 0) {
-    return;
-  }
-  // Noticing a release takes time from whatever runs.
+  add_interrupts(application);
+}
+
+void ScenarioModel::add_interrupts(const application::Application& application) {
   for (CoreDemands& core : cores_) {
-    for (std::size_t i = 0; i < core.jobs; ++i) {
+    // Noticing a release takes time from whatever runs.
+    for (std::size_t i = 0; release_overhead_.count() > 0 && i < core.jobs; ++i) {
       Demand interrupt = core.demands[i];
       interrupt.execution = application.overheads.release;
       interrupt.deadline = never;
@@ -326,7 +337,23 @@ void ScenarioModel::place(const application::Application& application,
       core.demands.push_back(interrupt);
       core.streams.push_back(nobody);
     }
+    const application::Core* const declared = application.find_core(core.cpu);
+    for (std::size_t i = 0; declared != nullptr && i < declared->interrupts.size(); ++i) {
+      const application::Interrupts& source = declared->interrupts[i];
+      core.demands.push_back(
+          {.task = nobody,
+           .releases = {.period = source.period, .jitter = (source.burst - 1) * source.period},
+           .execution = source.duration,
+           .level = interrupt_level,
+           .interrupt = true});
+      core.streams.push_back(nobody);
+    }
   }
+}
+
+Supply ScenarioModel::supply_of(int cpu) const noexcept {
+  const auto found = std::ranges::find(cores_, cpu, &CoreDemands::cpu);
+  return found == cores_.end() ? Supply{} : found->supply;
 }
 
 }  // namespace takt::analysis

@@ -19,7 +19,7 @@ class OfCores final : public Question {
  public:
   explicit OfCores(ScenarioModel& model) : model_(model) {
     for (const ScenarioModel::CoreDemands& core : model.cores()) {
-      cores_.emplace_back(model.test(), core.demands);
+      cores_.emplace_back(model.test(), core.demands, core.supply);
       Effort effort = effort_for(core);
       kept_.push_back(!core.entangled && cores_.back().accepts(core.demands, effort));
     }

@@ -141,12 +141,13 @@ std::optional<OfRounds::Late> OfRounds::late(const ScenarioBounds& bounds) const
 
 bool OfRounds::is_late_again(Effort& effort) const {
   const auto& cores = model_.cores();
-  if (late_ && !fixed_priority_keeps(cores[late_->core].demands, late_->demand, effort)) {
+  if (late_ && !fixed_priority_keeps(cores[late_->core].demands, late_->demand, effort,
+                                     cores[late_->core].supply)) {
     return true;
   }
   return model_.test() != Test::fixed_priority && !model_.has_chains() &&
          std::ranges::any_of(cores, [&](const ScenarioModel::CoreDemands& core) {
-           return analysis::accepts(model_.test(), core.demands, effort) != true;
+           return analysis::accepts(model_.test(), core.demands, effort, core.supply) != true;
          });
 }
 

@@ -121,7 +121,8 @@ class DeadlineTest {
     std::vector<nanoseconds> follow(core_.links.size());
     for (std::size_t i = core_.links.size(); i-- > 0;) {
       const Demand& demand = core_.demand(i);
-      const nanoseconds runs = preemptive_ ? nanoseconds{0} : demand.execution - nanoseconds{1};
+      const nanoseconds runs =
+          preemptive_ ? nanoseconds{0} : demand.execution - core_.supply.head_start();
       longest_ = std::max(longest_, runs);
       if (demand.deadline > horizon_ - own_.lag) {
         blocking_ = std::max(blocking_, runs + follow[i]);
@@ -144,7 +145,7 @@ class DeadlineTest {
     for (const Demand* const demand : all) {
       share += utilization(*demand);
     }
-    if (!(share <= 1)) {
+    if (!(share <= core_.supply.rate())) {
       return {};
     }
     nanoseconds time = longest_ + own_.execution;
@@ -159,7 +160,7 @@ class DeadlineTest {
       for (const Rival& rival : earlier_) {
         sum += rival.noticed.open(time) * rival.execution;
       }
-      sum += interrupts(time - nanoseconds{1});
+      sum = core_.supply.time_for(sum + interrupts(time - nanoseconds{1}));
       if (sum <= time) {
         return time;
       }
@@ -223,12 +224,14 @@ class DeadlineTest {
   }
 
   template <class Done>
-  std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done) {
+  std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
+                                      bool starts = false) {
     for (nanoseconds time = from;;) {
       if (!effort_.spend(rivals_.size() + later_.size() + core_.interrupts.size() + 1)) {
         return {};
       }
-      const nanoseconds next = work + done(time);
+      const nanoseconds sum = work + done(time);
+      const nanoseconds next = starts ? core_.supply.start_after(sum) : core_.supply.time_for(sum);
       if (next <= time) {
         return time;
       }
@@ -243,13 +246,13 @@ class DeadlineTest {
       return fixpoint(work, work, [&](nanoseconds time) { return interference(time - tick); });
     }
     const nanoseconds own = core_.demand(last_).execution;
-    const auto start =
-        fixpoint(work - own, work - own, [&](nanoseconds time) { return interference(time); });
+    const auto start = fixpoint(
+        work - own, work - own, [&](nanoseconds time) { return interference(time); }, true);
     if (!start) {
       return {};
     }
     // Interrupts alone come in between.
-    return fixpoint(*start + own - interrupts(*start), *start + own,
+    return fixpoint(work + interference(*start) - interrupts(*start), *start + own,
                     [&](nanoseconds time) { return interrupts(time - tick); });
   }
 

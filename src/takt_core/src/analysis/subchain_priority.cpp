@@ -62,7 +62,8 @@ class PriorityTest {
   Response run() {
     Response result{.bound = {}, .blocking = blocking_, .by = By::subchain};
     const bool begins = effort_.spend(3 * core_.links.size());
-    const auto busy = begins && bounded_ && share_ <= 1 ? busy_period() : std::nullopt;
+    const auto busy =
+        begins && bounded_ && share_ <= core_.supply.rate() ? busy_period() : std::nullopt;
     if (!busy) {
       return result;
     }
@@ -176,7 +177,8 @@ class PriorityTest {
       if (!is_high(i)) {
         const bool holds = demand.ceiling >= floor_ && demand.execution.count() > 0;
         blocking_ = std::max(
-            blocking_, follow[i] + (holds ? demand.execution - nanoseconds{1} : nanoseconds{0}));
+            blocking_,
+            follow[i] + (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0}));
       } else if (core_.links[i].before != nobody) {
         follow[core_.links[i].before] += demand.execution + follow[i];
       }
@@ -200,14 +202,16 @@ class PriorityTest {
     return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_above_;
   }
 
-  // The least t with t >= work + done(t).
+  // The least t in which the core provides work + done(t).
   template <class Done>
-  std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done) {
+  std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
+                                      bool starts = false) {
     for (nanoseconds time = from;;) {
       if (!effort_.spend(others_.size() + 1)) {
         return {};
       }
-      const nanoseconds next = work + done(time);
+      const nanoseconds sum = work + done(time);
+      const nanoseconds next = starts ? core_.supply.start_after(sum) : core_.supply.time_for(sum);
       if (next <= time) {
         return time;
       }
@@ -232,12 +236,12 @@ class PriorityTest {
                       [&](nanoseconds time) { return interference(time - tick, jobs); });
     }
     const nanoseconds own = core_.demand(last_).execution;
-    const auto start = fixpoint(work - own, work - own,
-                                [&](nanoseconds time) { return interference(time, jobs); });
+    const auto start = fixpoint(
+        work - own, work - own, [&](nanoseconds time) { return interference(time, jobs); }, true);
     if (!start) {
       return {};
     }
-    const nanoseconds before = *start + own - preemptions(*start, jobs);
+    const nanoseconds before = work + interference(*start, jobs) - preemptions(*start, jobs);
     return fixpoint(before, *start + own,
                     [&](nanoseconds time) { return preemptions(time - tick, jobs); });
   }

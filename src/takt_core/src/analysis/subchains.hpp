@@ -32,6 +32,7 @@ struct Subchains {
   // A release that waited for the job before it may be noticed when that job ends, which takes so
   // long.
   nanoseconds late_notice{0};
+  Supply supply = {};
 
   [[nodiscard]] const Demand& demand(std::size_t link) const noexcept {
     return *links[link].demand;

@@ -224,7 +224,7 @@ class Switches {
   bool bound_by_deadlines(const ScenarioModel& model, ScenarioBounds& bounds,
                           Effort& effort) const {
     for (const ScenarioModel::CoreDemands& core : model.cores()) {
-      const auto busy = busy_period(core.demands, nanoseconds{0}, effort);
+      const auto busy = busy_period(core.demands, nanoseconds{0}, effort, core.supply);
       for (std::size_t i = 0; i < core.jobs; ++i) {
         const Demand& demand = core.demands[i];
         const nanoseconds deadline = longest_deadline(demand.task);
@@ -259,7 +259,7 @@ class Switches {
           }
         }
         Response& response = bounds.responses[core.streams[own]];
-        response = fixed_priority_response(demands, own, effort);
+        response = fixed_priority_response(demands, own, effort, core.supply);
         all = all && response.bound && *response.bound <= demands[own].deadline;
       }
     }

@@ -67,6 +67,11 @@ std::vector<std::string> Application::external_topics() const {
   return result;
 }
 
+const Core* Application::find_core(int cpu) const noexcept {
+  const auto found = std::ranges::find(cores, cpu, &Core::cpu);
+  return found == cores.end() ? nullptr : &*found;
+}
+
 const Topic* Application::find_topic(const std::string& topic) const noexcept {
   const auto found = std::ranges::find(topics, topic, &Topic::name);
   return found == topics.end() ? nullptr : &*found;

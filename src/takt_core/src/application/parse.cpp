@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "object.hpp"
+#include "parse_cores.hpp"
 #include "takt/sched/policies.hpp"
 
 namespace takt::application {
@@ -285,6 +286,16 @@ Application parse(std::string_view json) {
   }
   object.each("cpus", [&](const Json& item, const std::string& path) {
     application.cpus.push_back(Object::integer<int>(item, path));
+  });
+  object.each("cores", [&](const Json& item, const std::string& path) {
+    const Core core = parse_core(item, path);
+    if (application.find_core(core.cpu) != nullptr) {
+      Object::fail(path + "/cpu", "is described twice");
+    }
+    if (std::ranges::find(application.cpus, core.cpu) == application.cpus.end()) {
+      Object::fail(path + "/cpu", "is none of cpus");
+    }
+    application.cores.push_back(core);
   });
   static_cast<void>(object.get("callbacks"));
   object.each("callbacks", [&](const Json& item, const std::string& path) {

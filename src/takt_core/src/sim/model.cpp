@@ -19,9 +19,11 @@ nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t byte
   return os::add_sat(each, nanoseconds{static_cast<std::int64_t>(std::min(variable, most))});
 }
 
-// Streams of random numbers: two a task, and for waiting one more, far behind them.
+// Streams of random numbers: two a task, and for waiting and beginning one more each, far behind
+// them.
 constexpr std::uint64_t streams = 2;
 constexpr std::uint64_t waiting_stream = std::uint64_t{1} << 32U;
+constexpr std::uint64_t beginning_stream = std::uint64_t{1} << 34U;
 
 nanoseconds noticed_late(const sched::CoreTask& task, std::uint64_t index) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
@@ -106,6 +108,7 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
       times(options.seed, streams * task_index),
       noticing(options.seed, streams * task_index + 1),
       waiting(options.seed, waiting_stream + task_index),
+      beginning(options.seed, beginning_stream + task_index),
       metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {
   index = task_index;
   kind = task.kind;
@@ -124,7 +127,7 @@ std::unique_ptr<sched::CompiledApplication> Model::compile_cores() {
 }
 
 Model::Model(const application::Application& application, const Options& options)
-    : application_(&application), compiled_(compile_cores()) {
+    : application_(&application), options_(&options), compiled_(compile_cores()) {
   const auto tasks = compiled_->strategy.tasks();
   std::vector<std::string> groups;
   for (TaskIndex i = 0; i < tasks.size(); ++i) {

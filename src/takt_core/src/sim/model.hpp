@@ -137,6 +137,11 @@ struct TaskState : sched::CoreTask {
                         : callback->suspension;
   }
 
+  // How late it begins to compute on its core. In the worst case as late as declared.
+  [[nodiscard]] nanoseconds begin_late(nanoseconds latency) const noexcept {
+    return draws_jitter ? uniform(beginning.at(job.index), latency) : latency;
+  }
+
   [[nodiscard]] bool is_timer() const noexcept { return kind == sched::TaskKind::timer; }
 
   const bool drawn;  // its execution times
@@ -165,13 +170,14 @@ struct TaskState : sched::CoreTask {
   RandomStream times;
   RandomStream noticing;
   RandomStream waiting;
+  RandomStream beginning;
   CallbackMetrics metrics;
 };
 
 class Model {
  public:
   // Throws sched::ScheduleError for an application that an executor refuses, and for a chain whose
-  // callbacks do not read what the previous ones write. The application must outlive the model.
+  // callbacks do not read what the previous ones write. Both must outlive the model.
   Model(const application::Application& application, const Options& options);
 
   [[nodiscard]] const sched::CompiledApplication& compiled() const noexcept { return *compiled_; }
@@ -182,6 +188,7 @@ class Model {
   [[nodiscard]] const application::Application& application() const noexcept {
     return *application_;
   }
+  [[nodiscard]] const Options& options() const noexcept { return *options_; }
 
  private:
   TopicState& topic(const std::string& name);
@@ -190,6 +197,7 @@ class Model {
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
   const application::Application* application_;
+  const Options* options_;
   std::deque<TopicState> topics_;
   std::unique_ptr<sched::CompiledApplication> compiled_;
   std::deque<TaskState> tasks_;

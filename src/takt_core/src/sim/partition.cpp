@@ -42,6 +42,11 @@ Partition::Partition(Model& model, std::size_t number, bool fixed, Trace& trace)
     task(index).partition = this;
   }
   state_.set_depth(depth_of(model.compiled().strategy, core, fixed));
+  if (const application::Core* const declared = model.application().find_core(core.cpu)) {
+    const Options& options = model.options();
+    withheld_ = Withheld{*declared, options.execution == ExecutionTimes::drawn, options.seed};
+    latency_ = declared->latency;
+  }
 }
 
 void Partition::begin(const sched::Target& target) noexcept {
@@ -67,6 +72,14 @@ void Partition::follow(TimePoint now) noexcept {
 
 void Partition::decide(TimePoint now) noexcept {
   now_ = now;
+  if (now >= back_) {
+    choose(now);
+  }
+  lose_time(now);
+  look_ahead();
+}
+
+void Partition::choose(TimePoint now) noexcept {
   wake(now);
   if (pending_ != nullptr) {
     follow(now);
@@ -85,7 +98,17 @@ void Partition::decide(TimePoint now) noexcept {
   if (on_core_ != nullptr && debt_.count() > 0) {
     end_ = os::add_sat(end_, std::exchange(debt_, nanoseconds{0}));
   }
-  look_ahead();
+}
+
+// What begins now and keeps the core away.
+void Partition::lose_time(TimePoint now) noexcept {
+  while (withheld_.next() <= now) {
+    const nanoseconds length = withheld_.take();
+    back_ = os::add_sat(std::max(back_, now), length);
+    if (on_core_ != nullptr) {
+      end_ = os::add_sat(end_, length);
+    }
+  }
 }
 
 // When to look again.
@@ -94,6 +117,7 @@ void Partition::look_ahead() noexcept {
   for (const TaskState* const task : waiting_) {
     next_ = std::min(next_, task->wakes);
   }
+  next_ = std::min(withheld_.next(), std::max(next_, back_));
 }
 
 void Partition::start(const Job& chosen, TimePoint now) noexcept {
@@ -112,7 +136,7 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   if (limits_) {
     check_age(task, job, now);
   }
-  task.left = os::add_sat(task.computes, overheads_.dispatch);
+  task.left = os::add_sat(task.computes, overheads_.dispatch + task.begin_late(latency_));
   task.will_wait = task.callback->suspension.count() > 0;
   if (task.will_wait) {
     task.after = task.left - task.before_wait(task.left);

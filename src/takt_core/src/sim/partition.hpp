@@ -4,6 +4,8 @@
 // (sched/core_state.hpp) decides which job runs when, as in the executor; this class accounts for
 // the time that jobs compute and wait.
 //
+// While the core is withheld from its jobs nothing is decided either.
+//
 // As in the executor, releases that could not start before the running job ends are not noticed
 // earlier, and cost nothing meanwhile.
 #pragma once
@@ -15,6 +17,7 @@
 #include "model.hpp"
 #include "takt/sched/core_state.hpp"
 #include "trace.hpp"
+#include "withheld.hpp"
 
 namespace takt::sim {
 
@@ -66,6 +69,7 @@ class Partition final : private sched::CoreListener {
 
   [[nodiscard]] TaskState& task(TaskIndex index) noexcept { return model_.tasks()[index]; }
   void follow(TimePoint now) noexcept;
+  void choose(TimePoint now) noexcept;
   void end_job(TaskState& task, TimePoint now) noexcept;
   void wait(TaskState& task, TimePoint now) noexcept;
   void wake(TimePoint now) noexcept;
@@ -80,6 +84,7 @@ class Partition final : private sched::CoreListener {
   void pause(TimePoint now) noexcept;
   void resume(TaskState& task, TimePoint now) noexcept;
   void look_ahead() noexcept;
+  void lose_time(TimePoint now) noexcept;
 
   void record(trace::EventType type, TimePoint time, const TaskState& task, std::uint64_t job,
               std::int64_t value = 0, std::uint16_t topic = trace::no_topic,
@@ -102,6 +107,9 @@ class Partition final : private sched::CoreListener {
   TimePoint wake_ = TimePoint::max();  // the policy leaves the core idle until then
   std::vector<TaskState*> waiting_;    // tasks whose jobs wait
   TimePoint next_ = TimePoint::max();
+  Withheld withheld_;  // times without supply, and interrupts
+  TimePoint back_;     // until then the core is away
+  nanoseconds latency_{0};
   TimePoint busy_since_;
   TimePoint now_;        // of the decision
   nanoseconds debt_{0};  // overheads that the next running job must pay

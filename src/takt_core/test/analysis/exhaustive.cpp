@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/exhaustive_core.hpp"
 #include "analysis/exhaustive_costs.hpp"
 #include "analysis/exhaustive_data.hpp"
 #include "analysis/exhaustive_order.hpp"
@@ -24,6 +25,7 @@ class Search {
         tasks_(options, tasks),
         order_(tasks_),
         charges_(tasks_),
+        core_(options_.core),
         data_(tasks_, result_) {
     result_.responses.assign(tasks.size(), 0);
     result_.complete = true;
@@ -35,7 +37,10 @@ class Search {
       first.tasks[i].next =
           static_cast<std::uint8_t>(options_.sporadic ? 0 : tasks_[i].task.offset);
     }
-    add(first);
+    for (const CoreNow& core : core_.begins()) {
+      first.core = core;
+      add(first);
+    }
     while (!todo_.empty() && !(options_.until_missed && result_.missed)) {
       if (seen_.size() > options_.most_situations) {
         result_.complete = false;
@@ -129,7 +134,38 @@ class Search {
       }
       notice(now, task, now.scenario);
     }
-    choose_from(before, now);
+    if (core_.is_limited()) {
+      supply_from(before, now);
+    } else {
+      choose_from(before, now);
+    }
+  }
+
+  // A tick of the core, with interrupts or without, supplied or not. Where it is away nobody
+  // computes, and it may be that nobody is chosen either.
+  void supply_from(const Situation& before, const Situation& now) {
+    for (std::int64_t count = 0; count <= now.core.tokens; ++count) {
+      const CoreNow core = core_.after_interrupts(now.core, count);
+      for (const bool supplied : {true, false}) {
+        if (!core_.may(core, supplied)) {
+          continue;
+        }
+        Situation passes = now;
+        passes.core = core_.after(core, supplied);
+        if (supplied && core.interrupt == 0) {
+          Situation unnoticed = before;
+          unnoticed.core = passes.core;
+          choose_from(unnoticed, passes);
+          continue;
+        }
+        compute(passes, nobody_runs);
+        for (const std::size_t task : order_.choose(now)) {
+          Situation chosen = passes;
+          give_core(chosen, task);
+          compute(chosen, nobody_runs);
+        }
+      }
+    }
   }
 
   void choose_from(const Situation& before, const Situation& now) {
@@ -290,6 +326,7 @@ class Search {
   Reached result_;
   Order order_;
   Charges charges_;
+  OracleCore core_;
   Data data_;
   std::unordered_set<Situation, Hash> seen_;
   std::vector<Situation> todo_;

@@ -4,8 +4,8 @@
 // as it may be, or earlier, every job computes for every time from its best to its worst case, and
 // waits wherever it likes. For every policy, preemptive or not, with exclusive groups, callbacks
 // that messages release, data on its way from callback to callback, overheads, and switches of the
-// scenario at any time. Situations that have been seen are not followed again, so the search ends
-// by itself. It shares no code with the library.
+// scenario at any time, and a core that is not always there. Situations that have been seen are not
+// followed again, so the search ends by itself. It shares no code with the library.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,19 @@ struct Costs {
   std::int64_t deliver = 0;
 };
 
+// The core: a budget in each period, or after a delay `rate` of `rate_of` ticks; 0: all of them.
+// And interrupts of one source.
+struct CoreLimits {
+  std::int64_t budget = 0;
+  std::int64_t period = 0;
+  std::int64_t rate = 0;
+  std::int64_t rate_of = 0;
+  std::int64_t delay = 0;
+  std::int64_t interrupt_period = 0;
+  std::int64_t interrupt_duration = 0;
+  std::int64_t burst = 0;
+};
+
 struct Exhaustive {
   Rule rule = Rule::fp;
   // Timers are released a period apart or later, from any time on; otherwise exactly a period apart
@@ -58,6 +71,7 @@ struct Exhaustive {
   bool until_missed = false;  // ends at the first missed deadline
   bool switches = false;      // to the other scenario and back, at any time
   Costs costs = {};
+  CoreLimits core = {};
   std::vector<std::size_t> chain = {};  // tasks through which data goes
   std::size_t most_situations = 400'000;
 };

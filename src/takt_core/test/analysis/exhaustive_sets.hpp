@@ -22,10 +22,15 @@ struct ExhaustiveSet {
   std::vector<std::size_t> chain = {};
   std::int64_t max_latency = 0;  // of the chain; 0: any
   bool switches = false;
+  CoreLimits core = {};
 };
 
 inline Exhaustive options_of(const ExhaustiveSet& set) {
-  return {.rule = set.rule, .switches = set.switches, .costs = set.costs, .chain = set.chain};
+  return {.rule = set.rule,
+          .switches = set.switches,
+          .costs = set.costs,
+          .core = set.core,
+          .chain = set.chain};
 }
 
 inline Rule rule_of(const std::string& policy) {
@@ -112,6 +117,25 @@ inline sched::SchedulingStrategy strategy_of(const ExhaustiveSet& set) {
   return strategy;
 }
 
+// `latency`: as the oracle's cost of a dispatch.
+inline application::Core core_of(const CoreLimits& limits, std::int64_t latency) {
+  application::Core core{.cpu = 0, .latency = nanoseconds{latency}};
+  if (limits.period > 0) {
+    core.supply = application::Supply{.budget = nanoseconds{limits.budget},
+                                      .period = nanoseconds{limits.period}};
+  } else if (limits.rate_of > 0) {
+    core.supply =
+        application::Supply{.rate = application::Supply::whole / limits.rate_of * limits.rate,
+                            .delay = nanoseconds{limits.delay}};
+  }
+  if (limits.interrupt_period > 0) {
+    core.interrupts.push_back({.period = nanoseconds{limits.interrupt_period},
+                               .duration = nanoseconds{limits.interrupt_duration},
+                               .burst = limits.burst});
+  }
+  return core;
+}
+
 // One tick is one nanosecond.
 inline application::Application application_of(const ExhaustiveSet& set) {
   constexpr nanoseconds any_age{10'000};  // nothing is released early to keep it
@@ -166,10 +190,15 @@ inline std::string describe(const OracleTask& task) {
 
 inline std::string describe(const ExhaustiveSet& set) {
   const Costs& costs = set.costs;
+  const CoreLimits& core = set.core;
   std::string result = set.policy + " dispatch " + std::to_string(costs.dispatch) + " preemption " +
                        std::to_string(costs.preemption) + " release " +
                        std::to_string(costs.release) + " publish " + std::to_string(costs.publish) +
                        " deliver " + std::to_string(costs.deliver);
+  result += " supply " + std::to_string(core.budget) + "/" + std::to_string(core.period) +
+            " rate " + std::to_string(core.rate) + "/" + std::to_string(core.rate_of) + " delay " +
+            std::to_string(core.delay) + " interrupts " + std::to_string(core.interrupt_duration) +
+            "/" + std::to_string(core.interrupt_period) + "x" + std::to_string(core.burst);
   for (const ExhaustiveTask& entry : set.tasks) {
     result += "\n  " + describe(entry.task);
     result += entry.suspension > 0 ? " S=" + std::to_string(entry.suspension) + " in " +

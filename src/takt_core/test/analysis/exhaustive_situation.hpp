@@ -49,6 +49,15 @@ struct Queue {
   std::array<std::uint8_t, most_kept> origins = {};
 };
 
+// The core itself.
+struct CoreNow {
+  std::uint8_t at = 0;          // ticks since its period began
+  std::uint8_t lacks = 0;       // of the budget; of a bounded delay, what is owed
+  std::uint8_t interrupt = 0;   // ticks of interrupts that have come and are not done
+  std::uint8_t tokens = 0;      // so many more may come
+  std::uint8_t next_token = 0;  // ticks until one more
+};
+
 struct Situation {
   std::array<TaskNow, most_tasks> tasks = {};
   std::array<Queue, most_queues> queues = {};
@@ -56,14 +65,15 @@ struct Situation {
   std::uint8_t scenario = 0;
   std::uint8_t debt = 0;  // overheads of releases that nobody has paid yet
   std::uint8_t had_core = nobody_runs;
+  CoreNow core = {};
 
   [[nodiscard]] std::string_view bytes() const {
     return {reinterpret_cast<const char*>(this), sizeof(*this)};
   }
   bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
 };
-static_assert(sizeof(Situation) ==
-              most_tasks * (14 + most_waiting) + most_queues * (2 + 2 * most_kept) + 4);
+static_assert(sizeof(Situation) == most_tasks * (14 + most_waiting) +
+                                       most_queues * (2 + 2 * most_kept) + 4 + sizeof(CoreNow));
 
 // The tasks, as a job or a scenario sees them.
 class Tasks {

@@ -143,6 +143,31 @@ TEST(Execution, follows_its_quantiles) {
   EXPECT_EQ(table.at(2), 8ms);
 }
 
+// An application with these cores.
+std::string core(const std::string& cores) {
+  return R"({"version": 1, "name": "x", "callbacks": [], "cores": [)" + cores + "]}";
+}
+
+TEST(ParseApplication, cores_have_a_supply_a_latency_and_interrupts) {
+  const Application application = parse(R"({"version": 1, "name": "x", "callbacks": [],
+      "cpus": [0, 1, 2], "cores": [
+        {"cpu": 1, "latency": 50000, "supply": {"budget": 8000000, "period": 10000000},
+         "interrupts": [{"period": 1000000, "duration": 20000, "burst": 4}]},
+        {"cpu": 2, "supply": {"rate": 900000000, "delay": 2000000}}]})");
+  EXPECT_EQ(application.find_core(0), nullptr);
+  const Core& periodic = *application.find_core(1);
+  EXPECT_EQ(periodic.supply->budget, 8ms);
+  EXPECT_EQ(periodic.supply->period, 10ms);
+  EXPECT_EQ(periodic.latency, 50us);
+  ASSERT_EQ(periodic.interrupts.size(), 1U);
+  EXPECT_EQ(periodic.interrupts[0].duration, 20us);
+  EXPECT_EQ(periodic.interrupts[0].burst, 4);
+  const Core& bounded = *application.find_core(2);
+  EXPECT_EQ(bounded.supply->rate, Supply::whole / 10 * 9);
+  EXPECT_EQ(bounded.supply->delay, 2ms);
+  EXPECT_EQ(bounded.supply->period, 0ms);
+}
+
 struct Refused {
   std::string name;
   std::string json;
@@ -207,7 +232,26 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"depth",
                 R"({"version": 1, "name": "x", "callbacks": [],
                     "topics": [{"name": "t", "depth": 0}]})",
-                "/topics/0/depth: is 0"}),
+                "/topics/0/depth: is 0"},
+        Refused{"core", core("{}"), "/cores/0/cpu: is missing"},
+        Refused{"core_elsewhere", core(R"({"cpu": 2})"), "/cores/0/cpu: is none of cpus"},
+        Refused{"core_twice", core(R"({"cpu": 0}, {"cpu": 0})"),
+                "/cores/1/cpu: is described twice"},
+        Refused{"budget", core(R"({"cpu": 0, "supply": {"budget": 11, "period": 10}})"),
+                "/cores/0/supply/budget: is above the period"},
+        Refused{"no_budget", core(R"({"cpu": 0, "supply": {"period": 10}})"),
+                "/cores/0/supply/budget: is not a time from 1 ns"},
+        Refused{"two_supplies",
+                core(R"({"cpu": 0, "supply": {"budget": 1, "period": 10, "rate": 1}})"),
+                "/cores/0/supply/rate: is unknown here"},
+        Refused{"rate", core(R"({"cpu": 0, "supply": {"rate": 1000000001}})"),
+                "/cores/0/supply/rate: is not a number of billionths"},
+        Refused{"no_rate", core(R"({"cpu": 0, "supply": {"delay": 1}})"),
+                "/cores/0/supply/rate: is missing"},
+        Refused{"latency", core(R"({"cpu": 0, "latency": -1})"), "/cores/0/latency: is not a time"},
+        Refused{"burst",
+                core(R"({"cpu": 0, "interrupts": [{"period": 9, "duration": 1, "burst": 0}]})"),
+                "/cores/0/interrupts/0/burst: is not a number from 1 to 1000"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(ParseApplication, a_refusal_fits_on_a_screen_whatever_is_refused) {

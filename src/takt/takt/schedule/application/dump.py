@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from takt.documents.units import format_duration, format_size
+from takt.schedule.application.cores import WHOLE
 
 Part = dict[str, Any]
 Notes = Mapping[str, Sequence[str]]
@@ -27,6 +28,9 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
     lines = [*(f"# {line}" for line in remark.splitlines()), f"name: {document['name']}"]
     if "cpus" in document:
         lines.append(f"cpus: {_list(document['cpus'])}")
+    if document.get("cores"):
+        lines.append("cores:")
+        lines += [f"  {one['cpu']}: {_mapping(_core(one))}" for one in document["cores"]]
     if "policy" in document:
         lines.append(f"policy: {document['policy']}")
     lines += ["nodes:", *_nodes(document["callbacks"], sizes, notes)]
@@ -49,6 +53,21 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
         costs = {key: format_duration(time) for key, time in overheads.items()}
         lines.append(f"overheads: {_mapping(costs)}")
     return "\n".join(lines) + "\n"
+
+
+def _core(core: Part) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    if supply := core.get("supply"):
+        texts = _times(supply, "budget", "period", "delay")
+        if "rate" in supply:
+            texts["rate"] = f"{supply['rate'] / WHOLE:.9f}".rstrip("0").rstrip(".")
+        keys["supply"] = _mapping(texts)
+    keys |= _times(core, "latency")
+    sources = [
+        _mapping(_times(one, "period", "duration") | {"burst": str(one.get("burst", 1))})
+        for one in core.get("interrupts", [])
+    ]
+    return keys | ({"interrupts": _list(sources)} if sources else {})
 
 
 def _nodes(callbacks: list[Part], sizes: dict[str, int | None], notes: Notes) -> Iterator[str]:

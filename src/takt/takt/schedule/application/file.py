@@ -30,6 +30,7 @@ def read_application(path: Path) -> Application:
         application = application.model_copy(update={"name": _name_of(path)})
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_callbacks(application, source)
+    _check_cores(application, source)
     _check_sizes(application, source)
     _check_scenarios(application, source)
     _check_changes(application, source)
@@ -61,6 +62,18 @@ def _check_callbacks(application: Application, source: Source) -> None:
             where=source.where(("nodes",)),
             fix="add one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
         )
+
+
+def _check_cores(application: Application, source: Source) -> None:
+    """Only the cores that the application uses."""
+    cpus = application.cpus or [0]
+    for cpu in application.cores:
+        if cpu not in cpus:
+            raise TaktError(
+                f"core {cpu} is described, but the application uses {', '.join(map(str, cpus))}",
+                where=source.where(("cores", cpu)),
+                fix=f"add {cpu} to cpus, or describe one of them",
+            )
 
 
 def _check_sizes(application: Application, source: Source) -> None:

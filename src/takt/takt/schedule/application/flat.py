@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from takt.schedule.application.cores import flat_core
 from takt.schedule.application.model import Application, Callback, Timing, Topic
 
 VERSION = 1
@@ -20,6 +21,7 @@ def flat(application: Application) -> dict[str, Any]:
         "version": VERSION,
         "name": application.name or "application",
         **_given(policy=application.policy, cpus=application.cpus),
+        **_cores(application),
         "callbacks": [
             _callback(node, f"{node}.{name}", callback)
             for node, callbacks in application.nodes.items()
@@ -43,6 +45,11 @@ def flat(application: Application) -> dict[str, Any]:
         # Not as the model writes them: there they have units.
         "overheads": _given(**dict(application.overheads)) if application.overheads else {},
     }
+
+
+def _cores(application: Application) -> dict[str, Any]:
+    cores = [flat_core(cpu, core) for cpu, core in application.cores.items()]
+    return {"cores": cores} if cores else {}
 
 
 def _given(**keys: Any) -> dict[str, Any]:

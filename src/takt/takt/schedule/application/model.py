@@ -23,6 +23,7 @@ from pydantic import (
 from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
 from takt.documents.units import SIZES, format_duration, pattern
 from takt.documents.yaml_file import Location, Source
+from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
 
 
@@ -320,6 +321,11 @@ class Application(Strict):
     description: str = Field("", description="description")
     cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
         None, description="cores for the callbacks; default: [0]"
+    )
+    cores: dict[Cpu, Core] = Field(
+        {},
+        description="supply, latency and interrupts of cores, by number; default: a core provides "
+        "all of its time at once",
     )
     policy: Policy | None = Field(None, description="scheduling policy; default: fp")
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(

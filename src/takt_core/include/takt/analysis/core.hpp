@@ -51,10 +51,11 @@ struct CoreBounds {
 };
 
 /// Verdict and response times of the demands of one core. `effort` limits the computation.
-TAKT_CORE_PUBLIC CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort,
+                                   const Supply& supply = {});
 
 /// The verdict only, as fast as possible; nothing if `effort` is used up or there is no test.
 TAKT_CORE_PUBLIC std::optional<bool> accepts(Test test, std::span<const Demand> demands,
-                                             Effort& effort);
+                                             Effort& effort, const Supply& supply = {});
 
 }  // namespace takt::analysis

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "takt/analysis/supply.hpp"
 #include "takt/sched/srp.hpp"
 #include "takt/visibility.hpp"
 
@@ -94,11 +95,12 @@ inline double utilization(const Demand& demand) noexcept {
 }
 
 /// Whether the demands need more time than there is. Exact if the fraction fits into 128 bits;
-/// beyond that a share within 1e-12 of 1 counts as too much.
-TAKT_CORE_PUBLIC bool overloaded(std::span<const Demand> demands) noexcept;
+/// beyond that a share within 1e-12 of that of the supply counts as too much.
+TAKT_CORE_PUBLIC bool overloaded(std::span<const Demand> demands,
+                                 const Supply& supply = {}) noexcept;
 
 /// Whether the demands need all of the time, or more.
-TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands) noexcept;
+TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands, const Supply& supply = {}) noexcept;
 
 /// What a bound follows from.
 enum class By : std::uint8_t {

@@ -34,12 +34,14 @@ struct DemandTest {
 /// @param demands the demands of one core.
 /// @param preemptive the ceilings of the demands apply; otherwise a started job keeps the core.
 /// @param effort limits the computation.
+/// @param supply of the core: sbf(t) takes the place of t.
 TAKT_CORE_PUBLIC DemandTest edf_demand(std::span<const Demand> demands, bool preemptive,
-                                       Effort& effort);
+                                       Effort& effort, const Supply& supply = {});
 
 /// Bounds on response times (Spuri 1996), in the order of the demands. Not found if the demands
 /// need more time than there is, or if `effort` is used up.
 TAKT_CORE_PUBLIC std::vector<Response> edf_responses(std::span<const Demand> demands,
-                                                     bool preemptive, Effort& effort);
+                                                     bool preemptive, Effort& effort,
+                                                     const Supply& supply = {});
 
 }  // namespace takt::analysis

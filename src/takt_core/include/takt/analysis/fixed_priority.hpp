@@ -28,19 +28,22 @@ namespace takt::analysis {
 /// Bounds on response times, in the order of the demands. Not found if the levels down to the
 /// demand's own need more time than there is, or if `effort` is used up.
 TAKT_CORE_PUBLIC std::vector<Response> fixed_priority_responses(std::span<const Demand> demands,
-                                                                Effort& effort);
+                                                                Effort& effort,
+                                                                const Supply& supply = {});
 
 /// Whether all bounds are within the deadlines. Stops at the first that is not.
-TAKT_CORE_PUBLIC bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort,
+                                             const Supply& supply = {});
 
 /// Whether the bound of one demand is within its deadline, for demands without suspension and
 /// boosting.
 TAKT_CORE_PUBLIC bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand,
-                                           Effort& effort);
+                                           Effort& effort, const Supply& supply = {});
 
 /// The bound of one demand among the others, independent of their order: for priority assignment
 /// (Audsley). With suspensions it holds while the others meet their deadlines.
 TAKT_CORE_PUBLIC Response fixed_priority_response(std::span<const Demand> demands,
-                                                  std::size_t demand, Effort& effort);
+                                                  std::size_t demand, Effort& effort,
+                                                  const Supply& supply = {});
 
 }  // namespace takt::analysis

@@ -14,6 +14,7 @@
 
 #include "takt/analysis/core.hpp"
 #include "takt/analysis/schedule_graph.hpp"
+#include "takt/analysis/supply.hpp"
 #include "takt/application/application.hpp"
 #include "takt/sched/compiled.hpp"
 #include "takt/visibility.hpp"
@@ -74,7 +75,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     int cpu = 0;                       ///< Number of the CPU.
     std::vector<Demand> demands;       ///< Demand::task is the index of the callback.
     std::vector<std::size_t> streams;  ///< By demand; nobody: an interrupt.
-    std::size_t jobs = 0;    ///< Demands before the interrupts, which follow in the same order.
+    /// Demands before the interrupts: of releases, which follow in the same order, then declared
+    /// ones.
+    std::size_t jobs = 0;
+    Supply supply = {};      ///< What the core provides.
     bool entangled = false;  ///< Its jobs may be delayed without a known bound: no bounds.
   };
 
@@ -90,6 +94,9 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
   /// All cores with their demands.
   [[nodiscard]] const std::vector<CoreDemands>& cores() const noexcept { return cores_; }
+
+  /// The supply of the core with this number; all of the time if there is no such core.
+  [[nodiscard]] Supply supply_of(int cpu) const noexcept;
 
   /// The demand of a stream.
   [[nodiscard]] const Demand& demand(std::size_t stream) const noexcept {
@@ -210,6 +217,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] bool causes(std::size_t callback, std::size_t stream) const noexcept;
   void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
+  void add_interrupts(const application::Application& application);
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
   void apply_costs();
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/application/core.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task.hpp"
 #include "takt/visibility.hpp"
@@ -106,6 +107,7 @@ struct TAKT_CORE_PUBLIC Application {
   std::string name = {};                 ///< Appears in reports.
   std::string policy = "fp";             ///< A name of sched::parse_policy().
   std::vector<int> cpus = {0};           ///< CPUs to place the tasks on.
+  std::vector<Core> cores = {};          ///< What is known about these; the others are whole.
   std::vector<Callback> callbacks = {};  ///< All callbacks; their order is that of task indices.
   std::vector<Topic> topics = {};        ///< All topics.
   std::vector<Chain> chains = {};        ///< The chains to report.
@@ -118,6 +120,9 @@ struct TAKT_CORE_PUBLIC Application {
 
   /// Names of the topics that come from outside.
   [[nodiscard]] std::vector<std::string> external_topics() const;
+
+  /// What is known about a CPU; null if nothing is.
+  [[nodiscard]] const Core* find_core(int cpu) const noexcept;
 
   /// The topic of that name; null if there is none.
   [[nodiscard]] const Topic* find_topic(const std::string& topic) const noexcept;

@@ -17,14 +17,17 @@
 ///  "scenarios": [{"name": "docking", "policy": "fp",
 ///     "tasks": [{"task": "guard.brake", "period": 5000000, "priority": 90, ...}]}],
 ///  "default_scenario": "docking",
+///  "cores": [{"cpu": 1, "latency": 0, "supply": {"budget": 8000000, "period": 10000000},
+///     "interrupts": [{"period": 1000000, "duration": 20000, "burst": 1}]}],
 ///  "switches": [{"at": 0, "scenario": "docking"}],
 ///  "overheads": {"dispatch": 0, "preemption": 0, "release": 0, "publish": 0,
 ///     "publish_per_kib": 0, "deliver": 0, "deliver_per_kib": 0}}
 /// ```
 ///
-/// Required are only version, name and callbacks (name, execution.worst); other keys have the
-/// defaults of application.hpp. A task of a scenario may have: period, offset, deadline, priority,
-/// expected_execution, budget, overrun, active, reads, writes.
+/// A supply is a budget and its period, or {"rate": 900000000, "delay": 2000000}, the rate in
+/// billionths of the core. Required are only version, name and callbacks (name, execution.worst);
+/// other keys have the defaults of application.hpp. A task of a scenario may have: period, offset,
+/// deadline, priority, expected_execution, budget, overrun, active, reads, writes.
 #pragma once
 
 #include <string>

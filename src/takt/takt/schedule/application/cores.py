@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an application assumes about its cores: supply, latency and interrupts."""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, model_validator
+
+from takt.documents.quantities import Duration, Strict
+from takt.documents.units import format_duration
+
+WHOLE = 1_000_000_000  # the denominator of a rate in the core (takt/application/core.hpp)
+LONGEST = 3_600_000_000_000
+
+
+def _positive(value: int) -> int:
+    if value == 0:
+        raise ValueError("must be greater than 0")
+    return _short(value)
+
+
+def _short(value: int) -> int:
+    if value > LONGEST:
+        raise ValueError("must be at most 1h")
+    return value
+
+
+Time = Annotated[Duration, AfterValidator(_short)]
+PositiveTime = Annotated[Duration, AfterValidator(_positive)]
+
+
+class Supply(Strict):
+    """The least time that a core provides: a budget in each period, or a rate after a delay."""
+
+    budget: PositiveTime | None = Field(
+        None, description="with period: CPU time that is provided in each period, anywhere in it"
+    )
+    period: PositiveTime | None = Field(None, description="period of the budget")
+    rate: Annotated[float, Field(gt=1e-9, le=1)] | None = Field(
+        None, description="share of the core that is provided after the delay; at most 1"
+    )
+    delay: Time | None = Field(
+        None, description="with rate: longest time without any supply; default: 0s"
+    )
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Supply:
+        periodic = self.budget is not None or self.period is not None
+        bounded = self.rate is not None or self.delay is not None
+        if periodic == bounded:
+            raise ValueError(
+                "a supply has either budget and period (budget: 8ms, period: 10ms) or rate and "
+                "delay (rate: 0.9, delay: 2ms)"
+            )
+        if periodic and (self.budget is None or self.period is None):
+            raise ValueError("a budget needs its period: give both, such as 8ms in 10ms")
+        if bounded and self.rate is None:
+            raise ValueError("a delay needs a rate: give both, such as rate: 0.9, delay: 2ms")
+        if self.budget is not None and self.period is not None and self.budget > self.period:
+            raise ValueError(
+                f"budget {format_duration(self.budget)} is above its period, "
+                f"{format_duration(self.period)}: give at most the period"
+            )
+        return self
+
+
+class Interrupts(Strict):
+    """Interrupts of one source; they take time from every callback of the core."""
+
+    period: PositiveTime = Field(description="least distance of two interrupts in the long run")
+    duration: PositiveTime = Field(description="longest time that one interrupt takes")
+    burst: Annotated[int, Field(ge=1, le=1000, strict=True)] = Field(
+        1, description="maximum number of interrupts at once; default: 1"
+    )
+
+
+class Core(Strict):
+    """What is known about a core that does not provide all of its time at once."""
+
+    supply: Supply | None = Field(
+        None, description="least time that the core provides; default: all"
+    )
+    latency: Time | None = Field(
+        None,
+        description="longest time until a job that is due begins to compute: wake-up and sections "
+        "of the kernel that are not preempted; counts once a job; default: 0s",
+    )
+    interrupts: list[Interrupts] = Field(
+        [], description="sources of interrupts; default: none that count"
+    )
+
+
+def flat_core(cpu: int, core: Core) -> dict[str, Any]:
+    """The core in the flat form; a rate in billionths, rounded down."""
+    entry: dict[str, Any] = {"cpu": cpu}
+    if (supply := core.supply) is not None:
+        given = {"budget": supply.budget, "period": supply.period, "delay": supply.delay}
+        entry["supply"] = {key: value for key, value in given.items() if value is not None}
+        if supply.rate is not None:
+            rate = Decimal(str(supply.rate)) * WHOLE
+            entry["supply"]["rate"] = int(rate.to_integral_value(ROUND_FLOOR))
+    if core.latency is not None:
+        entry["latency"] = core.latency
+    if core.interrupts:
+        entry["interrupts"] = [
+            {"period": one.period, "duration": one.duration, "burst": one.burst}
+            for one in core.interrupts
+        ]
+    return entry

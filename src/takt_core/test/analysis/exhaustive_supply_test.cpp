@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds on a core that is not always there, against every run with every supply, and every pattern
+// of interrupts, that its declaration allows.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <iostream>
+#include <string>
+
+#include "../policies.hpp"
+#include "analysis/exhaustive.hpp"
+#include "analysis/exhaustive_draw.hpp"
+#include "analysis/exhaustive_errors.hpp"
+
+namespace takt::analysis {
+namespace {
+
+class SupplySets : public ExhaustiveSets {
+ public:
+  using ExhaustiveSets::ExhaustiveSets;
+
+  // Not all three at once: too many runs.
+  ExhaustiveSet draw_limited(const std::string& policy) {
+    ExhaustiveSet set = draw(policy, 0.7);
+    while (set.tasks.size() > 3) {
+      set = draw(policy, 0.7);
+    }
+    const std::int64_t kind = number(0, 2);
+    if (kind == 0) {
+      set.core.period = number(2, 5);
+      set.core.budget = number(set.core.period / 2 + 1, set.core.period);
+    } else if (kind == 1) {
+      constexpr std::array<std::int64_t, 3> parts = {2, 4, 5};
+      set.core.rate_of = parts[static_cast<std::size_t>(number(0, 2))];
+      set.core.rate = number(set.core.rate_of / 2 + 1, set.core.rate_of);
+      set.core.delay = number(0, 4);
+    }
+    if (kind == 2 || chance(0.2)) {
+      set.core.interrupt_period = number(5, 9);
+      set.core.interrupt_duration = number(1, 2);
+      set.core.burst = number(1, 2);
+    }
+    set.costs.dispatch = chance(0.3) ? 1 : 0;
+    return set;
+  }
+};
+
+struct Seen {
+  int complete = 0;
+  int bounded = 0;
+  int met = 0;
+  int reached = 0;
+  double tightness = 0;  // the longest response over the bound, in sum
+};
+
+application::Application limited(const ExhaustiveSet& set) {
+  application::Application app = application_of(set);
+  app.cores = {core_of(set.core, app.overheads.dispatch.count())};
+  app.overheads = {};
+  return app;
+}
+
+std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
+  const application::Application app = limited(set);
+  const ScenarioReport report =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  seen.complete += reached.complete ? 1 : 0;
+  seen.met += report.deadlines == Verdict::meets ? 1 : 0;
+  for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
+    const auto& bound = report.callbacks[i].response;
+    if (bound && reached.complete) {
+      ++seen.bounded;
+      seen.reached += bound->count() == reached.responses[i] ? 1 : 0;
+      seen.tightness +=
+          static_cast<double>(reached.responses[i]) / static_cast<double>(bound->count());
+    }
+  }
+  if (std::string error = error_in(set, report, reached); !error.empty()) {
+    return error;
+  }
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+    const sim::Result run = sim::simulate(
+        app,
+        {.duration = nanoseconds{200}, .seed = seed, .execution = execution, .percentiles = false});
+    if (std::string error = error_in(run, reached); !error.empty()) {
+      return error;
+    }
+  }
+  return {};
+}
+
+class EverySupply : public testing::TestWithParam<std::string> {};
+
+TEST_P(EverySupply, keeps_to_its_bounds) {
+  Seen seen;
+  const int sets = rounds(60);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const ExhaustiveSet set = SupplySets{seed}.draw_limited(GetParam());
+    EXPECT_EQ(look_at(set, seed, seen), "") << "seed " << seed << ": " << describe(set);
+  }
+  EXPECT_GT(seen.complete, sets * 6 / 10);
+  EXPECT_GT(seen.met, sets / 20);
+  EXPECT_GT(seen.reached, sets / 4);
+  std::cout << seen.complete << " of " << sets << " sets complete, " << seen.met << " met, "
+            << seen.reached << " of " << seen.bounded << " bounds reached, tightness "
+            << seen.tightness / seen.bounded << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EverySupply,
+                         testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf"),
+                         test::policy_name);
+
+}  // namespace
+}  // namespace takt::analysis
