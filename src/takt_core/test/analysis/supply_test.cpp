@@ -180,6 +180,16 @@ TEST(supply, latency_counts_once_a_job) {
   EXPECT_EQ(responses[1].response, nanoseconds{7400});
 }
 
+// A callback that misses if the core provides no more than declared need not miss.
+TEST(supply, proves_no_miss) {
+  for (const auto* const policy : {"fp", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}) {
+    EXPECT_EQ(on("'supply': {'budget': 3000, 'period': 5000}", policy).verdict,
+              Verdict::not_proved)
+        << policy;
+    EXPECT_EQ(on("'latency': 2500", policy).verdict, Verdict::not_proved) << policy;
+  }
+}
+
 // No run of a schedule graph is known to happen.
 TEST(supply, leaves_no_schedule_graph) {
   const Report report = on("'supply': {'budget': 4000, 'period': 5000}", "cw-edf");
