@@ -321,7 +321,7 @@ std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, 
   const Waited waited = waited_of(demands, supply, effort);
   std::vector<std::optional<Response>> swept(demands.size());
   if (waited.empty()) {
-    swept = sweep_levels(demands, supply, effort);
+    swept = sweep_levels(demands, effort, supply);
   }
   std::vector<Response> result;
   result.reserve(demands.size());

@@ -200,8 +200,8 @@ class LevelSweep {
 
 }  // namespace
 
-std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands,
-                                                  const Supply& supply, Effort& effort) {
+std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands, Effort& effort,
+                                                  const Supply& supply) {
   return LevelSweep{demands, supply, effort}.run();
 }
 

@@ -16,7 +16,7 @@ namespace takt::analysis {
 
 // One for each demand, in their order, for demands without suspension and boosting; none: must be
 // analysed separately.
-std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands,
-                                                  const Supply& supply, Effort& effort);
+std::vector<std::optional<Response>> sweep_levels(std::span<const Demand> demands, Effort& effort,
+                                                  const Supply& supply = {});
 
 }  // namespace takt::analysis

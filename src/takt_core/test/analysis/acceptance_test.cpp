@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "analysis/random_supply.hpp"
+
 namespace takt::analysis {
 namespace {
 
@@ -54,7 +56,9 @@ TEST(Acceptance, gives_the_verdict_of_the_whole_test) {
     const std::vector<Demand> declared = draw_demands(random);
     const auto test = seed % 3 == 0 ? analysis::Test::edf : analysis::Test::fixed_priority;
     Effort of_all{.steps = 10'000'000};
-    Acceptance acceptance{test, declared};
+    RandomTasks supplies{seed};
+    const Supply supply = draw_supply(supplies);
+    Acceptance acceptance{test, declared, supply};
     for (int question = 0; question < 6; ++question) {
       std::vector<Demand> demands = declared;
       if (draw(random, 0, 3) == 0) {
@@ -66,7 +70,7 @@ TEST(Acceptance, gives_the_verdict_of_the_whole_test) {
             draw(random, 0, static_cast<std::int64_t>(demands.size()) - 1))];
         demand.execution = draw_execution(random, demand.execution);
       }
-      const bool whole = accepts(test, demands, of_all) == true;
+      const bool whole = accepts(test, demands, of_all, supply) == true;
       (whole ? accepted : refused) += 1;
       // What is known of earlier questions never refuses what is accepted.
       ASSERT_FALSE(whole && acceptance.is_refused_again(demands, of_all)) << "seed " << seed;
