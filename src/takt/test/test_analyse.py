@@ -207,3 +207,20 @@ def test_edf_of_implicit_deadlines_is_accepted_up_to_a_load_of_one() -> None:
     assert [bool(answer) for answer in answers] == expected
     for document, accepted in zip(documents[:40], expected[:40], strict=True):
         assert takt_core.analyse(document)["scenarios"][0]["schedulable"] == accepted
+
+
+def test_the_verdict_says_which_supply_it_assumes(tmp_path: Path) -> None:
+    path = tmp_path / "x.app.yaml"
+    path.write_text(
+        "cores: {0: {supply: {budget: 4ms, period: 5ms}}}\n"
+        "nodes: {n: {c: {timer: 10ms, wcet: 3ms, deadline: 5ms, priority: 1}}}\n",
+        encoding="utf-8",
+    )
+    code, output = run(str(path))
+    assert code == 0
+    assert "policy fp: meets, assuming the declared supply of core 0" in output
+    assert output.count("assuming") == 1
+    path.write_text(path.read_text(encoding="utf-8").replace("wcet: 3ms", "wcet: 3.001ms"))
+    code, output = run(str(path))
+    assert code == 1
+    assert "not proved, assuming the declared supply of core 0" in output

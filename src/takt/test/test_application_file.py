@@ -335,12 +335,12 @@ def test_an_application_without_cores_has_none(tmp_path: Path) -> None:
 def test_a_bound_names_the_supply_and_the_verdict_what_it_assumes(tmp_path: Path) -> None:
     path = tmp_path / "x.app.yaml"
     path.write_text(CORES, encoding="utf-8")
-    report = analyse(read_application(path))
-    (callback,) = report["scenarios"][0]["callbacks"]
+    report = analyse(flat(read_application(path)), str(path))
+    (callback,) = report.scenarios[0].callbacks
     # 4 ms without supply, 1 ms and its latency, and interrupts: 4 at once, and 5 more until then.
-    assert callback["response_us"] == pytest.approx(4000 + 1050 + 9 * 20)
-    assert "Shin & Lee 2003" in callback["bound_by"]
-    assert "assuming the declared supply, latency, interrupts of core 1" in report["remarks"]
+    assert callback.response_us == pytest.approx(4000 + 1050 + 9 * 20)
+    assert "Shin & Lee 2003" in callback.bound_by
+    assert "assuming the declared supply, latency, interrupts of core 1" in report.remarks
 
 
 @pytest.mark.parametrize(

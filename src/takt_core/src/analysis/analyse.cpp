@@ -48,8 +48,9 @@ class ScenarioAnalysis {
         bounds_(solve(model_)),
         certainty_(application, strategy, scenario, model_, bounds_) {
     // What is declared of cores need not happen in any run.
-    const bool assumes = std::ranges::any_of(
-        application.cores, [](const application::Core& core) { return !declared_of(core).empty(); });
+    const bool assumes = std::ranges::any_of(application.cores, [](const application::Core& core) {
+      return !declared_of(core).empty();
+    });
     if (!assumes && std::ranges::any_of(bounds_.graphs, [](const std::optional<CoreGraph>& core) {
           return core && !core->graph.exact && core->graph.outcome != ScheduleGraph::Outcome::met;
         })) {
@@ -317,14 +318,14 @@ Report analyse(const application::Application& application, const Options& optio
     }
     report.verdict = worse(report.verdict, report.scenarios.back().verdict);
   }
+  if (!application.overheads.any()) {
+    report.remarks.emplace_back("overheads of executor and messages are left out");
+  }
   for (const application::Core& core : application.cores) {
     if (const std::string declared = declared_of(core); !declared.empty()) {
       report.remarks.push_back("assuming the declared " + declared + " of core " +
                                std::to_string(core.cpu));
     }
-  }
-  if (!application.overheads.any()) {
-    report.remarks.emplace_back("overheads of executor and messages are left out");
   }
   if (strategy.scenarios().size() > 1) {
     report.switches = across_switches(application, strategy);

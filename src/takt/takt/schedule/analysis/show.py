@@ -42,13 +42,20 @@ def show(console: Console, analysis: Analysis) -> None:
             if value
         )
         console.print(f"overheads: {parts}", soft_wrap=True)
-    _show_remarks(console, analysis.remarks[1 if analysis.overheads is None else 0 :])
+    notes = analysis.remarks[1 if analysis.overheads is None else 0 :]
+    _show_remarks(console, [note for note in notes if note not in _assumed(analysis)])
+
+
+def _assumed(analysis: Analysis) -> list[str]:
+    """What the proof takes for granted about cores: a part of the verdict."""
+    return [remark for remark in analysis.remarks if remark.startswith("assuming ")]
 
 
 def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBounds) -> None:
     console.print(
         f"[bold]{escape(analysis.application)}[/], scenario {escape(scenario.name)},"
-        f" policy {scenario.policy}: {WORDS[scenario.verdict]}"
+        f" policy {scenario.policy}: {', '.join([WORDS[scenario.verdict], *_assumed(analysis)])}",
+        soft_wrap=True,
     )
     console.print(_callbacks(scenario))
     methods = dict.fromkeys(each.bound_by for each in scenario.callbacks)
