@@ -310,7 +310,7 @@ cores:
     latency: 50us
     interrupts: [{period: 1ms, duration: 20us, burst: 4}]
   2: {supply: {rate: 0.9, delay: 2ms}}
-nodes: {n: {c: {timer: 20ms, wcet: 1ms, cpu: 1}}}
+nodes: {n: {c: {timer: 20ms, wcet: 1ms, cpu: 1, priority: 1}}}
 """
 
 
