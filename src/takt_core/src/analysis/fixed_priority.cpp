@@ -152,6 +152,17 @@ class LevelTest {
     return least_time(work, preempted_share_, preempted_early_, supply_.rate());
   }
 
+  // What has been done when a job starts after `work` and what is above it.
+  [[nodiscard]] nanoseconds done_by(nanoseconds start, nanoseconds work) const noexcept {
+    if (supply_.whole()) {
+      return start;
+    }
+    for (const Other& other : higher_) {
+      work += other.noticed.closed(start) * other.execution;
+    }
+    return work;
+  }
+
   std::optional<nanoseconds> finish(nanoseconds at) {
     const nanoseconds work = before(at);
     if (threshold_ <= own_.level) {
@@ -163,10 +174,7 @@ class LevelTest {
       return {};
     }
     // Once started, only what is above the threshold comes in between.
-    nanoseconds after = work;
-    for (const Other& other : higher_) {
-      after += other.noticed.closed(*start) * other.execution;
-    }
+    nanoseconds after = done_by(*start, work - own_.execution) + own_.execution;
     for (const Other& other : above_threshold_) {
       after -= other.noticed.closed(*start) * other.execution;
     }
