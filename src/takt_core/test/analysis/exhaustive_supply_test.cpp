@@ -10,20 +10,20 @@
 
 #include "../policies.hpp"
 #include "analysis/exhaustive.hpp"
-#include "analysis/exhaustive_draw.hpp"
+#include "analysis/exhaustive_draw_wide.hpp"
 #include "analysis/exhaustive_errors.hpp"
 
 namespace takt::analysis {
 namespace {
 
-class SupplySets : public ExhaustiveSets {
+class SupplySets : public WideSets {
  public:
-  using ExhaustiveSets::ExhaustiveSets;
+  using WideSets::WideSets;
 
   // Those that have bounds, mostly, of two or three tasks: else there are too many runs.
   ExhaustiveSet draw_limited(const std::string& policy) {
     for (;;) {
-      ExhaustiveSet set = draw(policy, 0.7);
+      ExhaustiveSet set = ExhaustiveSets::draw(policy, 0.7);
       limit(set);
       double share = 0;
       for (const ExhaustiveTask& entry : set.tasks) {
@@ -34,6 +34,15 @@ class SupplySets : public ExhaustiveSets {
         return set;
       }
     }
+  }
+
+  // Callbacks that wait, overheads, chains, ages and switches.
+  ExhaustiveSet draw_wide(const std::string& policy) {
+    ExhaustiveSet set = draw(policy);
+    const Costs costs = set.costs;
+    limit(set);
+    set.costs = costs;
+    return set;
   }
 
  private:
@@ -130,6 +139,40 @@ TEST_P(EverySupply, keeps_to_its_bounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EverySupply,
+                         testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf"),
+                         test::policy_name);
+
+class EveryWideSupply : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryWideSupply, keeps_to_its_bounds) {
+  int complete = 0;
+  int met = 0;
+  int switches = 0;
+  const int sets = rounds(80);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const ExhaustiveSet set = SupplySets{seed}.draw_wide(GetParam());
+    application::Application app = application_of(set);
+    app.cores = {core_of(set.core, 0)};
+    const Report report = analyse(app, {.sensitivity = false, .proposals = false});
+    Exhaustive options = options_of(set);
+    options.most_situations = 20'000;
+    const Reached reached = reach_all(options, set.tasks);
+    complete += reached.complete ? 1 : 0;
+    met += report.verdict == Verdict::meets ? 1 : 0;
+    switches += set.switches && report.switches->verdict == Verdict::meets ? 1 : 0;
+    EXPECT_EQ(set.switches ? error_in(set, *report.switches, reached)
+                           : error_in(set, report.scenarios.front(), reached),
+              "")
+        << "seed " << seed << ": " << describe(set);
+  }
+  EXPECT_GT(complete, sets / 4);
+  EXPECT_GT(met, sets / 20);
+  std::cout << complete << " of " << sets << " sets complete, " << met << " met, " << switches
+            << " with switches\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryWideSupply,
                          testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf"),
                          test::policy_name);
 
