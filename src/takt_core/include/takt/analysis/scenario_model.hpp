@@ -95,9 +95,6 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   /// All cores with their demands.
   [[nodiscard]] const std::vector<CoreDemands>& cores() const noexcept { return cores_; }
 
-  /// The supply of the core with this number; all of the time if there is no such core.
-  [[nodiscard]] Supply supply_of(int cpu) const noexcept;
-
   /// The demand of a stream.
   [[nodiscard]] const Demand& demand(std::size_t stream) const noexcept {
     return cores_[places_[stream].core].demands[places_[stream].demand];
