@@ -85,6 +85,7 @@ void ScenarioModel::forget_jitters() {
                    jitters_[released.callback] + released.lead);
     }
   }
+  count_shifts();
   forget_latencies();
 }
 
@@ -137,6 +138,31 @@ bool ScenarioModel::propagate_requests(std::size_t stream, const std::vector<Res
   }
   set_releases(stream, requests, lag);
   return true;
+}
+
+// The period of a source counts from its early release, which may have been due before it was asked
+// for, at the start by the whole lead: its next releases, a period apart from there, may then be
+// due before that, too, and come all at once. Whether anything changed.
+bool ScenarioModel::count_shifts() {
+  bool changed = false;
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const Stream& regular = streams_[stream];
+    if (regular.parent != nobody || regular.early) {
+      continue;
+    }
+    const nanoseconds jitter = jitters_[regular.callback];
+    nanoseconds shift{0};
+    for (std::size_t other = 0; other < streams_.size(); ++other) {
+      if (streams_[other].early && streams_[other].callback == regular.callback) {
+        shift = std::max(shift, demand(other).lag - jitter - demand(stream).releases.period);
+      }
+    }
+    if (demand(stream).lag != jitter + shift) {
+      set_releases(stream, demand(stream).releases, jitter + shift);
+      changed = true;
+    }
+  }
+  return changed;
 }
 
 // A release that waits for the job before is noticed when that ends, which takes time from whoever
@@ -194,6 +220,7 @@ bool ScenarioModel::propagate(const ScenarioBounds& bounds) {
       changed = propagate_requests(stream, responses) || changed;
     }
   }
+  changed = count_shifts() || changed;
   return count_late_notices(responses) || changed;
 }
 

@@ -72,6 +72,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_deliveries(application);
   note_uncounted_waits(application);
   apply_costs();
+  count_shifts();
   has_messages_ =
       std::ranges::any_of(streams_, [](const Stream& stream) { return stream.parent != nobody; });
   forget_latencies();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "documents.hpp"
+#include "takt/sim/simulation.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -144,6 +145,20 @@ TEST(soundness, a_late_reader_asks_for_several_early_releases_at_once) {
   };
   EXPECT_EQ(source(""), 500ns + 200ns);  // asked for at the start, 500 before; behind a regular one
   EXPECT_GT(*source(", 'jitter': 2000, 'overrun': 'catch_up'"), 1000ns);
+}
+
+// At the start the source is released 5 ms before, and from there every 4 ms: again 1 ms before.
+// Both jobs are there at 0, a third one comes at 3 ms; the bound was 3886 us, with two.
+TEST(soundness, an_early_release_before_the_start_brings_the_next_ones_with_it) {
+  const application::Application application =
+      parsed(app(timer("s", 4000, 343, 97, writes("x") + ", 'overrun': 'catch_up'") + "," +
+                     timer("r", 10'000, 3200, 96, reads("x", ", 'max_age': 6400")),
+                 ", 'policy': 'fp'"));
+  const auto response = callback(analyse(application).scenarios.front(), "r").response;
+  const sim::Result run = sim::simulate(application, {.duration = 60'000ns});
+  ASSERT_TRUE(response);
+  EXPECT_EQ(run.callbacks.at(1).response.max, 4229ns);
+  EXPECT_EQ(*response, 4229ns);
 }
 
 TEST(soundness, a_callback_that_computes_for_longer_than_its_deadline_misses_it) {

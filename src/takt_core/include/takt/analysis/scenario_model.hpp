@@ -232,6 +232,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void renew_chain_effort() noexcept;
   bool assume_latencies(const ScenarioBounds& bounds);
   bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
+  bool count_shifts();
   bool count_late_notices(const std::vector<Response>& responses);
   bool delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound);
   Demand& demand_of(std::size_t stream) noexcept {
