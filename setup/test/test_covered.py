@@ -121,6 +121,15 @@ def test_the_figure_replaces_the_former_one(tmp_path: Path) -> None:
         covered.declare(file, "1 %")
 
 
+@pytest.mark.parametrize("package", covered.CPP)
+def test_code_of_each_folder_counts_that_no_test_bench_or_program_beside_has(package: str) -> None:
+    root = ROOT / "src" / package
+    folders = {one.relative_to(root).parts[0] for one in root.rglob("*.cpp")}
+    # What is compared, what the runner has for rclcpp, what examples and tools are.
+    left_out = {"bench", "examples", "peers", "python", "rclcpp", "test", "tools"}
+    assert folders <= {*covered.CODE, *left_out}
+
+
 @pytest.mark.parametrize("package", [*covered.CPP, *covered.PYTHON])
 def test_each_declaration_has_a_place_for_it(package: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy.md"
