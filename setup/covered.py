@@ -143,11 +143,10 @@ def of_cpp(name: str) -> Figure | None:
         settings |= {"TAKT_ROS_WHEELS": str(ros), "Python3_EXECUTABLE": str(ros / "bin/python")}
     options = [f"-D{key}={value}" for key, value in settings.items()]
     print(f"{name}: builds its tests below {build} …", flush=True)
-    for what, words in (
-        ("configure", ["-GNinja", "-S", source, "-B", build, *options]),
-        ("build", ["--build", build, *JOBS, "--target", *targets(source)]),
-    ):
-        call(f"{name}: {what}", in_underlay([stages.BIN / "cmake", *words]), environment)
+    configure: list[object] = ["-GNinja", "-S", source, "-B", build, *options]
+    call(f"{name}: configure", in_underlay([stages.BIN / "cmake", *configure]), environment)
+    words: list[object] = ["--build", build, *JOBS, "--target", *targets(build)]
+    call(f"{name}: build", in_underlay([stages.BIN / "cmake", *words]), environment)
     for counted_before in build.rglob("*.gcda"):
         counted_before.unlink()
     print(f"{name}: runs them …", flush=True)
@@ -158,9 +157,13 @@ def of_cpp(name: str) -> Figure | None:
     return counted(build, source)
 
 
-def targets(source: Path) -> list[str]:
-    """What its tests start: those of the examples start the examples."""
-    folders = [one for one in ("test", "examples") if (source / one / "CMakeLists.txt").exists()]
+def targets(build: Path) -> list[str]:
+    """What its tests start: those of the examples start the examples; of each configured folder."""
+    folders = [
+        one.parent.relative_to(build)
+        for part in ("examples", "test")
+        for one in sorted((build / part).rglob("cmake_install.cmake"))
+    ]
     return [f"{one}/all" for one in folders]
 
 

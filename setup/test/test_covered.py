@@ -55,6 +55,14 @@ def test_lines_of_all_objects_are_counted_once_and_those_that_never_ran_too(tmp_
     assert (figure.taken, figure.branches) == (1, 2)
 
 
+def test_tests_of_every_configured_folder_are_built(tmp_path: Path) -> None:
+    for folder in ("test", "test/timing", "examples", "bench", "test/data"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        if folder != "test/data":
+            (tmp_path / folder / "cmake_install.cmake").touch()
+    assert covered.targets(tmp_path) == ["examples/all", "test/all", "test/timing/all"]
+
+
 def test_without_a_line_there_is_no_figure(tmp_path: Path) -> None:
     with pytest.raises(CoverageError, match=r"no line of .* must be GCC"):
         covered.counted(tmp_path, tmp_path)
