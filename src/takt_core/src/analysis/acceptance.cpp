@@ -39,7 +39,7 @@ Acceptance::Acceptance(Test test, std::span<const Demand> demands, const Supply&
   kept_.resize(demands.size());
 }
 
-Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) const {
+Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) {
   const nanoseconds room = own.deadline - own.lag;
   if (own.ceiling > own.level || room.count() <= 0 || room >= longest_room) {
     return {};

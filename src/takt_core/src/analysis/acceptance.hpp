@@ -36,7 +36,7 @@ class Acceptance {
   // before it. Empty if something else matters as well.
   using Points = std::vector<Point>;
 
-  [[nodiscard]] Points points_of(std::span<const Demand> demands, const Demand& own) const;
+  [[nodiscard]] static Points points_of(std::span<const Demand> demands, const Demand& own);
   [[nodiscard]] bool fits(std::span<const Demand> demands, std::size_t demand,
                           std::span<const std::size_t> changed) const;
   bool keeps_deadline(std::span<const Demand> demands, std::size_t demand,

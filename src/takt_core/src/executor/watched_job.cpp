@@ -21,6 +21,7 @@ TimePoint time_of(std::int64_t nanoseconds_since_start) noexcept {
 
 }  // namespace
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled in its body
 WatchedJob::WatchedJob(TaskState& task, const Job& job) noexcept
     : task_{task},
       watched_{*task.watched},
