@@ -34,9 +34,7 @@ COVERAGE = (
 # Why there is no figure.
 NOT_MEASURED = {
     "takt_interfaces": "there is no code",
-    "takt_rclcpp": "not measured",
     "takt_record": "not measured",
-    "takt_runner": "not measured",
 }
 
 

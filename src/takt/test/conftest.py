@@ -19,6 +19,7 @@ from known_machines import ROBOT
 from rendering import none_rendered
 
 from takt.errors import Failure
+from takt.measure.run import again
 from takt.network import namespace, stacks
 from takt.network.domain import own_domain
 from takt.processes import scratch
@@ -38,6 +39,12 @@ def environment_at_start() -> Iterator[None]:
     for name in at_start(os.environ).keys() - before.keys():
         del os.environ[name]
     os.environ.update(before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests beside each other disturb each other's cells; test_again.py is about repeating them."""
+    monkeypatch.setattr(again, "MOST", 0)
 
 
 @pytest.fixture

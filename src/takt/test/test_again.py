@@ -22,6 +22,11 @@ LONG = {"duration": "1s"}  # the shortest that is repeated
 BUSY, IDLE = 3.0, 0.0
 
 
+@pytest.fixture(autouse=True)
+def measured_again(monkeypatch: pytest.MonkeyPatch, nothing_measured_again: None) -> None:
+    monkeypatch.setattr(again, "MOST", 2)
+
+
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """CPU seconds that others take of the next measurements; afterwards they are idle."""
