@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-import takt_core
-
 #: What is allowed where no limit says otherwise: 1 in 1,000.
 ALLOWED = 1e-3
 CONFIDENCE = 0.95  # where no limit says otherwise
@@ -78,6 +76,8 @@ def _none_allowed(exceeded: int, certain: int) -> Outcome:
 
 def upper(late: int, count: int, confidence: float = CONFIDENCE) -> float:
     """The upper bound of the share, at that confidence; 1 without events."""
+    import takt_core  # not everything that knows outcomes has it: takt doctor works without
+
     return float(takt_core.exceedance(late, count, confidence)[1]) if count else 1.0
 
 
