@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,9 +59,17 @@ def test_a_disturbed_cell_is_measured_again_at_the_end(
     assert store.read(folder) == run
 
 
+@pytest.mark.parametrize("links", [True, False])
 def test_what_was_measured_before_is_kept_and_marked(
-    folder: Path, memory: Path, others: list[float]
+    folder: Path, memory: Path, others: list[float], monkeypatch: pytest.MonkeyPatch, links: bool
 ) -> None:
+    """Also on a file system that has no links, as a stick's."""
+
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(os, "link", link)
     others.append(BUSY)
     cell = measured(folder, memory, **LONG).cells[0]
     (before,) = cell.set_aside

@@ -8,6 +8,7 @@ measurements the less disturbed one counts, whatever its latencies are.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,7 +129,10 @@ def _keep_apart(cell: Cell, folder: Path) -> list[Path]:
         if ".attempt" in path.name or not path.exists():
             return name
         free = free_name(path)
-        os.link(path, free)
+        try:
+            os.link(path, free)
+        except OSError:  # a stick's file system has no links
+            shutil.copyfile(path, free)
         former.append(path)
         return f"{FOLDER}/{free.name}"
 
