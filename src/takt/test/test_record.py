@@ -106,6 +106,35 @@ def test_a_forked_child_has_a_recording_of_its_own(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_recorded_program_becomes_has_a_recording_of_its_own(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "exec")
+    assert document["exit"] == 0
+    assert len({one["process"] for one in document["processes"]}) == 1
+    words = [one["program"].rsplit(" ", 1)[-1] for one in document["processes"]]
+    assert words == ["exec", "plain"]
+
+
+def test_the_calls_are_passed_on_to_the_next_tracetools(tmp_path: Path) -> None:
+    """A library behind the recorder counts them, as LTTng's tracetools would record them."""
+    source, library = tmp_path / "counting.c", tmp_path / "libcounting.so"
+    source.write_text(
+        "#include <stdbool.h>\n#include <stdio.h>\nstatic int starts, periods;\n"
+        "void ros_trace_callback_start(const void *one, bool intra) { starts += one && !intra; }\n"
+        "void ros_trace_rcl_timer_init(const void *one, long long period) {\n"
+        "  periods += one && period == 10000000;\n}\n"
+        "__attribute__((destructor)) static void say(void) {\n"
+        '  if (starts) fprintf(stderr, "counted %d %d\\n", starts, periods);\n}\n',
+        encoding="utf-8",
+    )
+    compiler = shutil.which("cc") or pytest.skip("there is no compiler")
+    command = [compiler, "-shared", "-fPIC", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)
+    script = f"LD_PRELOAD=$LD_PRELOAD:{library} {PLAYED} plain"
+    document = record(tmp_path / "out", "bash", "-c", script)
+    assert "counted 40 1" in document["stderr"]
+    assert callbacks(document)["talker.timer0"]["calls"] == 20
+
+
 def test_programs_that_a_shell_starts_or_becomes_are_recorded(tmp_path: Path) -> None:
     script = f"{PLAYED} plain & {PLAYED} plain; wait; exec {PLAYED} plain"
     document = record(tmp_path / "out", "bash", "-c", script)

@@ -81,7 +81,7 @@ void Arguments::pad() noexcept {
 }
 
 std::string Recording::create(const std::string& path, std::uint64_t bytes,
-                              std::string_view names) noexcept {
+                              std::string_view names) {
   const auto failed = [&](const char* what) {
     const int error = errno;
     return path + ": " + what + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe)

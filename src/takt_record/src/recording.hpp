@@ -6,7 +6,7 @@
 //
 // Any thread appends at any time: it reserves its part by one atomic addition, and writes its size
 // last, so that a reader sees whole events only. Nothing here takes a lock or allocates after
-// create(). No thread is started in the program that is recorded.
+// create(), which may throw std::bad_alloc. No thread is started in the program that is recorded.
 #pragma once
 
 #include <array>
@@ -72,7 +72,7 @@ class Recording {
  public:
   /// Makes `path` with `bytes` of space, or less where the disk has less, at least 64 KiB. Returns
   /// an error message, empty where it worked. `names`: see Header.
-  std::string create(const std::string& path, std::uint64_t bytes, std::string_view names) noexcept;
+  std::string create(const std::string& path, std::uint64_t bytes, std::string_view names);
 
   /// Appends an event of this moment and this thread; counts it where there is no space.
   void append(std::uint16_t event, const Arguments& arguments, bool with_cpu_time) noexcept;

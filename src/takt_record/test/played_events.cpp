@@ -3,8 +3,8 @@
 // played_events WHAT: calls tracetools as rclcpp does for a node "talker" with a timer of 10 ms
 // that publishes "/chatter", and a node "listener" with a subscription. WHAT: "plain", "intra" (the
 // subscription of messages within the process), "threads" (a timer in each of four threads), "fork"
-// (the same in a child, after the parent's), "killed" (kills itself after the events), "many" (a
-// hundred thousand calls).
+// (the same in a child, after the parent's), "exec" (becomes itself with "plain"), "killed" (kills
+// itself after the events), "many" (a hundred thousand calls).
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +119,10 @@ int main(int argc, char** argv) {
     int status = 0;
     ::waitpid(child, &status, 0);
     return status;
+  }
+  if (what == "exec") {
+    ::execl(argv[0], argv[0], "plain", nullptr);
+    return 1;
   }
   if (what == "killed") {
     ::kill(::getpid(), SIGKILL);

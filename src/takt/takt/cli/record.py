@@ -50,8 +50,6 @@ def record(
 
     from takt.cli.output import print_json, stderr, stdout
     from takt.documents.units import parse_size
-    from takt.schedule.generate.files import new_folder
-    from takt.schedule.record import preload
     from takt.schedule.record.run import run
     from takt.schedule.record.show import show
     from takt.schedule.record.summary import summary
@@ -60,9 +58,8 @@ def record(
         space = parse_size(size)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--size") from None
-    preload.program(command)  # before a folder is made for nothing
     stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    folder = new_folder(out or Path("recordings") / f"{Path(command[0]).name}-{stamp}")
+    folder = out or Path("recordings") / f"{Path(command[0]).name}-{stamp}"
     code = run(command, folder, space)
     document = summary(folder, command, code)
     if as_json:

@@ -40,6 +40,13 @@ _HANDLED = {
     "rcl_publish",
     "rclcpp_intra_publish",
 }
+_RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
+_NO_CALLBACK_FIX = {
+    _RECORDING: "record a program on rclcpp until its callbacks ran: those of rclpy and rcl are "
+    "not recorded",
+    _TRACE: "start the trace before the application, because callbacks are named only at "
+    "startup: run ros2 trace, then the application",
+}
 _NEVER_TOLD = (
     (
         "policy, priorities, deadlines, cores: not used by the executors of rclcpp; the "
@@ -61,10 +68,10 @@ Handle = tuple[int, int]  # process and address: each process has addresses of i
 def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
     if recordings.is_recorded(path):
-        reading = _Reading("recording of takt record")
+        reading = _Reading(_RECORDING)
         events = recordings.events(path)
     else:
-        reading = _Reading("trace of ros2_tracing")
+        reading = _Reading(_TRACE)
         events = babeltrace.events(
             path, lambda name: name.startswith("ros2:") or name == _KERNEL, progress
         )
@@ -262,8 +269,7 @@ class _Reading:
                 "the trace contains no callback"
                 + (f" by its name, and of {missed} calls of unknown ones" if missed else ""),
                 where=str(path),
-                fix="start the trace before the application, because callbacks are named only "
-                "at startup: run ros2 trace, then the application",
+                fix=_NO_CALLBACK_FIX[self._source],
             )
         span = self._span or (0, 0)
         ordinals: Counter[str] = Counter()

@@ -26,7 +26,7 @@ _NUMBER = struct.Struct("<q")
 _ADDRESS = struct.Struct("<Q")
 _GID_BYTES = 16
 _MOST_EVENT_BYTES = 1 << 16
-# Threads take the time before they take their place in the file: so many events are sorted anew.
+# Threads take their place in the file before they take the time: so many events are sorted anew.
 _WINDOW = 4096
 
 

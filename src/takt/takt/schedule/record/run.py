@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from takt.errors import Failure
+from takt.schedule.generate.files import new_folder
 from takt.schedule.model.recordings import SUFFIX, read
 from takt.schedule.record import preload
 
@@ -21,11 +22,12 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 def run(command: Sequence[str], folder: Path, size: int) -> int:
     """Runs it to its end and returns its exit code, as a shell does: 128 + the signal it died of.
 
+    Raises TaktError, with nothing made, for a folder in use and a program that cannot be recorded.
     Ctrl-C is for the command: it ends as it does without the recorder.
     """
     program = preload.program(command)
     environment = preload.environment(folder, size)
-    folder.mkdir(parents=True, exist_ok=True)
+    new_folder(folder)
     try:
         process = subprocess.Popen([program, *command[1:]], env=environment)
     except OSError as error:
