@@ -14,6 +14,8 @@ from command_line import takt as call
 from synthetic_cells import cell_of, made_run, records_of
 from synthetic_runs import STARTED
 
+from takt.lab import judged, verdict
+from takt.lab.modes import Mode
 from takt.measure.check import verdict as checked
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Run, Status, Verdict
@@ -125,6 +127,7 @@ def outcomes(folder: Path, baseline: Path, tmp: Path, capsys: Any) -> dict[str, 
         "compare": both["cells"][0]["sides"][1],
         "history": _overall([one["outcome"] for one in parts]),
         "gate": _said(["gate", folder, "--json"], capsys)["outcome"],
+        "lab": verdict.of_kernel(judged.points(found.cells, Mode.icount), []).value,
     }
 
 

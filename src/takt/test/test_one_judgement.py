@@ -13,7 +13,7 @@ from takt.measure.check import verdict as checked
 from takt.measure.results import outcome, store
 from takt.statistics.judgement import ALLOWED, Decision, Outcome, decide
 
-COMMANDS = ("check", "run", "report", "compare", "history", "gate")
+COMMANDS = ("check", "run", "report", "compare", "history", "gate", "lab")
 
 
 def most_that_meet(count: int) -> int:

@@ -38,6 +38,7 @@ from takt.schedule.campaign.folder import Folder
 from takt.schedule.campaign.model import Totals
 from takt.schedule.explain.model import AgainstBounds, CallbackLate, Explanation, ShareKind
 from takt.schedule.explain.show import show as show_explanation
+from takt.statistics.judgement import Outcome
 
 LONG = "a_name_that_no_terminal_has_room_for" * 3
 BIG = 1234567890
@@ -67,7 +68,10 @@ def comparison(console: Console) -> None:
 
 
 def lab(console: Console) -> None:
-    latencies = [Latency(what=LONG, load=load, count=BIG, **FIGURES) for load in ("idle", "loaded")]
+    judged: dict[str, Any] = {"outcome": Outcome.fails, "reasons": [LONG]}
+    latencies = [
+        Latency(what=LONG, load=load, count=BIG, **FIGURES, **judged) for load in ("idle", "loaded")
+    ]
     kernel = KernelResult(
         kernel="rt",
         release=LONG,
@@ -75,6 +79,7 @@ def lab(console: Console) -> None:
         preemption="PREEMPT_RT",
         idle_max_us=1,
         loaded_max_us=2,
+        outcome=Outcome.fails,
         latencies=latencies,
         results="x",
     )
@@ -88,7 +93,7 @@ def lab(console: Console) -> None:
             seconds=1,
             kernels=[kernel],
             stock_over_rt_loaded_max=None,
-            verdict=Verdict(holds=None, headline="none"),
+            verdict=Verdict(outcome=Outcome.undecided, headline="none"),
             results="x",
         ),
     )

@@ -10,7 +10,7 @@ from takt.judge.model import Judgement, Verdict
 from takt.pages.row_table import RowTable
 from takt.statistics.judgement import Outcome
 
-_STYLES = {Outcome.meets: "green", Outcome.fails: "red", Outcome.undecided: "yellow"}
+STYLES = {Outcome.meets: "green", Outcome.fails: "red", Outcome.undecided: "yellow"}
 
 
 def show(console: Console, verdict: Verdict) -> None:
@@ -30,7 +30,7 @@ def show(console: Console, verdict: Verdict) -> None:
                 "outcome": lambda one: one.outcome.value,
             },
             words=frozenset({"quantity", "limit", "outcome"}),
-            style=lambda one: _STYLES[one.outcome],
+            style=lambda one: STYLES[one.outcome],
         )
     )
     for one in _open(verdict):

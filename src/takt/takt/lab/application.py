@@ -7,15 +7,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from takt.errors import Failure
 from takt.lab.cells import environment
 from takt.lab.jobs import MEMORY, Job
+from takt.lab.judged import callbacks
 from takt.lab.model import Latency
+from takt.lab.modes import Mode
 from takt.network import stacks, transport
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution.execute import RUNNER, SUFFIX
 from takt.schedule.metrics import measure
+from takt.statistics.judgement import Outcome
 
 FILE = Path(__file__).with_name("lab.app.yaml")
 _DESCRIPTION, _PROFILE = "lab/application.json", "lab/application.xml"
@@ -42,27 +44,31 @@ def texts() -> dict[str, str]:
     }
 
 
-def measured(out: Path, load: str) -> Iterator[Latency]:
-    """The response times of each callback; raises Failure where there is no trace."""
+def measured(out: Path, load: str, mode: Mode) -> Iterator[Latency]:
+    """The response times of each callback; a row that fails where there is no trace."""
     trace = out / _trace(load)
     if not trace.is_file():
         log = out / f"{_name(load)}.log"
         words = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        raise Failure(
-            f"the {load} execution wrote no trace: {words.strip()[-300:] or 'no message'}"
+        reason = f"it wrote no trace: {words.strip()[-300:] or 'no message'}"
+        yield Latency(what=_name(""), load=load, count=0, outcome=Outcome.fails, reasons=[reason])
+        return
+    metrics = {one.callback: one for one in measure(trace).callbacks}
+    for name, (outcome, reasons) in callbacks(trace, mode).items():
+        one = metrics.get(name)
+        found = one.response_us if one else None
+        yield Latency(
+            what=f"{_name('')}{name}",
+            load=load,
+            count=found.count if found else 0,
+            min_us=found.min if found else None,
+            avg_us=found.mean if found else None,
+            p50_us=found.median if found else None,
+            p99_us=found.p99 if found else None,
+            max_us=found.max if found else None,
+            outcome=outcome,
+            reasons=reasons,
         )
-    for one in measure(trace).callbacks:
-        if found := one.response_us:
-            yield Latency(
-                what=f"{_name('')}{one.callback}",
-                load=load,
-                count=found.count,
-                min_us=found.min,
-                avg_us=found.mean,
-                p50_us=found.median,
-                p99_us=found.p99,
-                max_us=found.max,
-            )
 
 
 def _name(load: str) -> str:

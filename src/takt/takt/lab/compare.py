@@ -17,18 +17,17 @@ import psutil
 from takt import __version__
 from takt.doctor.fingerprint import fingerprint
 from takt.documents.writing import check_room, write_bytes, write_text
-from takt.errors import Failure, TaktError
-from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, trials, verdict
+from takt.errors import Failure
+from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, judged, trials, verdict
 from takt.lab.guest import Boot, Share
 from takt.lab.kernels import Kernel
-from takt.lab.model import DOCUMENT, KernelResult, Lab, Latency
+from takt.lab.model import DOCUMENT, KernelResult, Lab
 from takt.lab.modes import WAYS, Mode
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
 from takt.measure.experiment.model import normalised
-from takt.measure.results import reservations, store
+from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
-from takt.measure.results.unfinished import reason
 from takt.processes import scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
@@ -199,17 +198,15 @@ def _machine(kernel: Kernel, out: Path) -> System:
 def _result(
     kernel: Kernel, asked: Asked, folder: Path, out: Path, done: Sequence[Cell], machine: System
 ) -> KernelResult:
+    mode = asked.mode
     by_load = {
-        load: cyclictest.read(out / f"cyclictest-{load}.json", load)
+        load: cyclictest.read(out / f"cyclictest-{load}.json", load, mode)
         for load in (jobs.IDLE, jobs.LOADED)
     }
-    executed: list[Latency] = []
-    faults = [f"{one.id}: {words}" for one in done for words in missing(one)]
+    latencies = [*by_load.values(), *judged.points(done, mode)]
     for load in by_load if asked.ros else ():
-        try:
-            executed += application.measured(out, load)
-        except TaktError as fault:
-            faults.append(fault.what)
+        latencies += application.measured(out, load, mode)
+    faults: list[str] = []
     for trace in out.glob(f"*{SUFFIX}"):
         shutil.copyfile(trace, folder / trace.name)
     model, detail = preemption_model(machine)
@@ -222,32 +219,10 @@ def _result(
         release=kernel.release,
         mode=asked.mode,
         preemption=f"{model} ({detail})" if detail else model,
-        idle_max_us=by_load[jobs.IDLE].max_us,
-        loaded_max_us=by_load[jobs.LOADED].max_us,
-        latencies=[*by_load.values(), *filter(None, map(_latency, done)), *executed],
+        idle_max_us=by_load[jobs.IDLE].max_us or 0.0,
+        loaded_max_us=by_load[jobs.LOADED].max_us or 0.0,
+        outcome=verdict.of_kernel(latencies, faults),
+        latencies=latencies,
         results=str(folder),
         faults=faults,
-    )
-
-
-def missing(cell: Cell) -> list[str]:
-    """What of a cell was not measured, or not as it was asked for."""
-    return list(
-        filter(None, [reason(cell), reservations.gone([cell]), *reservations.refused([cell])])
-    )
-
-
-def _latency(cell: Cell) -> Latency | None:
-    if cell.statistics is None:
-        return None
-    found = cell.statistics.latency
-    return Latency(
-        what=cell.key.removesuffix(f"-{cell.label}"),
-        load=cell.label,
-        count=cell.count,
-        min_us=found.min_us,
-        avg_us=found.mean_us,
-        p50_us=found.p50_us,
-        p99_us=found.p99_us,
-        max_us=found.max_us,
     )

@@ -20,7 +20,8 @@ LOAD = "hackbench and stress-ng (fork, vm, mremap, dentry, udp, pipe, switch)"
 _HUGE = "--mremap 1 --mremap-bytes 4m"
 MEMORY = "/dev/shm/takt-lab"  # noqa: S108 - of the guest, where nothing waits for the host
 SETTLE_S = 2  # from the start of the load to the measurement
-_HISTOGRAM_US = 20_000
+INTERVAL_US = 1000  # of cyclictest's threads, and the deadline of their wake-ups
+HISTOGRAM_US = 20_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Job:
 def cyclictest(load: str, seconds: int) -> Job:
     """Five threads of cyclictest, from priority 90 downwards, each every ms."""
     command = ["cyclictest", "--mlockall", "--quiet", f"--threads={THREADS}", "--priority=90"]
-    command += ["--interval=1000", f"--histogram={_HISTOGRAM_US}", "--affinity"]
+    command += [f"--interval={INTERVAL_US}", f"--histogram={HISTOGRAM_US}", "--affinity"]
     command += [f"--duration={seconds}", f"--json={MEMORY}/cyclictest-{load}.json"]
     return Job(f"cyclictest-{load}", load, (tuple(command),), seconds + 30)
 

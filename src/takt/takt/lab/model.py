@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from takt.lab.modes import Mode
 from takt.measure.results.model import SCHEMA_VERSION
+from takt.statistics.judgement import Outcome
 
 DOCUMENT = "lab.json"
 
@@ -23,11 +24,13 @@ class Latency(Model):
     what: str  # cyclictest (all its threads), the key of a cell, or a callback that was executed
     load: str  # idle, loaded
     count: int  # samples
-    min_us: float
-    avg_us: float
-    p50_us: float
-    p99_us: float
-    max_us: float
+    min_us: float | None = None  # null: nothing was measured
+    avg_us: float | None = None
+    p50_us: float | None = None
+    p99_us: float | None = None
+    max_us: float | None = None
+    outcome: Outcome  # of its deadlines: the period, where none is declared
+    reasons: list[str]  # how many are late or missing, and what else speaks against it
 
 
 class Trial(Model):
@@ -47,6 +50,7 @@ class KernelResult(Model):
     preemption: str  # as the running kernel says it
     idle_max_us: float  # of cyclictest
     loaded_max_us: float
+    outcome: Outcome  # of all its latencies
     latencies: list[Latency]
     results: str  # its run folder, for takt report and takt compare
     trials: list[Trial] = []  # of the RT kernel, in the mode functional
@@ -54,9 +58,9 @@ class KernelResult(Model):
 
 
 class Verdict(Model):
-    """Whether the RT kernel holds what it is for; None where the mode's times say nothing."""
+    """Whether the RT kernel meets the deadlines; undecided where the mode's times say nothing."""
 
-    holds: bool | None
+    outcome: Outcome
     headline: str
 
 

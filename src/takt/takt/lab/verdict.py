@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether PREEMPT_RT brings, on this machine, what it is for."""
+"""Whether PREEMPT_RT meets its deadlines, by the one judgement; the maxima only show the effect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor
 
-from takt.lab.model import KernelResult, Verdict
+from takt.lab.model import KernelResult, Latency, Verdict
 from takt.lab.modes import WAYS, Mode
+from takt.statistics.judgement import Outcome, overall
 
 STOCK, RT = "stock", "rt"
-FACTOR = 10.0  # of the loaded maxima, at least
 
 
 def ratio(kernels: Sequence[KernelResult]) -> float | None:
@@ -21,25 +20,33 @@ def ratio(kernels: Sequence[KernelResult]) -> float | None:
     return maxima[STOCK] / maxima[RT]
 
 
+def of_kernel(latencies: Sequence[Latency], faults: Sequence[str]) -> Outcome:
+    """All that was measured of one kernel; what did not work out leaves it undecided at best."""
+    return overall([*(one.outcome for one in latencies), *(Outcome.undecided for _ in faults)])
+
+
 def judge(kernels: Sequence[KernelResult], mode: Mode) -> Verdict:
-    """The verdict over cyclictest's loaded maxima; none where something did not run to its end."""
-    times, numbers = ratio(kernels), WAYS[mode].numbers
-    if faulty := [one.kernel for one in kernels if one.faults or not one.latencies]:
-        headline = f"No verdict: some measurements failed ({', '.join(faulty)})."
-        return Verdict(holds=None, headline=headline)
+    """The outcome of the RT kernel, with that of the stock kernel beside it."""
+    by_name = {one.kernel: one for one in kernels}
+    numbers = WAYS[mode].numbers
     if failed := [trial.trial for one in kernels for trial in one.trials if not trial.holds]:
-        headline = f"No verdict: some trials failed ({', '.join(failed)})."
-        return Verdict(holds=None, headline=headline)
-    if times is None:
-        return Verdict(holds=None, headline="One of the two kernels was not measured.")
+        headline = f"Some trials failed ({', '.join(failed)})."
+        return Verdict(outcome=Outcome.fails, headline=headline)
+    if RT not in by_name:
+        headline = "The RT kernel was not measured."
+        return Verdict(outcome=Outcome.undecided, headline=headline)
+    outcome = by_name[RT].outcome
     if not WAYS[mode].publishable:
-        return Verdict(holds=None, headline=f"The kernels work; no verdict over {numbers}.")
-    holds = times >= FACTOR
-    digits = 10 if times < FACTOR else 1  # rounded down: what is below the factor never reads as it
-    much = f"{floor(times * digits) / digits:g} times"
-    asked = "as expected" if holds else f"less than {FACTOR:.0f} times"
-    return Verdict(
-        holds=holds,
-        headline=f"Under load the stock kernel's maximum is {much} that of PREEMPT_RT, {asked} "
-        f"({numbers}).",
-    )
+        works = overall(one.outcome for one in kernels) is not Outcome.fails
+        if works:
+            headline = f"The kernels work; no verdict over {numbers}."
+            return Verdict(outcome=Outcome.undecided, headline=headline)
+        headline = "Some measurements did not work."
+        return Verdict(outcome=Outcome.fails, headline=headline)
+    words = [f"{_NAMES.get(one.kernel, one.kernel)}: {one.outcome.value}" for one in kernels]
+    if times := ratio(kernels):
+        words.append(f"under load, stock's maximum is {times:.3g} times that of PREEMPT_RT")
+    return Verdict(outcome=outcome, headline=f"{'; '.join(words)} ({numbers}).")
+
+
+_NAMES = {RT: "PREEMPT_RT"}

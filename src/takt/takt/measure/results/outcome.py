@@ -92,10 +92,8 @@ def not_granted(cells: Sequence[Cell]) -> list[str]:
 def judge(cells: Sequence[Cell]) -> CellOutcome:
     """The outcome of a cell, or of repetitions of one point together."""
     deadline = cells[0].deadline_us
-    counted = late(cells, deadline)
-    decision = counted.decide()
-    outcomes: list[Outcome] = [decision.outcome]
-    reasons: list[str] = []
+    found = of_counts(late(cells, deadline), sum(map(reservations.absent, cells)), deadline)
+    outcomes, reasons = [found.outcome], []
     for status, outcome in (
         (Status.failed, Outcome.fails),
         (Status.partial, Outcome.undecided),
@@ -107,11 +105,16 @@ def judge(cells: Sequence[Cell]) -> CellOutcome:
     if refused := not_granted(cells):
         outcomes.append(Outcome.undecided)
         reasons += refused
-    reasons += _reasons(counted, decision)
-    absent = sum(map(reservations.absent, cells))
+    reasons += found.reasons
+    return found.model_copy(update={"outcome": overall(outcomes), "reasons": reasons})
+
+
+def of_counts(counted: Late, absent: int, deadline_us: float) -> CellOutcome:
+    """The same of counts alone; ``absent`` of the late ones never came."""
+    decision = counted.decide()
     return CellOutcome(
-        outcome=overall(outcomes),
-        deadline_us=deadline,
+        outcome=decision.outcome,
+        deadline_us=deadline_us,
         late=counted.at_most - absent,
         absent=absent,
         excused=counted.excused,
@@ -121,16 +124,21 @@ def judge(cells: Sequence[Cell]) -> CellOutcome:
         high=round(decision.high, 9),
         confidence=CONFIDENCE,
         needed=decision.needed,
-        reasons=reasons,
+        reasons=_reasons(counted, decision),
     )
+
+
+def points(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The repetitions of each point, as they were obtained."""
+    by_name: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_name.setdefault(obtained.name(cell), []).append(cell)
+    return list(by_name.values())
 
 
 def of_run(cells: Sequence[Cell]) -> Outcome:
     """The outcome of all cells, point by point."""
-    by_key: dict[str, list[Cell]] = {}
-    for cell in cells:
-        by_key.setdefault(obtained.name(cell), []).append(cell)
-    return overall(judge(every).outcome for every in by_key.values())
+    return overall(judge(every).outcome for every in points(cells))
 
 
 def _late(cell: Cell, limit_us: float) -> tuple[int, int]:
