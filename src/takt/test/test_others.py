@@ -89,6 +89,31 @@ def test_what_others_take_is_what_is_neither_idle_nor_stolen_nor_own(
     assert taken.much == disturbed
 
 
+@pytest.mark.parametrize(
+    ("cpus", "used", "own", "stolen", "disturbed"),
+    [
+        (2, 10.0, 10.0, 0.0, False),  # the measurement itself
+        (2, 1.35, 1.0, 0.0, False),
+        (2, 1.45, 1.0, 0.0, True),  # more than 2 % of 20 s
+        (2, 1.0, 1.0, 0.35, False),
+        (2, 1.0, 1.0, 0.45, True),  # stolen time alone
+        (2, 1.25, 1.0, 0.2, True),  # both together
+        (256, 2.95, 1.0, 0.0, False),
+        (256, 3.05, 1.0, 0.0, True),  # more than a fifth of one CPU
+    ],
+)
+def test_a_machine_that_was_declared_idle_has_a_limit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpus: int, used: float, own: float,
+    stolen: float, disturbed: bool,
+) -> None:  # fmt: skip
+    clocks = Clocks(tmp_path, monkeypatch, cpus)
+    usual, idle = Others(), Others(others.IDLE)
+    clocks.passes(10.0, used, own, stolen)
+    assert idle.taken().much is disturbed
+    assert not usual.taken().much  # whose limits are far above
+    assert idle.taken().seconds == usual.taken().seconds
+
+
 @pytest.fixture
 def spinning() -> Iterator[list[subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []

@@ -150,8 +150,8 @@ def measure(
     load: Annotated[
         Text,
         typer.Option(
-            help="Background load: none, cpu (every CPU computes); with stress-ng: fft, stress, "
-            '"stress 2". (default: none)'
+            help="Background load: none, idle (the cell is disturbed if other programs run), cpu "
+            '(every CPU computes); with stress-ng: fft, stress, "stress 2". (default: none)'
         ),
     ] = None,
     host: Annotated[

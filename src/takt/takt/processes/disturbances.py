@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from takt.processes.others import Others, Taken
+from takt.processes.others import USUAL, Limit, Others, Taken
 from takt.processes.rivals import Rivals
 
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -24,12 +24,12 @@ _TRIES = 10
 class Disturbances:
     """Looks now and then; what happened between two looks is told once."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: Limit = USUAL) -> None:
         self.told: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
         self._rivals = Rivals()
-        self._others = Others()
+        self._others = Others(allowed)
         self.by_others: Taken | None = None  # None: not known
 
     def look(self) -> None:

@@ -21,10 +21,21 @@ from takt.processes import usage
 
 PROC = Path("/proc")
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-DISTURBED_SHARE = 0.05  # of the time of all CPUs
-DISTURBED_CPUS = 1.0  # in use by others, however many CPUs there are
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7  # of the numbers of a line of /proc/stat
 _UTIME, _CSTIME = 11, 14  # of /proc/PID/stat, behind the name: with utime, stime, cutime
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How much others may take."""
+
+    share: float  # of the time of all CPUs
+    cpus: float  # in use by others, however many CPUs there are
+    stolen: bool  # whether what a hypervisor takes counts as well
+
+
+USUAL = Limit(0.05, 1.0, stolen=False)  # stolen time is another quantity there
+IDLE = Limit(0.02, 0.2, stolen=True)  # of a machine that was declared idle
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,7 @@ class Taken:
 class _Look:
     at_s: float
     unused_s: float  # by all CPUs: idle, or stolen
+    stolen_s: float
     cpus: int
     own_s: float
 
@@ -46,7 +58,8 @@ class _Look:
 class Others:
     """Other programs, from now on."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: Limit = USUAL) -> None:
+        self._limit = limit
         self._before = _look()
 
     def taken(self) -> Taken:
@@ -55,21 +68,24 @@ class Others:
         elapsed = now.at_s - before.at_s
         busy = elapsed * now.cpus - (now.unused_s - before.unused_s)
         seconds = max(0.0, busy - (now.own_s - before.own_s))
-        most = min(DISTURBED_CPUS, DISTURBED_SHARE * now.cpus) * elapsed
-        return Taken(round(seconds, 3), seconds > most)
+        most = min(self._limit.cpus, self._limit.share * now.cpus) * elapsed
+        stolen = now.stolen_s - before.stolen_s if self._limit.stolen else 0.0
+        return Taken(round(seconds, 3), seconds + stolen > most)
 
 
 def _look() -> _Look:
-    unused, cpus = _unused_s()
-    return _Look(time.monotonic(), unused, cpus, _own_s())
+    unused, stolen, cpus = _unused_s()
+    return _Look(time.monotonic(), unused, stolen, cpus, _own_s())
 
 
-def _unused_s() -> tuple[float, int]:
-    """Since boot, and how many CPUs that is of."""
+def _unused_s() -> tuple[float, float, int]:
+    """Since boot, what of it was stolen, and how many CPUs that is of."""
     lines = (PROC / "stat").read_text(encoding="ascii").splitlines()
     fields = [int(one) for one in lines[0].split()[1:]]
     ticks = sum(fields[place] for place in (_IDLE, _IOWAIT, _STEAL) if place < len(fields))
-    return ticks * _TICK_S, sum(line[:3] == "cpu" and line[3:4].isdecimal() for line in lines)
+    stolen = fields[_STEAL] if len(fields) > _STEAL else 0
+    cpus = sum(line[:3] == "cpu" and line[3:4].isdecimal() for line in lines)
+    return ticks * _TICK_S, stolen * _TICK_S, cpus
 
 
 def _own_s() -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned
 from takt.measure.conditions.clock import OneWay
 from takt.measure.conditions.condition import Condition
+from takt.measure.conditions.idle import Idle
 from takt.measure.conditions.load import Load
 from takt.measure.conditions.relay import Relay
 from takt.measure.conditions.segment import Segment
@@ -40,7 +41,9 @@ class Declared:
             self._all.append(Wire(hosts))
         if self._one_way:
             self._all.append(self._one_way)
-        if cell.load != load.NONE:
+        if cell.load == load.IDLE:
+            self._all.append(Idle())
+        elif cell.load != load.NONE:
             self._all.append(Load(cell, folder, run_folder))
         if link and cell.traffic_mbps:
             self._all.append(Traffic(cell, link, folder))

@@ -20,8 +20,8 @@ from takt.processes import usage
 from takt.processes.scratch import LOADED
 from takt.processes.supervision import Program
 
-NONE, CPU, FFT, STRESS = "none", "cpu", "fft", "stress"
-PATTERN = re.compile(r"none|cpu|fft|stress(?: ([1-9][0-9]?))?")
+NONE, IDLE, CPU, FFT, STRESS = "none", "idle", "cpu", "fft", "stress"
+PATTERN = re.compile(r"none|idle|cpu|fft|stress(?: ([1-9][0-9]?))?")
 STRESS_NG = "stress-ng"
 WORKERS = 8  # of each kind, Gutiérrez et al. 2018, III.B
 WORKER_BYTES = 64 << 20  # of memory or of a file, each
@@ -41,7 +41,7 @@ while True:
 
 def by_stress_ng(load: str) -> bool:
     """Whether this load needs stress-ng."""
-    return load not in (NONE, CPU)
+    return load not in (NONE, IDLE, CPU)
 
 
 def bytes_taken(load: str) -> int:

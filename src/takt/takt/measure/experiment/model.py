@@ -197,8 +197,9 @@ class Measurement(Strict):
     )
     load: Axis[Load] = Field(
         ["none"],
-        description="background load by normal processes; cpu: one busy process on each "
-        "CPU; fft: the same with Fourier transforms, by stress-ng; stress: "
+        description="background load by normal processes; idle: none, and other programs and the "
+        "hypervisor take at most 2 % of all CPU time, otherwise the cell is disturbed; cpu: one "
+        "busy process on each CPU; fft: the same with Fourier transforms, by stress-ng; stress: "
         "stress-ng workers for CPU, memory, sync and files, eight each "
         "(stress N: N each)",
     )

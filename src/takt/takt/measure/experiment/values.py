@@ -66,7 +66,7 @@ def _load(value: object) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
     if not load.PATTERN.fullmatch(text):
         raise ValueError(
-            f"{value!r} is not none, cpu, fft, stress, or stress N with N from 1 to 99"
+            f"{value!r} is not none, idle, cpu, fft, stress, or stress N with N from 1 to 99"
         )
     return load.STRESS if text == f"{load.STRESS} {load.WORKERS}" else text
 

@@ -93,7 +93,7 @@ def _link(cell: Cell) -> Iterator[str]:
 
 def _machine(cell: Cell) -> Iterator[str]:
     if cell.load != "none":
-        yield f"with load {cell.load}"
+        yield "on an idle machine" if cell.load == "idle" else f"with load {cell.load}"
     if cell.cores != "shared":
         yield "on exclusive cores"
     if cell.tuned != "none":

@@ -169,7 +169,8 @@ class Conditions(Model):
     """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
 
     load_cpu_share: float | None = None  # of the CPUs' time, used by the load
-    idle_cpu_share: float | None = None  # of the same time, used by nobody
+    # Of the same time, used by nobody; with load: idle, the measurement itself uses some of it.
+    idle_cpu_share: float | None = None
     load_written_bytes: int | None = None  # to files, by the load
     traffic_there_mbps: float | None = None  # received on the second host, payload only
     traffic_back_mbps: float | None = None  # received here
@@ -295,7 +296,7 @@ class Cell(Model):
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
-    load: str = "none"  # none, cpu, fft, stress, stress N
+    load: str = "none"  # none, idle, cpu, fft, stress, stress N
     cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
     tuned: str = "none"  # by takt tune, for this cell: none, all, settings
     host: str = "here"  # here, or of each role
@@ -332,7 +333,9 @@ class Cell(Model):
     others_seconds: float | None = None  # CPU time of other programs and the kernel, all CPUs
     repeated: int = 0  # how often it was measured again, because other programs disturbed it
     set_aside: list[Attempt] = []  # what was measured besides
-    disturbed: bool = False  # others_seconds is more than 5 % of all CPU time, or than one CPU
+    # others_seconds is more than 5 % of all CPU time, or than one CPU; with load: idle, together
+    # with steal_seconds more than 2 %, or than a fifth of one CPU.
+    disturbed: bool = False
 
     @model_validator(mode="before")
     @classmethod

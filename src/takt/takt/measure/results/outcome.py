@@ -17,6 +17,7 @@ from takt.measure.results.model import Cell, Model, Status
 from takt.pages import text
 from takt.statistics.judgement import ALLOWED, CONFIDENCE, Decision, Outcome, decide, overall
 
+IDLE = "idle"  # as a load
 NOT_A_SETTING = "starting a sample each"  # a note of the probes about late starts
 
 
@@ -82,9 +83,11 @@ def excuses(cell: Cell, limit_us: float) -> int:
 
 
 def not_granted(cells: Sequence[Cell]) -> list[str]:
-    """Each requested setting that a probe did not get, once."""
+    """Each requested setting that a probe or the machine did not get, once."""
     found = reservations.refused(cells)
     notes = [note.what for cell in cells for probe in cell.probes for note in probe.notes]
+    if any(cell.disturbed and cell.load == IDLE for cell in cells):
+        found.append("the machine was declared idle and was not")
     settings = [what.rstrip(".") for what in notes if not what.startswith(NOT_A_SETTING)]
     return list(dict.fromkeys([*found, *settings]))
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from takt.errors import Failure
 from takt.machine.system import System
+from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import Tuned, cores_of, tuned
@@ -27,7 +28,7 @@ from takt.network import addresses, transport
 from takt.network.hosts import Hosts
 from takt.network.stacks import Stack
 from takt.network.workers import Gone
-from takt.processes import guard, supervision
+from takt.processes import guard, others, supervision
 from takt.processes.disturbances import Disturbances
 from takt.processes.leftovers import present, sweep_since
 from takt.processes.scratch import LOADED, remove_from
@@ -90,7 +91,8 @@ def _measure(
         program.environment = program.environment | {guard.GROUP: settings.group}
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     until = Starving(context.stop, cell, local=not hosts.remotes)
-    before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
+    disturbed = Disturbances(others.IDLE if cell.load == load.IDLE else others.USUAL)
+    before, start = present(), contextlib.ExitStack()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:

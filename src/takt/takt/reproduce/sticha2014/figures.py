@@ -133,7 +133,7 @@ def _label(cell: Cell) -> str:
     pace = round(cell.period_us * 1000)
     one_shot = cell.kind == "timer-oneshot"
     words = [format_duration(pace) if one_shot else format_period(pace), POLICIES[cell.scheduling]]
-    words += ["CPU load"] if cell.load != "none" else ["idle"]
+    words += ["CPU load"] if cell.load not in ("none", "idle") else ["idle"]
     return ", ".join(words)
 
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine that was declared idle: how much of its CPU time nobody used.
+
+What other programs took is counted for every cell. Beyond the limit for an idle machine a cell is
+disturbed and measured again, like others beyond theirs: it does not fail.
+"""
+
+from __future__ import annotations
+
+import os
+
+from takt.measure.results.model import Cell, Conditions, Note
+from takt.processes import usage
+from takt.processes.supervision import Program
+
+
+class Idle:
+    """Counts from the start of the probes to their end."""
+
+    def __init__(self) -> None:
+        self.programs: list[Program] = []
+        self._before = self._after = self._look()
+
+    def begin(self) -> None:
+        """From here on it counts."""
+        self._before = self._look()
+
+    def end(self) -> None:
+        """Up to here it counts."""
+        self._after = self._look()
+
+    def record(self, into: Conditions) -> None:
+        """Also the time of the probes themselves is not idle."""
+        total = self._after.total_ns - self._before.total_ns
+        idle = self._after.idle_ns - self._before.idle_ns
+        into.idle_cpu_share = round(idle / total, 4) if total else None
+
+    def fault(self, _cell: Cell) -> Note | None:
+        """A disturbed cell is none that failed."""
+        return None
+
+    def missing(self) -> Note:
+        """It starts nothing that could be missing."""
+        return Note(what="the CPUs were not watched", why="not started")
+
+    @staticmethod
+    def _look() -> usage.Cpus:
+        return usage.cpus(sorted(os.sched_getaffinity(0)))
