@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,22 @@ repetitions: 3
 duration: 600ms
 measurements:
   - {kind: wakeup, stack: raw, rate: 1kHz, scheduling: other}
+"""
+# On the core of examples/docking.app.yaml, until it is killed, but for a limited time.
+TAKES_THE_CORE = """
+import os, time
+try:
+    os.sched_setaffinity(0, {1})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99))
+except OSError:
+    raise SystemExit(1)
+print("ready", flush=True)
+end = time.monotonic() + 900
+while time.monotonic() < end:
+    until = time.monotonic() + 0.02
+    while time.monotonic() < until:
+        pass
+    time.sleep(0.1)
 """
 # Every job, and the test here that runs its steps.
 TRIED = {
@@ -215,6 +232,34 @@ def test_the_steps_of_the_executed_gate(robot: Robot) -> None:
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     assert "on 3 repetitions" in done.stdout
     assert "guard.brake" in (robot.folder / "gate.xml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def load() -> Iterator[None]:
+    """A program that takes the robot's core for 20 ms, again and again, above every priority."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a higher priority, and the kernel's record of who had the core")
+    with subprocess.Popen(
+        [sys.executable, "-IS", "-c", TAKES_THE_CORE], stdout=subprocess.PIPE, text=True
+    ) as program:
+        if program.stdout is None or program.stdout.readline() != "ready\n":
+            program.kill()
+            pytest.skip("this machine gives no real-time priority, or has no CPU 1")
+        yield
+        program.kill()
+
+
+@pytest.mark.thorough
+def test_other_programs_on_the_robots_core_leave_the_gate_undecided(
+    robot: Robot, load: None
+) -> None:
+    robot.write("machine.limits.yaml", robot.LIMITS)
+    robot.commit("a limit that the load breaks")
+    done = robot.gated("executed")
+    assert "guard.brake, response: undecided" in done.stdout
+    assert "::warning title=guard.brake, response::" in done.stdout
+    assert "::error" not in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.installation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains over messages that are passed by pointer: what the monitor says is what the trace says.
+// Chains over messages that are passed by pointer and through the middleware: what the monitor says
+// is what the trace says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,18 +42,28 @@ class Numbers {
 };
 
 // scan (timer) -> filter (message) -> brake (timer).
-class Monitor : public testing::Test {
+struct ByPointer {
+  bool raw;
+  bool clean;
+};
+
+class Monitor : public testing::TestWithParam<ByPointer> {
  protected:
   Monitor() : executor_{with_trace(file_)} {
+    const SubscriptionOptions raw_way{.use_intra_process = GetParam().raw};
+    const SubscriptionOptions clean_way{.use_intra_process = GetParam().clean};
     const auto raw_out = robot_.node.create_publisher<Int64>(robot_.topic, QoS{8});
     const auto clean_out = robot_.node.create_publisher<Int64>(robot_.topic + "_clean", QoS{8});
-    const auto clean_in = robot_.node.create_subscription<Int64>(robot_.topic + "_clean", QoS{8});
-    const auto raw_in =
-        robot_.node.create_subscription<Int64>(robot_.topic, QoS{8}, [=, this](const Int64& raw) {
+    const auto clean_in =
+        robot_.node.create_subscription<Int64>(robot_.topic + "_clean", QoS{8}, clean_way);
+    const auto raw_in = robot_.node.create_subscription<Int64>(
+        robot_.topic, QoS{8},
+        [=, this](const Int64& raw) {
           raw_.use(raw.data);
           burn(100us);
           clean_.publish(clean_out);
-        });
+        },
+        raw_way);
     executor_.add(robot_.node.create_timer(2ms, [=, this] { raw_.publish(raw_out); }),
                   {.name = "scan", .priority = 40, .writes = {raw_out}});
     executor_.add(raw_in,
@@ -88,6 +99,14 @@ class Monitor : public testing::Test {
   SchedulingExecutor executor_;
 };
 
+INSTANTIATE_TEST_SUITE_P(Ways, Monitor,
+                         testing::Values(ByPointer{true, true}, ByPointer{false, false},
+                                         ByPointer{true, false}, ByPointer{false, true}),
+                         [](const auto& ways) {
+                           return std::string{ways.param.raw ? "Pointer" : "Middleware"} +
+                                  (ways.param.clean ? "Pointer" : "Middleware");
+                         });
+
 void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& traced) {
   EXPECT_EQ(seen.checked, traced.size());
   EXPECT_EQ(seen.exceeded, static_cast<std::uint64_t>(std::ranges::count_if(
@@ -95,7 +114,7 @@ void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& t
   EXPECT_EQ(seen.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
 }
 
-TEST_F(Monitor, SaysOfAChainWhatTheTraceSays) {
+TEST_P(Monitor, SaysOfAChainWhatTheTraceSays) {
   executor_.set_limits(limits());
   EXPECT_TRUE(spin_until(executor_, [&] { return seen(Quantity::latency).checked >= 100; }));
   const trace::Trace trace = trace::read_trace(file_.path());
@@ -114,7 +133,23 @@ TEST_F(Monitor, SaysOfAChainWhatTheTraceSays) {
   expect_same(seen(Quantity::latency), latencies);
 }
 
-TEST_F(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
+// What comes from elsewhere has a stamp, too; scan makes none of what brake reads.
+TEST_P(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
+  const Context elsewhere;
+  const Node other{elsewhere, "other"};
+  const auto out = other.create_publisher<Int64>(robot_.topic + "_clean", QoS{8});
+  executor_.set_limits(
+      {.callbacks = {{.callback = "brake"}},
+       .chains = {{.chain = "stop", .callbacks = {"scan", "brake"}, .latency = 1ns}}});
+  EXPECT_TRUE(spin_until(executor_, [&] {
+    static_cast<void>(out->publish(Int64{}));
+    return seen(Quantity::response).checked >= 50;
+  }));
+  EXPECT_EQ(seen(Quantity::latency).checked, 0U);
+  EXPECT_GE(seen(Quantity::latency).begun, 1U);
+}
+
+TEST_P(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
   std::mutex mutex;
   std::vector<std::string> names;
   Limits tight = limits();
@@ -129,7 +164,7 @@ TEST_F(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
   EXPECT_EQ(names.front(), "stop brake");
 }
 
-TEST_F(Monitor, AReadIsNamedByItsTopicWithoutTheFirstSlash) {
+TEST_P(Monitor, AReadIsNamedByItsTopicWithoutTheFirstSlash) {
   Limits ages;
   ages.reads = {{.callback = "brake", .topic = robot_.topic + "_clean", .age = 1ns}};
   executor_.set_limits(ages);

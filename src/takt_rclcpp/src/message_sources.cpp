@@ -14,6 +14,7 @@
 #include "core_names.hpp"
 #include "doors.hpp"
 #include "open_executor.hpp"
+#include "publications.hpp"
 
 namespace takt_rclcpp {
 namespace {
@@ -213,10 +214,18 @@ std::unique_lock<executor::PriorityMutex> MessageSource::alone() {
                            : std::unique_lock{executing_};
 }
 
+void MessageSource::execute(std::int64_t part) {
+  static_cast<void>(stamp_taken());
+  entity_->execute(part);
+  if (const auto stamp = stamp_taken()) {
+    stamp_.store(*stamp);
+  }
+}
+
 void MessageSource::work(const sched::Job& /*job*/) {
   const auto lock = alone();
   if (const auto value = arrivals_->take_for_job()) {
-    entity_->execute(*value);
+    execute(*value);
   }
 }
 
@@ -225,11 +234,14 @@ void MessageSource::drain(executor::Delivered& delivered) {
   // What arrives meanwhile may be delivered, too, and is taken for as old.
   std::optional<os::TimePoint> newest = arrivals_->newest();
   while (const auto value = arrivals_->take()) {
-    entity_->execute(*value);
+    execute(*value);
     ++delivered.count;
     newest = newest ? newest : os::now();  // whoever announces the first one is still at it
   }
   delivered.sampled = newest;
+  if (const std::int64_t stamp = stamp_.load(); stamp != none) {
+    delivered.message = stamp;
+  }
 }
 
 }  // namespace takt_rclcpp

@@ -3,7 +3,9 @@
 // Callbacks that something arriving releases: messages, requests, answers, events.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <rclcpp/client.hpp>
 #include <rclcpp/service.hpp>
@@ -73,9 +75,13 @@ class MessageSource final : public Source {
   void silence() noexcept override;
   void work(const sched::Job& job) override;
   [[nodiscard]] std::unique_lock<executor::PriorityMutex> alone();
+  void execute(std::int64_t part);
 
   const std::unique_ptr<Arriving> entity_;
   const std::shared_ptr<Arrivals> arrivals_;
+  // Of its newest message, for those who read it.
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  std::atomic<std::int64_t> stamp_{none};
   executor::PriorityMutex executing_;  // where the group excludes nobody: its job, its readers
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "takt/executor/monitor.hpp"
 #include "takt/os/clock.hpp"
 #include "takt/trace/current.hpp"
 
@@ -18,6 +19,9 @@ namespace {
 thread_local Publications* records_in = nullptr;
 // Told as a pointer inside the process; the same message may follow through the middleware.
 thread_local const void* told_inside = nullptr;
+// What it publishes; the middleware's stamp is told next.
+thread_local std::optional<Publications::Numbered> published;
+thread_local std::optional<std::int64_t> taken;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void record(const void* publisher) noexcept {
@@ -27,43 +31,76 @@ void record(const void* publisher) noexcept {
   const char* const topic =
       rcl_publisher_get_topic_name(static_cast<const rcl_publisher_t*>(publisher));
   if (topic != nullptr) {
-    records_in->record(topic);
+    published = records_in->record(topic);
   }
 }
 
-using Tracepoint = void (*)(const void*, const void*);
+template <class... Args>
+using Tracepoint = void (*)(Args...);
 
-Tracepoint next(const char* name) noexcept {
+template <class... Args>
+Tracepoint<Args...> next(const char* name) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as dlsym() has it
-  return reinterpret_cast<Tracepoint>(dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<Tracepoint<Args...>>(dlsym(RTLD_NEXT, name));
+}
+
+// Stamps are readings of a clock: their last digits differ.
+std::size_t place_of(std::int64_t stamp, std::size_t places) noexcept {
+  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // of Fibonacci hashing
+  constexpr unsigned high = 32;
+  return (static_cast<std::uint64_t>(stamp) * spread >> high) % places;
 }
 
 }  // namespace
 
-void Publications::record(const char* topic) noexcept {
-  Topic entry;
+std::optional<Publications::Numbered> Publications::record(const char* topic) noexcept {
+  Numbered entry;
   try {
     const std::lock_guard lock{mutex_};
     auto known = topics_.find(topic);
     if (known == topics_.end()) {
-      known = topics_.emplace(topic, Topic{.number = core_.trace_topic(topic)}).first;
+      known = topics_.emplace(topic, Numbered{.topic = core_.trace_topic(topic)}).first;
     }
     ++known->second.count;
     entry = known->second;
   } catch (...) {  // no memory for a name
-    return;
+    return {};
   }
-  trace::record_in_job(trace::EventType::publish, os::now(), entry.number, entry.count);
+  trace::record_in_job(trace::EventType::publish, os::now(), entry.topic, entry.count);
+  return entry;
+}
+
+void Publications::stamped(std::int64_t stamp, Numbered message) noexcept {
+  const std::lock_guard lock{mutex_};
+  stamped_[place_of(stamp, remembered)] = {.stamp = stamp, .message = message};
+}
+
+void Publications::use(std::int64_t stamp) noexcept {
+  Stamped found;
+  {
+    const std::lock_guard lock{mutex_};
+    found = stamped_[place_of(stamp, remembered)];
+  }
+  if (found.stamp == stamp) {
+    trace::record_in_job(trace::EventType::use, os::now(), found.message.topic,
+                         found.message.count);
+  }
 }
 
 void Publications::forget() noexcept {
   const std::lock_guard lock{mutex_};
   topics_.clear();
+  stamped_.fill({});
+}
+
+std::optional<std::int64_t> stamp_taken() noexcept {
+  return std::exchange(taken, std::nullopt);
 }
 
 RecordsPublications::RecordsPublications(Publications* where) noexcept
     : outer_{std::exchange(records_in, where)} {
   told_inside = nullptr;
+  published.reset();
 }
 
 RecordsPublications::~RecordsPublications() {
@@ -81,7 +118,7 @@ __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* pu
   if (std::exchange(told_inside, nullptr) != publisher) {
     record(publisher);
   }
-  static const Tracepoint onward = next("ros_trace_rcl_publish");
+  static const auto onward = next<const void*, const void*>("ros_trace_rcl_publish");
   if (onward != nullptr) {
     onward(publisher, message);
   }
@@ -92,9 +129,41 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const
   using namespace takt_rclcpp;
   record(publisher);
   told_inside = publisher;
-  static const Tracepoint onward = next("ros_trace_rclcpp_intra_publish");
+  static const auto onward = next<const void*, const void*>("ros_trace_rclcpp_intra_publish");
   if (onward != nullptr) {
     onward(publisher, message);
+  }
+}
+
+__attribute__((visibility("default"))) void ros_trace_rmw_publish(const void* publisher,
+                                                                  const void* message,
+                                                                  std::int64_t stamp) {
+  using namespace takt_rclcpp;
+  executor::publish_message(stamp);
+  if (const auto last = std::exchange(published, std::nullopt); last && records_in != nullptr) {
+    records_in->stamped(stamp, *last);
+  }
+  static const auto onward = next<const void*, const void*, std::int64_t>("ros_trace_rmw_publish");
+  if (onward != nullptr) {
+    onward(publisher, message, stamp);
+  }
+}
+
+__attribute__((visibility("default"))) void ros_trace_rmw_take(const void* subscription,
+                                                               const void* message,
+                                                               std::int64_t stamp, bool is_taken) {
+  using namespace takt_rclcpp;
+  if (is_taken) {
+    taken = taken.value_or(stamp);  // not what its callback takes
+    executor::use_message(stamp);
+    if (records_in != nullptr) {
+      records_in->use(stamp);
+    }
+  }
+  static const auto onward =
+      next<const void*, const void*, std::int64_t, bool>("ros_trace_rmw_take");
+  if (onward != nullptr) {
+    onward(subscription, message, stamp, is_taken);
   }
 }
 // NOLINTEND(readability-identifier-naming)

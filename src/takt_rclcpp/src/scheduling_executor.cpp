@@ -143,12 +143,6 @@ void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
 }
 
 void SchedulingExecutor::set_limits(executor::Limits limits) {
-  if (!limits.chains.empty()) {
-    throw sched::ScheduleError(
-        "the limits of chain '" + limits.chains.front().chain + "'",
-        "messages of rclcpp do not say which job made them, so no latency of a chain is known",
-        "limit the responses of its callbacks, or use takt_rcl for it");
-  }
   limits.allow_absent_tasks = true;  // nodes come and go
   life_->core.set_limits(limits);
 }

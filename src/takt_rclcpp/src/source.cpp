@@ -100,7 +100,13 @@ executor::Outcome Source::run(const sched::Job& job) {
 
 executor::Delivered Source::deliver(MessageSource& from) noexcept {
   executor::Delivered delivered;
-  run_part(&from.group() == group_.get(), [&] { from.drain(delivered); });
+  run_part(&from.group() == group_.get(), [&] {
+    from.drain(delivered);
+    // What was delivered before is used again.
+    if (delivered.count == 0 && delivered.message && bell_->publications() != nullptr) {
+      bell_->publications()->use(*delivered.message);
+    }
+  });
   return delivered;
 }
 

@@ -9,7 +9,6 @@
 
 #include "support.hpp"
 #include "takt/rclcpp/diagnostics.hpp"
-#include "takt/sched/error.hpp"
 
 namespace takt::test {
 namespace {
@@ -170,13 +169,6 @@ TEST_F(Diagnostics, haveAStatusOfEachLimit) {
     }
   }
   EXPECT_TRUE(reported);
-}
-
-TEST_F(Diagnostics, refuseLimitsOfChains) {
-  SchedulingExecutor executor{quiet()};
-  EXPECT_THROW(executor.set_limits(
-                   {.chains = {{.chain = "stop", .callbacks = {"/radar.timer0"}, .latency = 1ms}}}),
-               sched::ScheduleError);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ import numpy as np
 from takt.judge.model import Judgement, Quantity
 from takt.judge.recorded import JobsOf
 from takt.judge.trial import Excuses, Trial, never
+from takt.judge.unused import reasons
 from takt.schedule.absence.model import reader
 from takt.schedule.metrics.absences import without_data
 from takt.schedule.trace.file import plain
@@ -66,6 +67,11 @@ def _judge(trial: Trial, subject: str, topic: str, tasks: Sequence[int], allowed
     if not len(counted):
         return found.model_copy(update={"reason": "no publication of it is recorded"})
     reason = f"{unused:,} of {len(counted):,} messages unused"
+    if len(tasks) == 1:
+        # Of those that are judged: what came later may still arrive.
+        judged = times if until is None or until < 0 else times[times <= until]
+        if ways := reasons(trial, tasks[0], topic, judged, unused):
+            reason += f" ({', '.join(ways)})"
     if found.excused:
         reason += f", {found.excused:,} of them disturbed"
     return found.model_copy(update={"reason": reason})

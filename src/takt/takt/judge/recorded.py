@@ -13,6 +13,24 @@ from takt.schedule.trace.file import Step, Table, Type, by_number, told
 from takt.statistics import Int64
 
 _LACK = ("running", "sleeps")
+MANY = 255  # messages of one delivery, as far as they are counted
+
+
+@dataclass
+class GotOf:
+    """Messages that a task got, or releases of it, so many at a time."""
+
+    times: Series = field(default_factory=Series)
+    counts: Series = field(default_factory=Series)  # of a delivery MANY: that many or more
+
+    def extend(self, times: Int64, counts: Int64) -> None:
+        """Further ones."""
+        self.times.extend(times)
+        self.counts.extend(counts)
+
+    def until(self, time: int) -> int:
+        """How many there were before that time."""
+        return int(self.counts.all()[self.times.all() < time].sum())
 
 
 @dataclass
@@ -28,6 +46,9 @@ class JobsOf:
     missed: int = 0  # deadlines, overdue jobs included
     cores: set[int] = field(default_factory=set)
     last_starts: list[int] = field(default_factory=list)  # of its last two jobs, in ns
+    starts: Series = field(default_factory=Series)
+    releases: GotOf = field(default_factory=GotOf)
+    skips: GotOf = field(default_factory=GotOf)
 
 
 @dataclass
@@ -55,6 +76,7 @@ class Recorded:
         self.uses: dict[tuple[int, int], Series] = defaultdict(Series)  # by task and topic
         self.published: dict[int, MadeOf] = defaultdict(MadeOf)  # by topic
         self.used: dict[tuple[int, int], Series] = defaultdict(Series)  # sequences, as uses
+        self.delivered: dict[tuple[int, int], GotOf] = defaultdict(GotOf)  # by task and topic
         self.stolen: dict[int, list[int]] = defaultdict(list)  # pieces by core
         self.end = 0
 
@@ -67,8 +89,10 @@ class Recorded:
         stolen, skips = types == Type.stolen, types == Type.skip
         for core, (pieces,) in by_number(events["core"][stolen], values[stolen]):
             self.stolen[core] += pieces.tolist()
-        for task, (counts,) in by_number(events["task"][skips], values[skips]):
+        columns = (events["time"][skips], values[skips])
+        for task, (times, counts) in by_number(events["task"][skips], *columns):
             self.jobs[task].skipped += int(counts.sum())
+            self.jobs[task].skips.extend(times, counts)
         made = types == Type.publish
         columns = (events["time"][made], values[made])
         for topic, (times, sequences) in by_number(events["topic"][made], *columns):
@@ -76,8 +100,13 @@ class Recorded:
             self.published[topic].sequences.extend(sequences)
         starts = types == Type.start
         for task, (times,) in by_number(events["task"][starts], events["time"][starts]):
+            self.jobs[task].starts.extend(times)
             last = sorted([*self.jobs[task].last_starts, *times[-2:].tolist()])
             self.jobs[task].last_starts = last[-2:]
+        releases = types == Type.release
+        for task, (times,) in by_number(events["task"][releases], events["time"][releases]):
+            self.jobs[task].releases.extend(times, np.ones_like(times))
+        self._take_deliveries(events)
         self._take_jobs(step.jobs)
         both = step.uses["task"].astype(np.int64) << 16 | step.uses["topic"]
         for number, (age, used) in by_number(both, step.uses["age"], step.uses["sequence"]):
@@ -88,6 +117,14 @@ class Recorded:
         for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
             self.chains[chain].age.extend(age)
             self.chains[chain].latency.extend(age[first])
+
+    def _take_deliveries(self, events: Table) -> None:
+        """Messages that jobs got of what they read."""
+        found = events["type"] == Type.deliver
+        both = events["task"][found].astype(np.int64) << 16 | events["topic"][found]
+        columns = (events["time"][found], events["detail"][found].astype(np.int64))
+        for number, (times, counts) in by_number(both, *columns):
+            self.delivered[number >> 16, number & 0xFFFF].extend(times, counts)
 
     def _take_jobs(self, jobs: Table) -> None:
         names = ("release", "end", "deadline", "missed", "core", "cpu_time", *_LACK)

@@ -134,6 +134,9 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
 void watch_data(const TaskState& task, const Job& job, WatchedJob& watched) noexcept {
   for (std::size_t i = 0; i < task.input_topics.size(); ++i) {
     watched.use(*task.input_topics[i], task.given[i]);
+    if (task.keys[i] != Topic::no_sample) {
+      watched.use_message(task.keys[i]);
+    }
   }
   if (!watched.limits_of_reads().empty()) {
     watched.starts(os::now());
@@ -156,6 +159,9 @@ void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
     if (delivered.sampled) {
       task.given[i] = delivered.sampled->time_since_epoch().count();
       raise_sample_time(*task.input_topics[i], task.given[i]);
+    }
+    if (delivered.message) {
+      task.keys[i] = *delivered.message;
     }
     if (delivered.count == 0) {
       continue;

@@ -13,6 +13,7 @@ void TaskState::reset(TaskIndex task_index, const sched::Task& task, Binding tas
   alone = binding.kernel_deadline || task.waits;
   input_topics.clear();
   given.assign(binding.inputs.size(), Topic::no_sample);
+  keys.assign(binding.inputs.size(), Topic::no_sample);
   writes.clear();
   trigger = nullptr;
   counters.clear();

@@ -52,6 +52,7 @@ struct TaskState : sched::CoreTask {
   Binding binding;
   std::vector<Topic*> input_topics;  // of binding.inputs
   std::vector<std::int64_t> given;   // sample times of the data of the inputs, or no_sample
+  std::vector<std::int64_t> keys;    // of the messages with it, or no_sample
   std::vector<Topic*> writes;        // in any scenario
   Topic* trigger = nullptr;          // of message tasks
   std::atomic<Crew*> crew{nullptr};  // null: not started yet

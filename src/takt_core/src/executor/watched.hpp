@@ -88,8 +88,8 @@ struct WatchedChain {
 // chain.
 using Origins = std::array<std::int64_t, most_places>;
 
-// The last jobs of one callback, by the sample time of what they publish. One thread writes; any
-// thread may read at the same time.
+// The last jobs of one callback, by the keys of what they publish: sample times, and those of
+// publish_message(). One thread writes; any thread may read at the same time.
 class RecentJobs {
  public:
   explicit RecentJobs(std::size_t places)

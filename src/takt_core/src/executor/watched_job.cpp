@@ -57,9 +57,18 @@ void WatchedJob::use(const Topic& topic, std::int64_t sampled) noexcept {
   }
 }
 
-void WatchedJob::publishes(std::int64_t sampled) noexcept {
+void WatchedJob::use_message(std::int64_t key) noexcept {
+  for (std::size_t i = 0; i < watched_.places.size(); ++i) {
+    const Watched::Place& place = watched_.places[i];
+    if (place.maker != nullptr) {
+      origins_[i] = std::max(origins_[i], place.maker->recent->origin(key, place.place_of_maker));
+    }
+  }
+}
+
+void WatchedJob::publishes(std::int64_t key) noexcept {
   if (watched_.recent) {
-    watched_.recent->push(sampled, origins_);
+    watched_.recent->push(key, origins_);
   }
 }
 
@@ -177,6 +186,18 @@ void use_trigger(TimePoint sampled) noexcept {
     const std::int64_t count = sampled.time_since_epoch().count();
     job->use(*job->task().trigger, count);
     job->publishes(count);
+  }
+}
+
+void publish_message(std::int64_t key) noexcept {
+  if (WatchedJob* const job = WatchedJob::current()) {
+    job->publishes(key);
+  }
+}
+
+void use_message(std::int64_t key) noexcept {
+  if (WatchedJob* const job = WatchedJob::current()) {
+    job->use_message(key);
   }
 }
 

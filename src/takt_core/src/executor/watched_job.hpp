@@ -26,13 +26,15 @@ class WatchedJob {
 
   // It uses data of this topic with this sample time.
   void use(const Topic& topic, std::int64_t sampled) noexcept;
+  // It uses a message with this key.
+  void use_message(std::int64_t key) noexcept;
   // Its callback begins: from here on use_trigger() tells of the data that released it.
   void begins_callback() noexcept { in_callback_ = true; }
   [[nodiscard]] bool takes_trigger() const noexcept {
     return in_callback_ && task_.trigger != nullptr;
   }
-  // What it publishes from here on has this sample time.
-  void publishes(std::int64_t sampled) noexcept;
+  // What it publishes from here on has this key.
+  void publishes(std::int64_t key) noexcept;
   // What it reads, by limit, and when it starts to use that.
   void starts(os::TimePoint time) noexcept { started_ = time; }
   void reads(std::size_t which, std::int64_t sampled) noexcept { sampled_[which] = sampled; }

@@ -19,6 +19,8 @@ struct Delivered {
   /// the chain that produced it if the front end knows it, else the time of publication or arrival.
   /// Nothing: unknown, or no data yet.
   std::optional<os::TimePoint> sampled = {};
+  /// The key of the message with that data (publish_message()). Nothing: it has none.
+  std::optional<std::int64_t> message = {};
 };
 
 /// Something a task reads, implemented by a front end.

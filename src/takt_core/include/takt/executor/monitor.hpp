@@ -15,9 +15,10 @@
 ///
 /// The latency of a chain counts from the release of the first callback's job to the end of the
 /// first job of the last callback that used its data; its age, to the end of each such job. Which
-/// data a job used is known from their sample times: the executor remembers the last
-/// `remembered_jobs` jobs of each callback along a chain. Data that is older, or that came through
-/// the middleware without a sample time of this process, leads to no arrival.
+/// data a job used is known from its key: the sample time of a message that is passed by pointer,
+/// what the middleware stamps on others when they are published (publish_message()). The executor
+/// remembers the last `remembered_jobs` keys of each callback along a chain. Older data, and that
+/// of other processes, leads to no arrival.
 ///
 /// A job that has not ended has exceeded nothing yet; Handlers::deadline_miss reports those that
 /// are still running at their deadline.
@@ -37,7 +38,7 @@
 
 namespace takt::executor {
 
-/// How many jobs of a callback are remembered for the chains that it is part of.
+/// How many messages of a callback are remembered for the chains that it is part of.
 inline constexpr std::size_t remembered_jobs = 256;
 
 /// The most places that one callback can have in all chains with limits.
@@ -130,5 +131,15 @@ struct LimitStatistics {
 /// Wait-free.
 /// @param sampled sample time of the data.
 TAKT_CORE_PUBLIC void use_trigger(os::TimePoint sampled) noexcept;
+
+/// For front ends: the calling thread's job hands over a message now. To be called before any
+/// reader can have it; no effect elsewhere. Wait-free.
+/// @param key by which its reader will know it: not that of another message of this callback, and
+/// no sample time.
+TAKT_CORE_PUBLIC void publish_message(std::int64_t key) noexcept;
+
+/// For front ends: the calling thread's job uses a message. No effect elsewhere. Wait-free.
+/// @param key that publish_message() was given in this process; others are of no chain.
+TAKT_CORE_PUBLIC void use_message(std::int64_t key) noexcept;
 
 }  // namespace takt::executor

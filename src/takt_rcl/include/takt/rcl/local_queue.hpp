@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/message_info.hpp>
@@ -27,6 +28,8 @@ struct Parcel {
   std::shared_ptr<const MessageT> shared{};
   MessageInfo info{};
   os::TimePoint sampled{};
+  /// Its stamp, if it came through the middleware: by that the executor knows who made it.
+  std::optional<std::int64_t> key{};
 
   [[nodiscard]] const MessageT& message() const noexcept { return owned ? *owned : *shared; }
 };

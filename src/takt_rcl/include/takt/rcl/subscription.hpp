@@ -20,6 +20,7 @@
 #include <optional>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
+#include <takt/executor/monitor.hpp>
 #include <takt/executor/mutex.hpp>
 #include <takt/rcl/delivery_turn.hpp>
 #include <takt/rcl/local_channel.hpp>
@@ -121,6 +122,7 @@ class Subscription final : public SubscriptionBase {
     }
     turn.give_back();
     delivered.sampled = sampled();
+    delivered.message = of_count(key_);
     return delivered;
   }
 
@@ -167,6 +169,7 @@ class Subscription final : public SubscriptionBase {
       delivered.count = 1;
     }
     delivered.sampled = sampled();  // constant until the turn is given back
+    delivered.message = of_count(key_);
     return delivered;
   }
 
@@ -193,28 +196,37 @@ class Subscription final : public SubscriptionBase {
       parcel.shared = std::move(in_hand_);
     }
     parcel.sampled = detail::sample_time_of(parcel.info);
+    parcel.key = parcel.info.source_timestamp.time_since_epoch().count();
     return true;
   }
 
   void accept(Parcel parcel) {
     const os::TimePoint sampled = parcel.sampled;
+    const std::optional<std::int64_t> key = parcel.key;
     if (callback_) {
+      if (key) {
+        executor::use_message(*key);
+      }
       const detail::SampleTimeScope scope{sampled};
       callback_(std::move(parcel.owned), std::move(parcel.shared), parcel.info);
     } else {
       const std::lock_guard lock{latest_mutex_};
       latest_.swap(parcel.shared);
     }
+    key_.store(key.value_or(never), std::memory_order_relaxed);
     sampled_.store(sampled.time_since_epoch().count(), std::memory_order_release);
   }
 
   // Of the newest message whose delivery is complete.
   [[nodiscard]] std::optional<os::TimePoint> sampled() const noexcept {
-    const std::int64_t count = sampled_.load(std::memory_order_acquire);
-    if (count == never) {
-      return std::nullopt;
-    }
-    return os::TimePoint{std::chrono::nanoseconds{count}};
+    const auto count = of_count(sampled_);
+    return count ? std::optional{os::TimePoint{std::chrono::nanoseconds{*count}}} : std::nullopt;
+  }
+
+  [[nodiscard]] static std::optional<std::int64_t> of_count(
+      const std::atomic<std::int64_t>& from) noexcept {
+    const std::int64_t count = from.load(std::memory_order_acquire);
+    return count == never ? std::nullopt : std::optional{count};
   }
 
   MessageCallback<MessageT> callback_;
@@ -227,6 +239,7 @@ class Subscription final : public SubscriptionBase {
   std::shared_ptr<MessageT> in_hand_;
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> sampled_{never};
+  std::atomic<std::int64_t> key_{never};  // of the same message
   mutable executor::PriorityMutex latest_mutex_;
   std::shared_ptr<const MessageT> latest_;
 };

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains of callbacks of rclcpp: what the monitor says is what the trace of the same run says.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <std_msgs/msg/int32.hpp>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+#include "takt/trace/flows.hpp"
+#include "takt/trace/reader.hpp"
+
+namespace takt::test {
+namespace {
+
+using executor::LimitStatistics;
+using executor::Quantity;
+using std_msgs::msg::Int32;
+
+void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& traced) {
+  SCOPED_TRACE(seen.subject);
+  EXPECT_EQ(seen.checked, traced.size());
+  EXPECT_EQ(seen.exceeded, static_cast<std::uint64_t>(std::ranges::count_if(
+                               traced, [&](auto value) { return value > seen.limit.count(); })));
+  EXPECT_EQ(seen.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
+}
+
+// scan (timer) -> filter (subscription) -> store (subscription); brake (timer) reads what store
+// gets.
+class Monitor : public WithContext {
+ protected:
+  void SetUp() override {
+    WithContext::SetUp();
+    robot_ = std::make_shared<rclcpp::Node>(unique("robot"));
+    const auto raw = robot_->create_publisher<Int32>(unique("raw"), 8);
+    const auto clean = robot_->create_publisher<Int32>(unique("clean"), 8);
+    entities_.push_back(robot_->create_wall_timer(2ms, [raw] { raw->publish(Int32{}); }));
+    entities_.push_back(
+        robot_->create_subscription<Int32>(unique("raw"), 8, [clean](const Int32& message) {
+          burn(100us);
+          clean->publish(message);
+        }));
+    brakes_ = std::make_shared<rclcpp::Node>(unique("brakes"));
+    entities_.push_back(
+        brakes_->create_subscription<Int32>(unique("clean"), 8, [](const Int32&) { burn(50us); }));
+    entities_.push_back(brakes_->create_wall_timer(3ms, [] { burn(300us); }));
+    file_ = std::filesystem::temp_directory_path() / (unique("monitor") + ".takttrace");
+  }
+  void TearDown() override {
+    std::filesystem::remove(file_);
+    WithContext::TearDown();
+  }
+  [[nodiscard]] takt_rclcpp::Options options() const {
+    takt_rclcpp::Options options = quiet();
+    options.scheduling.trace = file_;
+    options.timing = [this](const CallbackId& id) {
+      return id.text() == brake
+                 ? Timing{.priority = 80, .reads = {{.topic = "/" + unique("clean")}}}
+                 : Timing{.priority = 20};
+    };
+    return options;
+  }
+
+  const std::string scan = unique("robot") + ".timer0";
+  const std::string filter = unique("robot") + ".subscription:/" + unique("raw");
+  const std::string store = unique("brakes") + ".subscription:/" + unique("clean");
+  const std::string brake = unique("brakes") + ".timer0";
+  rclcpp::Node::SharedPtr robot_;
+  rclcpp::Node::SharedPtr brakes_;
+  std::vector<std::shared_ptr<void>> entities_;
+  std::filesystem::path file_;
+};
+
+LimitStatistics of(const SchedulingExecutor& executor, const std::string& chain,
+                   Quantity quantity) {
+  const auto all = executor.limits();
+  return *std::ranges::find_if(
+      all, [&](const auto& one) { return one.subject == chain && one.quantity == quantity; });
+}
+
+TEST_F(Monitor, SaysOfChainsWhatTheTraceSays) {
+  const std::vector<std::vector<std::string>> paths{{scan, filter, store}, {scan, filter, brake}};
+  SchedulingExecutor executor{options()};
+  executor.set_limits(
+      {.chains = {{.chain = "stored", .callbacks = paths[0], .latency = 1ms, .age = 1ms},
+                  {.chain = "stop", .callbacks = paths[1], .latency = 3ms, .age = 4ms}}});
+  executor.add_node(robot_);
+  executor.add_node(brakes_);
+  {
+    Spinning spinning{executor};
+    EXPECT_TRUE(eventually([&] {
+      return of(executor, "stored", Quantity::latency).checked >= 50 &&
+             of(executor, "stop", Quantity::latency).checked >= 50;
+    }));
+    spinning.end();
+  }
+  const trace::Trace trace = trace::read_trace(file_);
+  ASSERT_EQ(trace.lost, 0U);
+  trace::Flows flows{trace, paths};
+  std::ranges::for_each(trace.events, [&](const trace::Event& event) { flows.take(event); });
+  for (std::size_t chain = 0; chain < paths.size(); ++chain) {
+    std::vector<std::int64_t> ages;
+    std::vector<std::int64_t> latencies;
+    for (const trace::Arrival& arrival : flows.arrivals) {
+      if (arrival.chain == chain) {
+        ages.push_back(arrival.age);
+        if (arrival.first) {
+          latencies.push_back(arrival.age);
+        }
+      }
+    }
+    const std::string name = chain == 0 ? "stored" : "stop";
+    expect_same(of(executor, name, Quantity::age), ages);
+    expect_same(of(executor, name, Quantity::latency), latencies);
+  }
+}
+
+// Of a node that another executor spins, or of another process.
+TEST_F(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
+  const auto outside = std::make_shared<rclcpp::Node>(unique("outside"));
+  const auto out = outside->create_publisher<Int32>(unique("clean"), 8);
+  SchedulingExecutor executor{options()};
+  executor.set_limits(
+      {.callbacks = {{.callback = store}},
+       .chains = {{.chain = "stored", .callbacks = {scan, store}, .latency = 1ns}}});
+  executor.add_node(brakes_);
+  executor.add_node(robot_);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] {
+    out->publish(Int32{});
+    return of(executor, store, Quantity::response).checked >= 50;
+  }));
+  spinning.end();
+  EXPECT_EQ(of(executor, "stored", Quantity::latency).checked, 0U);
+}
+
+}  // namespace
+}  // namespace takt::test
