@@ -145,6 +145,36 @@ def test_the_latest_job_is_first_and_open(browser: Browser, files: dict[str, Pat
         assert page.locator("details.measurement").first.get_attribute("open") is not None
 
 
+def test_numbers_of_charts_fit_a_narrow_screen(browser: Browser, files: dict[str, Path]) -> None:
+    """Their last column and the caption were cut."""
+    with opened(browser, files["report"], width=420) as page:
+        open_all(page)
+        wide = page.evaluate(
+            """[...document.querySelectorAll('.numbers .scroll')]
+               .filter((one) => one.scrollWidth > one.clientWidth).length"""
+        )
+        assert page.locator(".numbers .scroll").count() > 10
+        assert wide == 0
+
+
+def test_a_row_keeps_its_name_where_a_narrow_screen_scrolls(
+    browser: Browser, files: dict[str, Path]
+) -> None:
+    with opened(browser, files["report"], width=420) as page:
+        open_all(page)
+        names = page.evaluate(
+            """[...document.querySelectorAll('.scroll')]
+               .filter((one) => one.scrollWidth > one.clientWidth)
+               .flatMap((one) => {
+                 one.scrollLeft = one.scrollWidth;
+                 return [...one.querySelectorAll('tbody th.one-line')]
+                   .map((name) => name.getBoundingClientRect().x);
+               })"""
+        )
+        assert len(names) > 10
+        assert all(0 <= x < 420 for x in names)
+
+
 def test_evidence_is_as_wide_as_a_narrow_screen(browser: Browser, files: dict[str, Path]) -> None:
     """Beside its share it had a column of a few letters, two screens high."""
     with opened(browser, files["explanation"], width=420) as page:
