@@ -109,6 +109,64 @@ def test_switch_and_trace_take_the_median_of_each_rounds_p99(answers: Answers) -
     assert bars(run("trace")) == [(90.0, 100.0, True)]
 
 
+class Recording:
+    """Switches of a core that are recorded, or refused, while it is there."""
+
+    now = False
+    looks = 0
+
+    def __init__(self, cpus: list[int]) -> None:
+        assert cpus == [1]
+        self.refused: str | None = None
+        Recording.now = True
+
+    def look(self) -> None:
+        Recording.looks += 1
+
+    def close(self) -> None:
+        Recording.now = False
+
+
+@pytest.mark.parametrize(
+    ("limits_ns", "switches_ns", "hold"),
+    [(1000, 4000, [True, True]), (1001, 4000, [False, True]), (1000, 4001, [True, False])],
+)
+def test_watching_is_judged_by_what_it_adds_in_the_same_round(
+    answers: Answers,
+    monkeypatch: pytest.MonkeyPatch,
+    limits_ns: int,
+    switches_ns: int,
+    hold: list[bool],
+) -> None:
+    watch = import_module("takt.bench.watch")
+    rows = [
+        {"what": "without limits", "p50_ns": 900, "p99_ns": 2000},
+        {"what": "with limits", "p50_ns": 900 + limits_ns, "p99_ns": 3000},
+    ]
+    answers({"bench_executor": {"watch": {"rows": rows}}})
+
+    def preempted(cpu: int) -> dict[str, float]:
+        return {"p50_ns": 5000.0 + switches_ns * Recording.now, "p99_ns": 9000.0}
+
+    monkeypatch.setattr(watch, "Switches", Recording)
+    monkeypatch.setattr(watch, "_preempted", preempted)
+    found = run("watch")
+    assert [bar.value for bar in found.bars] == [limits_ns, switches_ns]
+    assert [bar.holds for bar in found.bars] == hold
+    assert found.bars[1].detail["off_p50_ns"] == 5000
+    assert not Recording.now
+
+
+def test_switches_that_are_refused_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = import_module("takt.bench.watch")
+    refused = type("Refused", (), {"__init__": lambda self, _: None, "refused": "EACCES"})
+    monkeypatch.setattr(watch, "Switches", refused)
+    monkeypatch.setattr(watch, "_preempted", lambda _: {"p50_ns": 1.0, "p99_ns": 1.0})
+    monkeypatch.setattr(watch, "_limits", lambda _: {})
+    with pytest.raises(Failure, match="EACCES"):
+        run("watch")
+
+
 def test_delivery_by_pointer_is_judged_by_size_by_hand_over_and_within_a_thread(
     answers: Answers,
 ) -> None:

@@ -32,6 +32,7 @@ void preempt(const Settings& settings);
 void switch_latency(const Settings& settings);
 void trace_cost(const Settings& settings);
 void overheads(const Settings& settings);
+void watch_cost(const Settings& settings);
 
 // Sorts. Of the nearest rank; 0 for no samples.
 inline std::int64_t quantile(std::vector<std::int64_t>& samples, double p) {

@@ -17,7 +17,8 @@ std::set<std::string> shortfalls_seen;
 
 const std::map<std::string, void (*)(const Settings&)> modes{
     {"dispatch", dispatch},     {"wakeup", wakeup},    {"preempt", preempt},
-    {"switch", switch_latency}, {"trace", trace_cost}, {"overheads", overheads}};
+    {"switch", switch_latency}, {"trace", trace_cost}, {"overheads", overheads},
+    {"watch", watch_cost}};
 
 }  // namespace
 

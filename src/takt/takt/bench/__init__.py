@@ -17,6 +17,7 @@ from takt.bench.record import record
 from takt.bench.roundtrip import roundtrip
 from takt.bench.vendors import vendors
 from takt.bench.wakeup import wakeup
+from takt.bench.watch import watch
 
 # A bench gets the rounds, the core that it may use, and where to say how far it is.
 BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
@@ -26,6 +27,7 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "preempt": preempt,
     "switch": switch,
     "trace": trace,
+    "watch": watch,
     "intra": intra,
     "dispatch": dispatch,
     "history": history,

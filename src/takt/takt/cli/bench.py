@@ -23,8 +23,8 @@ def _tell(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="Benchmark: record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, "
-        "history, analysis, vendors (needs Cyclone DDS), rclcpp (needs ROS 2's rclcpp), "
+        help="Benchmark: record, roundtrip, wakeup, preempt, switch, trace, watch, intra, "
+        "dispatch, history, analysis, vendors (needs Cyclone DDS), rclcpp (needs ROS 2's rclcpp), "
         "or all; or overheads, which measures input for takt analyse and simulate, "
         "without a verdict.",
     ),

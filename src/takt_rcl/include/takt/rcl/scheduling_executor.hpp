@@ -109,8 +109,8 @@ class TAKT_RCL_PUBLIC SchedulingExecutor {
   void on_age_violation(std::function<void(const AgeViolation&)> handler);
 
   /// Sets the limits to watch while it runs; see takt/executor/monitor.hpp. Callbacks are named as
-  /// their tasks. Chains follow messages that are passed by pointer; those that come through the
-  /// middleware carry no sample time of this process, and nothing arrives at their end.
+  /// their tasks. Chains follow messages that are passed by pointer, and those that go through the
+  /// middleware within this process, if it reports its stamps to ROS 2's tracepoints (rmw_publish).
   /// @throws ScheduleError for limits that contradict each other.
   /// @throws std::logic_error after the start.
   void set_limits(const Limits& limits);
