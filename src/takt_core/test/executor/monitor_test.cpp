@@ -154,6 +154,42 @@ TEST_P(Monitor, JudgesTheAgeOfDataAtTheStartOfTheJob) {
   }
 }
 
+// Messages that a front end knows by a key alone: each arrives once, strange keys never.
+TEST_P(Monitor, FollowsMessagesByTheirKeys) {
+  Executor executor{options()};
+  std::atomic<std::int64_t> newest{-1};
+  std::atomic<int> used{0};
+  executor.add(timer("make", 2ms, 20), {[&](const auto&) {
+                 executor::publish_message(newest + 1);
+                 ++newest;
+               }});
+  executor.add(timer("use", 2ms, 10), {[&](const auto&) {
+                 const std::int64_t key = newest;
+                 executor::use_message(key);
+                 executor::use_message(-7);
+                 used += key >= 0 ? 1 : 0;
+               }});
+  executor.add(timer("other", 2ms, 5), {[&](const auto&) { executor::use_message(-7); }});
+  executor.set_limits(
+      {.chains = {{.chain = "known", .callbacks = {"make", "use"}, .latency = 1h, .age = 1h},
+                  {.chain = "strange", .callbacks = {"make", "other"}, .latency = 1h}}});
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return used >= 20; }));
+  executor.stop();
+  for (const LimitStatistics& seen : executor.limits()) {
+    SCOPED_TRACE(seen.subject);
+    if (seen.subject == "strange") {
+      EXPECT_EQ(seen.checked, 0U);
+    } else if (seen.quantity == Quantity::latency) {
+      EXPECT_GE(seen.checked, 1U);
+      EXPECT_LE(seen.checked, static_cast<std::uint64_t>(newest + 1));  // each once
+    } else {
+      EXPECT_EQ(seen.checked, static_cast<std::uint64_t>(used));
+    }
+    EXPECT_EQ(seen.exceeded, 0U);
+  }
+}
+
 TEST(MonitorSetup, RefusesLimitsThatMeanNothing) {
   const auto refused = [](const Limits& limits) {
     Executor executor{{}};

@@ -141,8 +141,8 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
   /// Sets the functions that are called for missed deadlines, overruns and the like.
   void set_handlers(takt::executor::Handlers handlers);
 
-  /// Sets the limits to watch while it spins: responses, skipped releases, dropped messages, ages of
-  /// what the timing says that a callback reads, latencies and ages of chains. Chains follow the
+  /// Sets the limits to watch while it spins: responses, skipped releases, dropped messages, ages
+  /// of what the timing says that a callback reads, latencies and ages of chains. Chains follow the
   /// messages that callbacks of this process pass through the middleware, not those that rclcpp
   /// passes by pointer (use_intra_process_comms). Callbacks are named as CallbackId::text()
   /// has it; they may come later (Limits::allow_absent_tasks). Handlers::limit_exceeded is called
