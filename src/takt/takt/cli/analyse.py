@@ -85,6 +85,12 @@ def _assign(
     from takt.schedule.analysis.write import write
     from takt.schedule.timing.file import is_timing_file
 
+    if document.get("executor", "takt") != "takt":
+        raise TaktError(
+            f"executor '{application.executor}' has no priorities, deadlines and cores to assign",
+            where=str(file),
+            fix="remove executor; takt compare-executors shows what each executor guarantees",
+        )
     for out in targets:
         if application.scenarios and is_timing_file(out):
             raise TaktError(

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def execute(
     application: Annotated[Path, typer.Argument(help="Application file (app.yaml).")],
     approach: Annotated[
-        str,
+        Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
             help="Executor: takt, baseline0, baseline1; with rclcpp installed also rclcpp_takt, "
             "rclcpp_single_threaded, _multi_threaded, _events, _events_cbg "
-            "(docs/how-to/execute.md)."
+            "(docs/how-to/execute.md). (default: the executor in the application file)",
+            show_default=False,
         ),
-    ] = "takt",
+    ] = None,
     policy: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
@@ -74,7 +75,7 @@ def execute(
     from takt.schedule.execution.model import ExecutionDocument
     from takt.schedule.metrics import measure
 
-    if approach not in APPROACHES:
+    if approach is not None and approach not in APPROACHES:
         raise TaktError(
             f"unknown approach {approach!r}",
             where="--approach",
@@ -82,6 +83,7 @@ def execute(
         )
     seconds = _seconds(duration)
     flat = _load(application)
+    approach = approach or str(flat.get("executor", "takt"))
     if overheads:
         from takt.schedule.analysis.ask import read_overheads
 

@@ -34,6 +34,7 @@ COMMANDS = (
     "reproduce",
     "analyse",
     "simulate",
+    "compare-executors",
     "execute",
     "record",
     "model",

@@ -104,7 +104,7 @@ def _simulate(
         return run(
             document,
             where=str(app),
-            duration=_duration(duration),
+            duration=parse_length(duration),
             seed=seed,
             execution=execution,
             trace=trace,
@@ -112,7 +112,8 @@ def _simulate(
         )
 
 
-def _duration(text: str | None) -> int | Literal["hyperperiod"] | None:
+def parse_length(text: str | None) -> int | Literal["hyperperiod"] | None:
+    """``--duration``, in ns."""
     from takt.documents.units import parse_duration
     from takt.errors import TaktError
 

@@ -27,6 +27,7 @@ from takt.reproduce.model import Outcome
 from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.model import Application
 from takt.schedule.execution.model import ExecutionDocument
+from takt.schedule.executors.model import Comparison
 from takt.schedule.explain.model import Explanation
 from takt.schedule.importing.document import ImportDocument
 from takt.schedule.metrics.model import MetricsDocument
@@ -55,6 +56,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "lab": ("takt lab --json", Lab),
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
+    "compare-executors": ("takt compare-executors --json", Comparison),
     "execute": ("takt execute --json", ExecutionDocument),
     "record": ("takt record --json", RecordDocument),
     "import": ("takt import --json", ImportDocument),

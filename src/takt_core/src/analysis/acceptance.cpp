@@ -164,6 +164,9 @@ bool Acceptance::accepts(std::span<const Demand> demands, Effort& effort) {
   if (test_ == Test::fixed_priority) {
     return fixed_priority_accepts(demands, effort, supply_);
   }
+  if (test_ != Test::edf && test_ != Test::non_preemptive_edf) {
+    return analysis::accepts(test_, demands, effort, supply_) == true;
+  }
   const DemandTest by_demand = edf_demand(demands, test_ == Test::edf, effort, supply_);
   if (by_demand.outcome == DemandTest::Outcome::exceeded && by_demand.at != never) {
     overfull_ = by_demand.at;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/own_subscriptions.hpp"
 #include "by_simulation.hpp"
 #include "certainty.hpp"
 #include "graph_remarks.hpp"
@@ -304,7 +305,9 @@ std::string_view text(Verdict verdict) noexcept {
   return verdict == Verdict::misses ? "misses" : "not_proved";
 }
 
-Report analyse(const application::Application& application, const Options& options) {
+namespace {
+
+Report analyse_seen(const application::Application& application, const Options& options) {
   const Interruptible interruptible{options.stop};
   const sched::CompiledStrategy strategy = application::compile(application);
   Report report{.application = application.name,
@@ -337,7 +340,25 @@ Report analyse(const application::Application& application, const Options& optio
   return report;
 }
 
-bool accepts(const application::Application& application) {
+}  // namespace
+
+Report analyse(const application::Application& application, const Options& options) {
+  if (!application::has_stock_executor(application)) {
+    return analyse_seen(application, options);
+  }
+  Report report = analyse_seen(application::with_own_subscriptions(application), options);
+  for (const application::Callback& callback : application.callbacks) {
+    if (std::ranges::any_of(callback.task.reads,
+                            [](const sched::Read& read) { return read.max_age.count() > 0; })) {
+      report.remarks.push_back("'" + callback.task.name + "' has a maximum age, which " +
+                               application.policy + " does not keep: left out");
+    }
+  }
+  return report;
+}
+
+bool accepts(const application::Application& described) {
+  const application::Application application = application::with_own_subscriptions(described);
   const sched::CompiledStrategy strategy = application::compile(application);
   return std::ranges::all_of(strategy.scenarios(), [&](const sched::CompiledScenario& scenario) {
     ScenarioModel model{application, strategy, scenario};

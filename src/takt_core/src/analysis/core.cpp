@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
+#include "../sched/stock_executor.hpp"
 #include "takt/analysis/edf.hpp"
 #include "takt/analysis/fixed_priority.hpp"
+#include "wait_set.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -14,9 +17,8 @@ bool within(const Demand& demand, const Response& response) noexcept {
   return response.bound && *response.bound <= demand.deadline;
 }
 
-CoreBounds fixed_priority_bounds(std::span<const Demand> demands, Effort& effort,
-                                 const Supply& supply) {
-  CoreBounds result{.responses = fixed_priority_responses(demands, effort, supply)};
+CoreBounds judged(std::span<const Demand> demands, std::vector<Response> responses) {
+  CoreBounds result{.responses = std::move(responses)};
   bool all = true;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     if (!demands[i].interrupt && !within(demands[i], result.responses[i])) {
@@ -66,6 +68,12 @@ Test test_for(const sched::Policy& policy) noexcept {
   if (name == "p-rm" || name == "cw-edf") {
     return Test::schedule_graph;
   }
+  if (name == sched::wait_set_name) {
+    return Test::wait_set;
+  }
+  if (name == sched::arrival_order_name) {
+    return Test::arrival_order;
+  }
   return Test::none;
 }
 
@@ -76,7 +84,13 @@ sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noe
 CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort,
                   const Supply& supply) {
   if (test == Test::fixed_priority) {
-    return fixed_priority_bounds(demands, effort, supply);
+    return judged(demands, fixed_priority_responses(demands, effort, supply));
+  }
+  if (test == Test::wait_set) {
+    return judged(demands, wait_set_responses(demands, effort, supply));
+  }
+  if (test == Test::arrival_order) {
+    return judged(demands, arrival_order_responses(demands, effort, supply));
   }
   if (test == Test::edf || test == Test::non_preemptive_edf) {
     return edf_bounds(demands, test == Test::edf, effort, supply);
@@ -97,7 +111,7 @@ std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& 
     }
     return by_demand.outcome == DemandTest::Outcome::met;
   }
-  return {};
+  return bounds(test, demands, effort, supply).schedulable;
 }
 
 }  // namespace takt::analysis

@@ -56,6 +56,10 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   }
   if (test == Test::fixed_priority) {
     method = fixed_priority_method(demand, response, demands);
+  } else if (test == Test::wait_set) {
+    method = methods::wait_set;
+  } else if (test == Test::arrival_order) {
+    method = methods::arrival_order;
   } else if (core.from_demand && response.bound == demand.deadline) {
     method = methods::within_demand;
   } else if (test == Test::edf) {

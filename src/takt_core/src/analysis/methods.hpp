@@ -40,6 +40,10 @@ inline constexpr std::string_view bounded_delay =
 inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
 inline constexpr std::string_view over_supply =
     "utilization above the rate of the supply (Shin & Lee 2003), eq. 18";
+inline constexpr std::string_view wait_set =
+    "rounds of the wait set (Casini et al. 2019; Blaß et al. 2021), eq. 19";
+inline constexpr std::string_view arrival_order =
+    "in the order of arrival, not preemptive (Teper et al. 2024), eq. 20";
 inline constexpr std::string_view schedule_graph =
     "schedule graph (Nasri & Brandenburg 2017), eq. 8";
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";

@@ -115,12 +115,18 @@ nanoseconds Application::worst_overhead(const Callback& callback,
   nanoseconds result = overheads.dispatch + segments * overheads.preemption;
   for (const std::string& written : task.writes) {
     const Topic* topic = find_topic(written);
+    if (topic != nullptr && topic->local) {
+      continue;
+    }
     result +=
         callback.messages_on(written) * message_cost(overheads.publish, overheads.publish_per_kib,
                                                      topic == nullptr ? 0 : topic->bytes);
   }
   const auto delivered = [this](const std::string& read, bool all) {
     const Topic* topic = find_topic(read);
+    if (topic != nullptr && topic->local) {
+      return nanoseconds{0};
+    }
     const nanoseconds one = message_cost(overheads.deliver, overheads.deliver_per_kib,
                                          topic == nullptr ? 0 : topic->bytes);
     return one * static_cast<std::int64_t>(topic == nullptr || !all ? 1 : topic->depth);

@@ -8,8 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "../sched/stock_executor.hpp"
 #include "object.hpp"
+#include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
+#include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
 namespace takt::application {
@@ -234,6 +237,30 @@ Overheads parse_overheads(const Json& json, const std::string& path) {
   return overheads;
 }
 
+void parse_executor(Object& object, Application& application) {
+  constexpr std::string_view own = "takt";
+  std::string executor{own};
+  object.read("executor", executor);
+  if (executor == own) {
+    object.read("policy", application.policy);
+    static_cast<void>(sched::parse_policy(application.policy));
+    return;
+  }
+  if (!sched::stock_executor(executor)) {
+    std::vector<std::string_view> names{own};
+    names.insert(names.end(), sched::stock_executor_names.begin(),
+                 sched::stock_executor_names.end());
+    throw sched::ScheduleError("executor " + sched::name_text(executor), "unknown executor",
+                               sched::fix_text(executor, names));
+  }
+  if (object.find("policy") != nullptr) {
+    throw sched::ScheduleError("executor " + sched::name_text(executor),
+                               "it has an order of its own, and the application has a policy",
+                               "remove policy, or use the executor 'takt'");
+  }
+  application.policy = executor;
+}
+
 void check_chains(const Application& application) {
   std::set<std::string> names;
   for (const Callback& callback : application.callbacks) {
@@ -279,8 +306,7 @@ Application parse(std::string_view json) {
     Object::fail("/name", "is not a text");
   }
   object.read("name", application.name);
-  object.read("policy", application.policy);
-  static_cast<void>(sched::parse_policy(application.policy));
+  parse_executor(object, application);
   if (object.find("cpus") != nullptr) {
     application.cpus.clear();
   }
@@ -312,6 +338,7 @@ Application parse(std::string_view json) {
     application.overheads = parse_overheads(*overheads, "/overheads");
   }
   object.finish();
+  check_stock_executor(application);
   check_chains(application);
   return application;
 }

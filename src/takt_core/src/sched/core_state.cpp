@@ -225,10 +225,22 @@ const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
   return *started_.insert(started_.begin() + static_cast<std::ptrdiff_t>(at), entry);
 }
 
+void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {
+  if (in_rounds_) {
+    apply_overrun(task, started);
+  }
+}
+
 void CoreState::settle(CoreTask& task, TimePoint ended) noexcept {
+  if (!in_rounds_) {
+    apply_overrun(task, ended);
+  }
+}
+
+void CoreState::apply_overrun(CoreTask& task, TimePoint time) noexcept {
   if (!task.leaves) {
-    tell(task, task.kind == TaskKind::timer ? task.timer.end_of_job(ended)
-                                            : task.messages.end_of_job(ended));
+    tell(task, task.kind == TaskKind::timer ? task.timer.end_of_job(time)
+                                            : task.messages.end_of_job(time));
   }
 }
 

@@ -159,6 +159,9 @@ TopicState& Model::topic(const std::string& name) {
   const application::Topic defaults;
   const application::Topic& described = declared == nullptr ? defaults : *declared;
   added.messages.resize(described.depth);
+  if (described.local) {
+    return added;
+  }
   const application::Overheads& costs = application_->overheads;
   added.publish_cost = message_cost(costs.publish, costs.publish_per_kib, described.bytes);
   added.deliver_cost = message_cost(costs.deliver, costs.deliver_per_kib, described.bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../sched/stock_executor.hpp"
 #include "takt/os/saturating.hpp"
 
 namespace takt::sim {
@@ -42,6 +43,9 @@ Partition::Partition(Model& model, std::size_t number, bool fixed, Trace& trace)
     task(index).partition = this;
   }
   state_.set_depth(depth_of(model.compiled().strategy, core, fixed));
+  if (sched::collects_in_rounds(model.compiled().strategy.scenarios().front().policy())) {
+    state_.collect_in_rounds();
+  }
   if (const application::Core* const declared = model.application().find_core(core.cpu)) {
     const Options& options = model.options();
     withheld_ = Withheld{*declared, options.execution == ExecutionTimes::drawn, options.seed};
@@ -131,6 +135,7 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   task.job = started.job;
   const Job& job = task.job;
   record(EventType::start, now, task, job.index, job.priority);
+  state_.settle_start(task, now);
   task.metrics.start_delay.record(os::sub_sat(now, job.release));
   task.computes = task.plain ? task.execution(job) : read_and_compute(task, job, now);
   if (limits_) {

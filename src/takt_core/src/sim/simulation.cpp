@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "../application/own_subscriptions.hpp"
 #include "model.hpp"
 #include "partition.hpp"
 #include "takt/os/saturating.hpp"
@@ -205,6 +206,10 @@ class Simulation {
 }  // namespace
 
 Result simulate(const application::Application& application, const Options& options) {
+  if (application::has_stock_executor(application)) {
+    const application::Application seen = application::with_own_subscriptions(application);
+    return Simulation{seen, options}.run();
+  }
   return Simulation{application, options}.run();
 }
 

@@ -31,6 +31,8 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
     if document.get("cores"):
         lines.append("cores:")
         lines += [f"  {one['cpu']}: {_mapping(_core(one))}" for one in document["cores"]]
+    if "executor" in document:
+        lines.append(f"executor: {document['executor']}")
     if "policy" in document:
         lines.append(f"policy: {document['policy']}")
     lines += ["nodes:", *_nodes(document["callbacks"], sizes, notes)]

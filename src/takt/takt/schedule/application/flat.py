@@ -20,7 +20,7 @@ def flat(application: Application) -> dict[str, Any]:
     return {
         "version": VERSION,
         "name": application.name or "application",
-        **_given(policy=application.policy, cpus=application.cpus),
+        **_given(executor=application.executor, policy=application.policy, cpus=application.cpus),
         **_cores(application),
         "callbacks": [
             _callback(node, f"{node}.{name}", callback)

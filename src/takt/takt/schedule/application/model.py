@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -42,6 +42,10 @@ Policy = Annotated[
         description="fp, rm, dm, edf, np-fp, np-edf, p-rm or cw-edf",
     ),
 ]
+#: rclcpp's own, which analysis and simulation know; also approaches of ``takt execute``.
+StockExecutor = Literal["rclcpp_single_threaded", "rclcpp_events"]
+STOCK_EXECUTORS: tuple[str, ...] = get_args(StockExecutor)
+Executor = Literal["takt", StockExecutor]
 Cpu = Annotated[int, Field(ge=0, strict=True)]
 Priority = Annotated[int, Field(ge=1, le=98, strict=True)]
 Deadline = Annotated[Duration, AfterValidator(_above_zero)]
@@ -327,6 +331,11 @@ class Application(Strict):
         description="supply, latency and interrupts of cores, by number; default: a core provides "
         "all of its time at once",
     )
+    executor: Executor | None = Field(
+        None,
+        description="takt, or one of rclcpp's own executors, which have an order of their own "
+        "instead of a policy, one core and no scenarios; default: takt",
+    )
     policy: Policy | None = Field(None, description="scheduling policy; default: fp")
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
         description="nodes by name, each with callbacks by name"
@@ -378,4 +387,6 @@ class Application(Strict):
                 return self._source.where(places[name])
             if name == self.policy:
                 return self._source.where(("policy",))
+            if name == self.executor:
+                return self._source.where(("executor",))
         return self._source.where(())

@@ -24,6 +24,7 @@ from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_si
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop, Until
+from takt.schedule.application.model import STOCK_EXECUTORS
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.trace import file as traces
@@ -68,6 +69,7 @@ def execute(
         raise TaktError(f"unknown approach {approach!r}", fix="one of " + ", ".join(APPROACHES))
     if policy is not None:
         application = with_policy(application, policy)
+    application = _with_executor(application, approach)
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")
     _check_cpus(application)
@@ -93,6 +95,16 @@ def execute(
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
+
+
+def _with_executor(application: Flat, approach: str) -> Flat:
+    """The application of the executor that runs it: the trace describes what was executed."""
+    kept = {key: value for key, value in application.items() if key != "executor"}
+    one_core = len(application.get("cpus", [0])) == 1
+    if approach not in STOCK_EXECUTORS or not one_core or application.get("scenarios"):
+        return kept
+    kept.pop("policy", None)
+    return {**kept, "executor": approach}
 
 
 def with_policy(application: Flat, policy: str) -> Flat:
@@ -200,7 +212,7 @@ class _Executing:
         return Execution(
             application=str(application.get("name", "")),
             approach=approach,
-            policy=str(application.get("policy", "fp"))
+            policy=str(application.get("executor") or application.get("policy", "fp"))
             if approach in traces.SCHEDULED
             else approach,
             seed=seed,

@@ -23,7 +23,9 @@ enum class Test : std::uint8_t {
   /// for policies that leave the core idle on purpose; ScenarioModel runs it, and also uses it when
   /// a test of another non-preemptive policy fails
   schedule_graph,
-  none,  ///< a comparator of the user: nothing is known about it
+  wait_set,       ///< rclcpp's single-threaded executor
+  arrival_order,  ///< rclcpp's events executor
+  none,           ///< a comparator of the user: nothing is known about it
 };
 
 /// The test of a policy.

@@ -69,6 +69,7 @@ struct Topic {
   std::size_t depth = 1;           ///< Depth of the history (KEEP_LAST).
   bool reliable = true;            ///< Reliability of the QoS.
   bool external = false;           ///< Written by something outside of the application.
+  bool local = false;              ///< Within a node: its messages cost nothing.
   nanoseconds external_period{0};  ///< Period of external messages; 0: none.
 };
 
@@ -104,8 +105,10 @@ struct TAKT_CORE_PUBLIC Overheads {
 
 /// The whole description.
 struct TAKT_CORE_PUBLIC Application {
-  std::string name = {};                 ///< Appears in reports.
-  std::string policy = "fp";             ///< A name of sched::parse_policy().
+  std::string name = {};  ///< Appears in reports.
+  /// A name of sched::parse_policy(), or one of rclcpp's executors: "rclcpp_single_threaded",
+  /// "rclcpp_events".
+  std::string policy = "fp";
   std::vector<int> cpus = {0};           ///< CPUs to place the tasks on.
   std::vector<Core> cores = {};          ///< What is known about these; the others are whole.
   std::vector<Callback> callbacks = {};  ///< All callbacks; their order is that of task indices.

@@ -141,8 +141,16 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Recomputes the task's next release, after its timer was set or its data was requested.
   void look(CoreTask& task) noexcept;
 
-  /// Turns all releases up to `now` into jobs.
+  /// Collects jobs in rounds, as the wait set of rclcpp does: releases become jobs only when no job
+  /// is pending. A timer drops the releases that have passed when its job starts, not when it ends.
+  void collect_in_rounds() noexcept { in_rounds_ = true; }
+
+  /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have
+  /// started.
   void release_due(TimePoint now) noexcept {
+    if (in_rounds_ && !ready_.empty()) {
+      return;
+    }
     while (calendar_.first_time() <= now) {
       release(*members_[calendar_.first()], now);
     }
@@ -158,8 +166,11 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Starts the job that choose() returned. The result is valid until the next start or end.
   const Started& start(const Job& chosen) noexcept;
 
+  /// In rounds, the first step when a job has started: applies the overrun policy.
+  void settle_start(CoreTask& task, TimePoint started) noexcept;
+
   /// First step when a job has ended: applies the overrun policy to the releases that came
-  /// meanwhile.
+  /// meanwhile, unless settle_start() did.
   void settle(CoreTask& task, TimePoint ended) noexcept;
 
   /// Second step: removes the job from the started ones.
@@ -237,8 +248,11 @@ class TAKT_CORE_PUBLIC CoreState {
   [[nodiscard]] Level system_ceiling() const noexcept;
   [[nodiscard]] Started& started_entry(const CoreTask& task) noexcept;
 
+  void apply_overrun(CoreTask& task, TimePoint time) noexcept;
+
   CoreListener* listener_;
   bool fixed_;
+  bool in_rounds_ = false;
   std::size_t depth_;
   const Target* target_ = nullptr;
   const Roster* roster_ = nullptr;

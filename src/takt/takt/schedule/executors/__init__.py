@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One application under every executor that the analysis and the simulation know."""

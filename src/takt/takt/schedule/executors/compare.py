@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analyses and simulates an application under each executor and policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, get_args
+
+from takt.errors import TaktError
+from takt.schedule.analysis.ask import analyse
+from takt.schedule.analysis.model import CallbackBound, ChainBound
+from takt.schedule.application.model import STOCK_EXECUTORS
+from takt.schedule.executors.model import Candidate, Comparison, Figures
+from takt.schedule.generate.values import Policy
+from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
+from takt.schedule.simulation.simulate import simulate
+
+TAKT = "takt"
+POLICIES: tuple[str, ...] = get_args(Policy)
+Execution = Literal["worst", "drawn"]
+_OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
+Flat = dict[str, Any]
+
+
+def compare(
+    flat: Flat,
+    where: str,
+    *,
+    duration: int | Literal["hyperperiod"] | None = None,
+    execution: Execution = "drawn",
+    seed: int = 1,
+    progress: Callable[[str, float], object] = lambda _name, _share: None,
+) -> Comparison:
+    """The application in its flat form under each candidate, its own first.
+
+    ``duration``: as in simulate(). ``progress`` receives the candidate and the share that is done.
+    Raises TaktError where none of them can run it.
+    """
+    candidates: list[Candidate] = []
+    durations: list[float] = []
+    all_of_them = list(_candidates(flat))
+    for place, (executor, policy) in enumerate(all_of_them):
+        progress(policy or executor, place / len(all_of_them))
+        document = under(flat, executor, policy)
+        try:
+            candidate, ms = _judged(document, where, duration, execution, seed)
+        except TaktError as error:
+            candidate = _refused(error)
+        else:
+            durations.append(ms)
+        candidates.append(candidate.model_copy(update={"executor": executor, "policy": policy}))
+    if not durations:
+        raise TaktError(f"no executor can run it: {candidates[0].refused}", where=where)
+    return Comparison(
+        application=str(flat["name"]),
+        described=candidates[0].name,
+        scenario=first_scenario(flat),
+        duration_ms=durations[0],
+        execution=execution,
+        candidates=candidates,
+    )
+
+
+def under(flat: Flat, executor: str, policy: str | None) -> Flat:
+    """The application under another executor; scenarios without a policy of their own.
+
+    An executor of rclcpp has none: there it is the application in its first scenario.
+    """
+    kept = {key: value for key, value in flat.items() if key not in ("executor", "policy")}
+    if policy is None:
+        return {**_in_first_scenario(kept), "executor": executor}
+    scenarios = [
+        {key: value for key, value in one.items() if key != "policy"}
+        for one in kept.get("scenarios", [])
+    ]
+    return {**kept, "policy": policy, "scenarios": scenarios}
+
+
+def _in_first_scenario(flat: Flat) -> Flat:
+    scenarios = flat.get("scenarios") or []
+    if not scenarios:
+        return flat
+    name = first_scenario(flat)
+    changes = {
+        change["task"]: change
+        for one in scenarios
+        if one["name"] == name
+        for change in one["tasks"]
+    }
+    if any("expected_execution" in change for change in changes.values()):
+        return flat  # simulated times go with it; the executor refuses the scenarios
+    return {
+        **{key: value for key, value in flat.items() if key not in _OF_SCENARIOS},
+        "callbacks": [_changed(one, changes.get(one["name"], {})) for one in flat["callbacks"]],
+    }
+
+
+def first_scenario(flat: Flat) -> str | None:
+    """The scenario in which the application begins; None: it has no scenarios."""
+    scenarios = flat.get("scenarios") or [{"name": None}]
+    name: str | None = flat.get("default_scenario", scenarios[0]["name"])
+    return name
+
+
+def _changed(callback: Flat, change: Flat) -> Flat:
+    """What a scenario adds to reads and writes is there as well; the rest is replaced."""
+    added = {key: change[key] for key in ("reads", "writes") if change.get(key)}
+    rest = {key: value for key, value in change.items() if key not in ("task", "reads", "writes")}
+    return {
+        **callback,
+        **rest,
+        **{
+            key: [
+                *callback.get(key, []),
+                *(one for one in more if one not in callback.get(key, [])),
+            ]
+            for key, more in added.items()
+        },
+    }
+
+
+def _candidates(flat: Flat) -> Iterator[tuple[str, str | None]]:
+    executor = str(flat.get("executor", TAKT))
+    own = (executor, str(flat.get("policy", "fp")) if executor == TAKT else None)
+    yield own
+    for policy in POLICIES:
+        if (TAKT, policy) != own:
+            yield TAKT, policy
+    for stock in STOCK_EXECUTORS:
+        if (stock, None) != own:
+            yield stock, None
+
+
+def _judged(
+    document: Flat,
+    where: str,
+    duration: int | Literal["hyperperiod"] | None,
+    execution: Execution,
+    seed: int,
+) -> tuple[Candidate, float]:
+    bounds = analyse(document, where)
+    played = simulate(document, where=where, duration=duration, seed=seed, execution=execution)
+    described = {one["name"] for one in document["callbacks"]}
+    callbacks: dict[str, Figures] = {}
+    chains: dict[str, Figures] = {}
+    of_callback = {one.callback: one for one in played.callbacks}
+    of_chain = {one.chain: one for one in played.chains}
+    for scenario in bounds.scenarios:
+        for callback in scenario.callbacks:
+            if callback.name in described:
+                found = _callback(callback, of_callback[callback.name])
+                callbacks[found.name] = _worse(callbacks.get(found.name), found)
+        for chain in scenario.chains:
+            found = _chain(chain, of_chain[chain.name])
+            chains[found.name] = _worse(chains.get(found.name), found)
+    candidate = Candidate(
+        executor="",
+        policy=None,
+        refused=None,
+        verdict=bounds.verdict,
+        callbacks=list(callbacks.values()),
+        chains=list(chains.values()),
+    )
+    return candidate, played.duration_ms
+
+
+def _refused(error: TaktError) -> Candidate:
+    return Candidate(
+        executor="", policy=None, refused=error.what, verdict="not_proved", callbacks=[], chains=[]
+    )
+
+
+def _callback(bound: CallbackBound, played: CallbackResult) -> Figures:
+    return Figures(
+        name=bound.name,
+        limit_us=bound.deadline_us,
+        bound_us=bound.response_us,
+        verdict=bound.verdict,
+        above=played.misses,
+        **_times(played.response),
+    )
+
+
+def _chain(bound: ChainBound, played: ChainResult) -> Figures:
+    return Figures(
+        name=bound.name,
+        limit_us=bound.max_latency_us,
+        bound_us=bound.latency_us,
+        verdict="meets" if bound.meets or bound.max_latency_us is None else "not_proved",
+        above=played.violations,
+        **_times(played.latency),
+    )
+
+
+def _times(times: Times | None) -> dict[str, float | None]:
+    return {f"{key}_us": getattr(times, f"{key}_us", None) for key in ("p50", "p99", "max")}
+
+
+def _worse(one: Figures | None, other: Figures) -> Figures:
+    """Of two scenarios; no bound is the worst."""
+    if one is None or other.bound_us is None:
+        return other
+    return one if one.bound_us is None or one.bound_us >= other.bound_us else other

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document of ``takt compare-executors --json``. Times are in microseconds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from takt.schedule.analysis.model import Verdict
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Figures(_Document):
+    """A callback or a chain under one executor: what is proved, and what is simulated."""
+
+    name: str
+    limit_us: float | None  # deadline, or max_latency; None: none
+    bound_us: float | None  # of the response or the latency; None: no bound
+    verdict: Verdict  # about the limit
+    p50_us: float | None  # simulated; None: nothing ended
+    p99_us: float | None
+    max_us: float | None
+    above: int  # deadlines missed, or latencies above the limit
+
+
+class Candidate(_Document):
+    """An executor, Takt's with a policy."""
+
+    executor: str
+    policy: str | None  # None: the executor has none
+    refused: str | None  # why it cannot run the application; then nothing follows
+    verdict: Verdict
+    callbacks: list[Figures]
+    chains: list[Figures]
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return self.executor if self.policy is None else f"{self.executor} {self.policy}"
+
+
+class Comparison(_Document):
+    """The whole document."""
+
+    schema_version: Literal[1] = 1
+    application: str
+    described: str  # the candidate that is in the file
+    scenario: str | None  # the only one of rclcpp's executors; None: there is one anyway
+    duration_ms: float  # of virtual time, of each simulation
+    execution: Literal["worst", "drawn"]
+    candidates: list[Candidate]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison for people: the executors, then each callback and chain under all of them."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from takt.pages.row_table import Columns, RowTable, count
+from takt.schedule.analysis.show import WORDS
+from takt.schedule.executors.model import Candidate, Comparison, Figures
+
+Row = tuple[str, Figures]  # the candidate
+
+
+def show(console: Console, comparison: Comparison) -> None:
+    """Prints everything; the application's own executor stands first."""
+    taken = {"worst": "every job takes its worst case", "drawn": "execution times drawn"}
+    console.print(
+        f"[bold]{escape(comparison.application)}[/], described for {comparison.described};"
+        f" simulated for {comparison.duration_ms / 1000:.6g} s, {taken[comparison.execution]}",
+        soft_wrap=True,
+    )
+    candidates = [one for one in comparison.candidates if one.refused is None]
+    console.print(_candidates(candidates))
+    for kind in ("callbacks", "chains"):
+        names = dict.fromkeys(one.name for each in candidates for one in getattr(each, kind))
+        for name in names:
+            rows = [
+                (each.name, one)
+                for each in candidates
+                for one in getattr(each, kind)
+                if one.name == name
+            ]
+            console.print(_figures(name, rows))
+    if comparison.scenario is not None:
+        console.print(
+            f"rclcpp's executors have no scenarios: in scenario {escape(comparison.scenario)} only",
+            soft_wrap=True,
+        )
+    for each in comparison.candidates:
+        if each.refused is not None:
+            console.print(f"{each.name} is left out: {escape(each.refused)}", soft_wrap=True)
+
+
+def _candidates(candidates: list[Candidate]) -> RowTable[Candidate]:
+    def proved(one: Candidate) -> str:
+        limited = [each for each in [*one.callbacks, *one.chains] if each.limit_us is not None]
+        return f"{sum(each.verdict == 'meets' for each in limited)} of {len(limited)}"
+
+    return RowTable(
+        heading="executor",
+        rows=candidates,
+        name=lambda one: one.name,
+        always={
+            "limits\nproved": proved,
+            "simulated\nabove": lambda one: count(
+                sum(each.above for each in [*one.callbacks, *one.chains])
+            ),
+            "": lambda one: Text.from_markup(WORDS[one.verdict]),
+        },
+        words=frozenset({""}),
+    )
+
+
+def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
+    limit = rows[0][1].limit_us
+    columns: Columns[Row] = {
+        "bound": lambda row: _time(row[1].bound_us),
+        "simulated\np50": lambda row: _time(row[1].p50_us),
+        "\np99": lambda row: _time(row[1].p99_us),
+        "\nmax": lambda row: _time(row[1].max_us),
+        "": lambda row: (
+            Text.from_markup(WORDS[row[1].verdict]) if row[1].limit_us is not None else ""
+        ),
+    }
+    return RowTable(
+        heading=name if limit is None else f"{name} (limit {_time(limit)})",
+        rows=rows,
+        name=lambda row: row[0],
+        always=columns,
+        words=frozenset({""}),
+    )
+
+
+def _time(time_us: float | None) -> str:
+    if time_us is None:
+        return "–"
+    return f"{time_us / 1000:.4g} ms" if time_us >= 1000 else f"{time_us:.4g} µs"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "own_subscriptions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../sched/stock_executor.hpp"
+#include "../sched/text.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::application {
+namespace {
+
+using std::ranges::find;
+
+// The topic by which a node hands over what its subscription received.
+std::string handed_over(const std::string& callback, const std::string& topic) {
+  return callback + "." + topic;
+}
+
+void add_subscription(Application& application, std::size_t reader, const std::string& topic) {
+  const Callback& callback = application.callbacks[reader];
+  Callback added;
+  added.task.name = handed_over(callback.task.name, topic);
+  added.task.kind = sched::TaskKind::message;
+  added.task.trigger = topic;
+  added.task.writes = {added.task.name};
+  added.task.cpu = callback.task.cpu;
+  added.task.parameters.overrun = sched::Overrun::catch_up;
+  added.task.parameters.active = callback.task.parameters.active;
+  added.task.parameters.expected_execution = nanoseconds{1};
+  added.execution = {.best = nanoseconds{1}, .worst = nanoseconds{1}};
+  added.node = callback.node_name();
+  application.topics.push_back({.name = added.task.name, .local = true});
+  application.callbacks.push_back(std::move(added));
+}
+
+// Between two callbacks of a chain, the subscription by which the data goes.
+void extend(Chain& chain, const std::vector<sched::Task>& declared) {
+  const auto task = [&](const std::string& name) {
+    return find(declared, name, &sched::Task::name);
+  };
+  std::vector<std::string> path;
+  for (std::size_t i = 0; i < chain.callbacks.size(); ++i) {
+    if (i > 0) {
+      const auto writer = task(chain.callbacks[i - 1]);
+      const auto reader = task(chain.callbacks[i]);
+      const auto writes = [&](const std::string& topic) {
+        return find(writer->writes, topic) != writer->writes.end();
+      };
+      const auto read = std::ranges::find_if(reader->reads, writes, &sched::Read::topic);
+      if (!writes(reader->trigger) && read != reader->reads.end()) {
+        path.push_back(handed_over(reader->name, read->topic));
+      }
+    }
+    path.push_back(chain.callbacks[i]);
+  }
+  chain.callbacks = std::move(path);
+}
+
+}  // namespace
+
+bool has_stock_executor(const Application& application) {
+  return sched::stock_executor(application.policy) != nullptr;
+}
+
+Application with_own_subscriptions(Application application) {
+  if (!has_stock_executor(application)) {
+    return application;
+  }
+  const std::vector<sched::Task> declared = application.tasks();
+  for (Chain& chain : application.chains) {
+    extend(chain, declared);
+  }
+  for (Callback& callback : application.callbacks) {
+    if (callback.task.kind == sched::TaskKind::message) {
+      callback.task.parameters.overrun = sched::Overrun::catch_up;
+    }
+  }
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    for (const sched::Read& read : declared[i].reads) {
+      add_subscription(application, i, read.topic);
+    }
+    auto& reads = application.callbacks[i].task.reads;
+    for (sched::Read& read : reads) {
+      read = {.topic = handed_over(declared[i].name, read.topic)};
+    }
+  }
+  return application;
+}
+
+void check_stock_executor(const Application& application) {
+  if (!has_stock_executor(application)) {
+    return;
+  }
+  const std::string where = "executor " + sched::name_text(application.policy);
+  if (application.cpus.size() > 1) {
+    throw sched::ScheduleError(where,
+                               "it has one thread, and the application has " +
+                                   std::to_string(application.cpus.size()) + " cores",
+                               "name one core in cpus, or use the executor 'takt'");
+  }
+  if (application.strategy) {
+    throw sched::ScheduleError(where, "it has no scenarios, and the application has some",
+                               "remove scenarios, default_scenario and switches, or use the "
+                               "executor 'takt'");
+  }
+}
+
+}  // namespace takt::application

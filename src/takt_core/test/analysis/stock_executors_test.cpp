@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bounds for rclcpp's own executors against the simulator, which decides as they do.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "analysis/documents.hpp"
+#include "analysis/random_tasks.hpp"
+#include "analysis/simulated_applications.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::analysis {
+namespace {
+
+constexpr std::array executors = {"rclcpp_single_threaded", "rclcpp_events"};
+
+application::Application under(application::Application app, const std::string& executor) {
+  app.policy = executor;
+  app.cpus = {0};
+  for (application::Callback& callback : app.callbacks) {
+    callback.task.cpu = -1;
+  }
+  return app;
+}
+
+TEST(stock_executors, nothing_is_above_its_bound) {
+  Seen seen;
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(600));
+  for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
+    const application::Application drawn = RandomApplication{seed}.make();
+    for (const char* const executor : executors) {
+      const application::Application app = under(drawn, executor);
+      const Report report = analyse(app, {.sensitivity = false, .proposals = false});
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
+      for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+        compare(
+            app, report,
+            sim::simulate(
+                app,
+                {.duration = 120ms, .seed = seed, .execution = execution, .percentiles = false}),
+            seen);
+      }
+    }
+  }
+  EXPECT_GT(seen.accepted, rounds(200));
+  EXPECT_GT(seen.bounded, rounds(4000));
+  EXPECT_GT(seen.chains, rounds(400));
+  EXPECT_GT(seen.reached, rounds(5));
+}
+
+// Some microseconds of supply may be missing, and interrupts come.
+TEST(stock_executors, nothing_is_above_its_bound_where_the_core_is_withheld) {
+  Seen seen;
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(250));
+  for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
+    RandomTasks random{seed};
+    application::Application app =
+        under(RandomApplication{seed}.make(), executors.at(static_cast<std::size_t>(seed % 2)));
+    application::Core core{.cpu = 0};
+    core.supply =
+        application::Supply{.budget = nanoseconds{1000 * random.number(60, 100)}, .period = 100us};
+    core.latency = nanoseconds{random.number(0, 20'000)};
+    if (random.chance(0.5)) {
+      core.interrupts = {{.period = 1ms, .duration = 20us, .burst = random.number(1, 3)}};
+    }
+    app.cores = {core};
+    const Report report = analyse(app, {.sensitivity = false, .proposals = false});
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      compare(
+          app, report,
+          sim::simulate(
+              app, {.duration = 60ms, .seed = seed, .execution = execution, .percentiles = false}),
+          seen);
+    }
+  }
+  EXPECT_GT(seen.bounded, rounds(750));
+}
+
+// Each pair of periods and execution times, and each pair of offsets.
+TEST(stock_executors, no_offset_of_small_timers_leads_above_the_bound) {
+  int reached = 0;
+  for (const char* const executor : executors) {
+    for (int set = 0; set < 81; ++set) {
+      const std::array<int, 3> executions = {1 + set % 3, 1 + set / 3 % 3, 1 + set / 9 % 3};
+      const std::array<int, 3> periods = {5, 6 + set / 27, 12};
+      const auto document = [&](int second, int third) {
+        std::string callbacks;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const int offset = i == 1 ? second : i == 2 ? third : 0;
+          callbacks += (i == 0 ? "" : ", ") + std::string{"{'name': 'c"} + std::to_string(i) +
+                       "', 'period': " + std::to_string(periods.at(i)) +
+                       ", 'offset': " + std::to_string(offset) +
+                       ", 'execution': {'worst': " + std::to_string(executions.at(i)) + "}}";
+        }
+        return app(callbacks, ", 'executor': '" + std::string{executor} + "'");
+      };
+      const Report report =
+          analyse(parsed(document(0, 0)), {.sensitivity = false, .proposals = false});
+      for (int offsets = 0; offsets < periods[1] * periods[2] && !HasFailure(); ++offsets) {
+        const application::Application app =
+            parsed(document(offsets % periods[1], offsets / periods[1]));
+        const sim::Result result =
+            sim::simulate(app, {.duration = nanoseconds{300}, .percentiles = false});
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto& bound = report.scenarios.front().callbacks[i].response;
+          if (bound) {
+            EXPECT_LE(result.callbacks[i].response.max, *bound) << executor << " " << set;
+            reached += result.callbacks[i].response.max == *bound ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(reached, 100);
+}
+
+// Each callback once in the round in progress and once in the next, however often the others come.
+TEST(wait_set, a_round_bounds_what_comes_too_often_for_a_priority) {
+  const Report report = analyse_json(
+      app(timer("often", 4, 2, 1) + ", " + timer("also", 5, 2, 1) + ", " + timer("rare", 100, 3, 1),
+          ", 'executor': 'rclcpp_single_threaded'"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "rare").response, nanoseconds{2 * (2 + 2) + 3});
+  EXPECT_EQ(callback(scenario, "rare").verdict, Verdict::meets);
+}
+
+TEST(wait_set, what_comes_seldom_counts_once) {
+  const Report report = analyse_json(
+      app(timer("a", 100, 2, 1) + ", " + timer("b", 100, 3, 1) + ", " + timer("c", 100, 4, 1),
+          ", 'executor': 'rclcpp_single_threaded'"));
+  for (const CallbackReport& one : report.scenarios.front().callbacks) {
+    EXPECT_EQ(one.response, nanoseconds{9}) << one.name;
+  }
+}
+
+TEST(arrival_order, everything_that_is_released_before_comes_before) {
+  const Report report = analyse_json(
+      app(timer("a", 100, 2, 1) + ", " + timer("b", 100, 3, 1), ", 'executor': 'rclcpp_events'"));
+  EXPECT_EQ(report.policy, "rclcpp_events");
+  for (const CallbackReport& one : report.scenarios.front().callbacks) {
+    EXPECT_EQ(one.response, nanoseconds{5}) << one.name;
+  }
+}
+
+TEST(stock_executors, what_is_read_waits_for_its_subscription) {
+  const std::string reads = ", 'reads': [{'topic': 'scan', 'max_age': 50}]";
+  const Report report = analyse_json(app(
+      timer("n.scan", 20, 2, 1, ", 'writes': ['scan']") + ", " + timer("n.brake", 30, 3, 1, reads),
+      ", 'executor': 'rclcpp_single_threaded', 'topics': [{'name': 'scan'}], "
+      "'chains': [{'name': 'c', 'callbacks': ['n.scan', 'n.brake']}]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  ASSERT_EQ(scenario.callbacks.size(), 3U);
+  EXPECT_EQ(scenario.callbacks.back().name, "n.brake.scan");
+  EXPECT_TRUE(contains(report.remarks, "does not keep"));
+  EXPECT_TRUE(scenario.chains.front().latency.has_value());
+}
+
+TEST(stock_executors, what_they_do_not_have_is_refused) {
+  const std::string one = timer("a", 100, 2, 1);
+  const auto refused = [&](const std::string& more, const std::string& words) {
+    try {
+      static_cast<void>(parsed(app(one, more)));
+      ADD_FAILURE() << more;
+    } catch (const sched::ScheduleError& error) {
+      EXPECT_NE(std::string{error.what()}.find(words), std::string::npos) << error.what();
+    }
+  };
+  refused(", 'executor': 'rclcpp_event'", "rclcpp_events");
+  refused(", 'executor': 'rclcpp_events', 'policy': 'edf'", "an order of its own");
+  refused(", 'executor': 'rclcpp_events', 'cpus': [0, 1]", "one thread");
+  refused(", 'executor': 'rclcpp_events', 'scenarios': [{'name': 's', 'tasks': []}]",
+          "no scenarios");
+}
+
+}  // namespace
+}  // namespace takt::analysis

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulator under rclcpp's own executors, against a model of each that is written here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <random>
+
+#include "sim/schedule.hpp"
+
+namespace takt::sim {
+namespace {
+
+constexpr std::int64_t end_of_time = 200;
+
+// A timer, or a subscription to what callback `trigger` publishes at its end. In ticks.
+struct Small {
+  std::int64_t period = 0;  // 0: a subscription
+  std::int64_t offset = 0;
+  std::int64_t execution = 1;
+  std::size_t trigger = 0;
+};
+
+struct Ran {
+  std::size_t callback = 0;
+  std::int64_t release = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+
+  friend bool operator==(const Ran&, const Ran&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Ran& ran) {
+    return out << ran.callback << ": " << ran.release << " " << ran.start << ".." << ran.end;
+  }
+};
+
+// What both models share: who waits since when.
+class Model {
+ public:
+  explicit Model(const std::vector<Small>& callbacks)
+      : callbacks_(callbacks), messages_(callbacks.size()) {
+    for (const Small& callback : callbacks) {
+      expiry_.push_back(callback.offset);
+    }
+  }
+
+ protected:
+  [[nodiscard]] std::optional<std::int64_t> waits_since(std::size_t i) const {
+    if (callbacks_[i].period > 0) {
+      return expiry_[i] <= now_ ? std::optional{expiry_[i]} : std::nullopt;
+    }
+    return messages_[i].empty() ? std::nullopt : std::optional{messages_[i].front()};
+  }
+
+  void run(std::size_t i, bool drops) {
+    const Small& callback = callbacks_[i];
+    Ran ran{.callback = i, .release = *waits_since(i), .start = now_};
+    if (callback.period > 0) {
+      do {
+        expiry_[i] += callback.period;
+      } while (drops && expiry_[i] < now_);
+    } else {
+      messages_[i].pop_front();
+    }
+    now_ += callback.execution;
+    ran.end = now_;
+    for (std::size_t reader = 0; reader < callbacks_.size(); ++reader) {
+      if (callbacks_[reader].period == 0 && callbacks_[reader].trigger == i) {
+        messages_[reader].push_back(now_);
+      }
+    }
+    if (now_ <= end_of_time) {
+      ran_.push_back(ran);
+    }
+  }
+
+  void sleep() {
+    std::int64_t next = end_of_time;
+    for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+      next = callbacks_[i].period > 0 ? std::min(next, expiry_[i]) : next;
+    }
+    now_ = next;
+  }
+
+  [[nodiscard]] bool is_timer(std::size_t i) const { return callbacks_[i].period > 0; }
+
+  std::vector<Small> callbacks_;
+  std::vector<std::int64_t> expiry_;
+  std::vector<std::deque<std::int64_t>> messages_;
+  std::int64_t now_ = 0;
+  std::vector<Ran> ran_;
+};
+
+class WaitSetModel : Model {
+ public:
+  using Model::Model;
+
+  std::vector<Ran> run_all() {
+    while (now_ < end_of_time) {
+      std::vector<std::size_t> collected;
+      for (const bool timers : {true, false}) {
+        for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+          if (is_timer(i) == timers && waits_since(i)) {
+            collected.push_back(i);
+          }
+        }
+      }
+      for (const std::size_t i : collected) {
+        if (now_ < end_of_time) {
+          run(i, true);
+        }
+      }
+      if (collected.empty()) {
+        sleep();
+      }
+    }
+    return ran_;
+  }
+};
+
+class EventsModel : Model {
+ public:
+  using Model::Model;
+
+  std::vector<Ran> run_all() {
+    while (now_ < end_of_time) {
+      std::optional<std::size_t> first;
+      for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+        const auto since = waits_since(i);
+        if (since && (!first || *since < *waits_since(*first))) {
+          first = i;
+        }
+      }
+      if (first) {
+        run(*first, false);
+      } else {
+        sleep();
+      }
+    }
+    return ran_;
+  }
+};
+
+application::Application described(const std::vector<Small>& callbacks,
+                                   const std::string& executor) {
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    Task task{.name = "c" + std::to_string(i)};
+    task.kind = callbacks[i].period > 0 ? sched::TaskKind::timer : sched::TaskKind::message;
+    task.parameters.period = nanoseconds{callbacks[i].period};
+    task.parameters.offset = nanoseconds{callbacks[i].offset};
+    task.parameters.expected_execution = nanoseconds{callbacks[i].execution};
+    if (callbacks[i].period == 0) {
+      task.trigger = "t" + std::to_string(callbacks[i].trigger);
+    }
+    task.writes = {"t" + std::to_string(i)};
+    tasks.push_back(task);
+  }
+  application::Application result = application(tasks, executor);
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    result.topics.push_back({.name = "t" + std::to_string(i), .depth = 100});
+  }
+  return result;
+}
+
+std::vector<Ran> simulated(const std::vector<Small>& callbacks, const std::string& executor) {
+  const Schedule seen = schedule(described(callbacks, executor), nanoseconds{end_of_time});
+  std::vector<Ran> ran;
+  for (const Finished& job : seen.finished) {
+    const auto ticks = [](TimePoint time) { return time.time_since_epoch().count(); };
+    ran.push_back({job.id.first, ticks(job.release), ticks(job.start), ticks(job.end)});
+  }
+  return ran;
+}
+
+std::vector<std::size_t> order_of(const std::vector<Ran>& ran) {
+  std::vector<std::size_t> order;
+  for (const Ran& one : ran) {
+    order.push_back(one.callback);
+  }
+  return order;
+}
+
+TEST(wait_set, what_becomes_ready_in_a_round_waits_for_the_next) {
+  // Timer 1 is due while 0 runs, and subscription 2 was collected with neither of them.
+  const std::vector<Small> callbacks{
+      {.period = 100, .execution = 10}, {.period = 100, .offset = 5}, {.trigger = 0}};
+  EXPECT_EQ(order_of(simulated(callbacks, "rclcpp_single_threaded")),
+            (std::vector<std::size_t>{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(wait_set, a_callback_runs_once_in_a_round) {
+  // Three messages wait; the timer runs between any two of them.
+  const std::vector<Small> callbacks{{.period = 40, .execution = 1},
+                                     {.period = 4, .offset = 2, .execution = 7},
+                                     {.execution = 3, .trigger = 1}};
+  const auto ran = simulated(callbacks, "rclcpp_single_threaded");
+  for (std::size_t i = 1; i < ran.size(); ++i) {
+    EXPECT_FALSE(ran[i].callback == 2 && ran[i - 1].callback == 2) << i;
+  }
+}
+
+TEST(wait_set, a_timer_drops_the_expiries_before_its_start) {
+  const std::vector<Small> callbacks{{.period = 200, .execution = 35}, {.period = 10, .offset = 1}};
+  const auto ran = simulated(callbacks, "rclcpp_single_threaded");
+  ASSERT_GE(ran.size(), 3U);
+  EXPECT_EQ(ran[1], (Ran{.callback = 1, .release = 1, .start = 35, .end = 36}));
+  EXPECT_EQ(ran[2].release, 41);
+}
+
+TEST(wait_set, a_timer_keeps_the_expiry_during_its_own_job) {
+  const std::vector<Small> callbacks{{.period = 10, .execution = 14}};
+  const auto ran = simulated(callbacks, "rclcpp_single_threaded");
+  ASSERT_GE(ran.size(), 3U);
+  EXPECT_EQ(ran[1], (Ran{.callback = 0, .release = 10, .start = 14, .end = 28}));
+  EXPECT_EQ(ran[2].release, 20);
+}
+
+TEST(events, expiries_and_messages_run_in_the_order_of_their_arrival) {
+  const std::vector<Small> callbacks{{.period = 100, .execution = 35}, {.period = 10, .offset = 1}};
+  EXPECT_EQ(
+      order_of(simulated(callbacks, "rclcpp_events")),
+      (std::vector<std::size_t>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+}
+
+// Two timers and two subscriptions in all ways, as far as they differ.
+TEST(stock_executors, the_simulator_decides_as_the_models_do) {
+  std::mt19937_64 engine{7};
+  const auto number = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution{least, most}(engine);
+  };
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<Small> callbacks;
+    const std::int64_t count = number(1, 6);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool timer = i == 0 || number(0, 1) == 0;
+      callbacks.push_back({.period = timer ? number(3, 30) : 0,
+                           .offset = timer ? number(0, 9) : 0,
+                           .execution = number(1, 6),
+                           .trigger = timer ? 0 : static_cast<std::size_t>(number(0, i - 1))});
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    ASSERT_EQ(simulated(callbacks, "rclcpp_single_threaded"), WaitSetModel{callbacks}.run_all());
+    ASSERT_EQ(simulated(callbacks, "rclcpp_events"), EventsModel{callbacks}.run_all());
+  }
+}
+
+}  // namespace
+}  // namespace takt::sim
