@@ -88,7 +88,7 @@ void Partition::choose(TimePoint now) noexcept {
   if (pending_ != nullptr) {
     follow(now);
   }
-  state_.release_due(now);
+  state_.collect_due(now);
   wake_ = TimePoint::max();
   if (const Job* const chosen = state_.choose(now, wake_)) {
     start(*chosen, now);

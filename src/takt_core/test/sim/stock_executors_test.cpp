@@ -217,6 +217,22 @@ TEST(wait_set, a_timer_keeps_the_expiry_during_its_own_job) {
   EXPECT_EQ(ran[2].release, 20);
 }
 
+// The simulator looks at a core when its supply ends, too.
+TEST(wait_set, nothing_is_collected_while_the_last_callback_of_a_round_runs) {
+  application::Application app = described({{.period = 200, .offset = 18},
+                                            {.period = 200, .offset = 1},
+                                            {.period = 200, .execution = 20}},
+                                           "rclcpp_single_threaded");
+  app.cores = {
+      {.cpu = 0,
+       .supply = application::Supply{.budget = nanoseconds{8}, .period = nanoseconds{10}}}};
+  std::vector<TaskIndex> order;
+  for (const Finished& job : schedule(app, nanoseconds{100}).finished) {
+    order.push_back(job.id.first);
+  }
+  EXPECT_EQ(order, (std::vector<TaskIndex>{2, 0, 1}));
+}
+
 TEST(events, expiries_and_messages_run_in_the_order_of_their_arrival) {
   const std::vector<Small> callbacks{{.period = 100, .execution = 35}, {.period = 10, .offset = 1}};
   EXPECT_EQ(

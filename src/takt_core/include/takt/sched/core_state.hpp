@@ -141,16 +141,20 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Recomputes the task's next release, after its timer was set or its data was requested.
   void look(CoreTask& task) noexcept;
 
-  /// Collects jobs in rounds, as the wait set of rclcpp does: releases become jobs only when no job
-  /// is pending. A timer drops the releases that have passed when its job starts, not when it ends.
+  /// Collects jobs in rounds, as the wait set of rclcpp does: collect_due() makes jobs only when
+  /// none is pending or started. A timer drops the releases that have passed when its job starts,
+  /// not when it ends.
   void collect_in_rounds() noexcept { in_rounds_ = true; }
 
-  /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have
-  /// started.
-  void release_due(TimePoint now) noexcept {
-    if (in_rounds_ && !ready_.empty()) {
-      return;
+  /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have ended.
+  void collect_due(TimePoint now) noexcept {
+    if (!in_rounds_ || (ready_.empty() && started_.empty())) {
+      release_due(now);
     }
+  }
+
+  /// Turns all releases up to `now` into jobs.
+  void release_due(TimePoint now) noexcept {
     while (calendar_.first_time() <= now) {
       release(*members_[calendar_.first()], now);
     }
