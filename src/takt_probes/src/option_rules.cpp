@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "takt/probe/failure.hpp"
+#include "takt/probe/supply_loop.hpp"
 #include "takt/probe/text_head.hpp"
 
 namespace takt::probe {
@@ -179,6 +180,23 @@ void check_bus(const Options& options) {
   }
 }
 
+void check_supply(const Options& options) {
+  if (options.kind != Kind::supply) {
+    if (!options.gaps.empty()) {
+      refuse("--gaps", options.gaps.string(),
+             "a " + std::string{name_of(options.kind)} + " looks for no gaps", "leave it away");
+    }
+    return;
+  }
+  if (options.cpus.empty()) {
+    throw UsageError{{.what = "--cpu is missing",
+                      .why = "a supply is that of one core",
+                      .fix = "name the core, such as --cpu 1"}};
+  }
+  check_range("--period-ns", options.period.count(), shortest_supply_period.count(),
+              longest_supply_period.count());
+}
+
 void check_wait(const Options& options, const Capability& capability) {
   if (std::ranges::find(capability.waits, options.wait) == capability.waits.end()) {
     refuse("--wait", std::string{name_of(options.wait)},
@@ -278,6 +296,7 @@ void check_together(Options& options, std::string_view stack,
   check_dscp(options, stack, capability);
   check_allocator(options, capability);
   check_bus(options);
+  check_supply(options);
   check_executor(options, capability);
   check_there("--durability", options.durability, Durability::volatile_, capability.durabilities,
               options);

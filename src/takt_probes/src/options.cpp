@@ -28,7 +28,8 @@ const Names<Kind> kinds{{"wakeup", Kind::wakeup},
                         {"timer-cyclic", Kind::timer_cyclic},
                         {"pingpong", Kind::pingpong},
                         {"pubsub", Kind::pubsub},
-                        {"ethercat", Kind::ethercat}};
+                        {"ethercat", Kind::ethercat},
+                        {"supply", Kind::supply}};
 const Names<Role> roles{{"both", Role::both},
                         {"ping", Role::ping},
                         {"pong", Role::pong},
@@ -189,6 +190,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   app.add_option("--slaves", slaves, "Required number of slaves (ethercat); 0: any number")
       ->capture_default_str();
   app.add_option("--samples", options.samples, "Sample file to create");
+  app.add_option("--gaps", options.gaps, "File of the gaps to create (supply)");
   app.add_option("--result", options.result, "Result document to write; default: standard output");
   app.add_flag("--capabilities", only_capabilities, "Print the capabilities of this probe as JSON");
   for (CLI::Option* option : app.get_options()) {

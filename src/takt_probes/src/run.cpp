@@ -18,6 +18,7 @@
 #include "takt/probe/link.hpp"
 #include "takt/probe/result.hpp"
 #include "takt/probe/roles.hpp"
+#include "takt/probe/supply_loop.hpp"
 #include "takt/probe/timer_loops.hpp"
 #include "takt/probe/traffic_class.hpp"
 #include "takt/probe/watchdog.hpp"
@@ -118,6 +119,13 @@ class Measurement {
     const Bench bench{options_, stop_, samples_ ? &*samples_ : nullptr};
     if (options_.kind == Kind::wakeup) {
       result.outcome = wakeup(bench);
+      finish();
+    } else if (options_.kind == Kind::supply) {
+      std::optional<SampleFile> gaps;
+      if (!options_.gaps.empty()) {
+        gaps.emplace(options_.gaps, options_.count * gaps_of_a_window(options_.period));
+      }
+      result.outcome = supply(bench, gaps ? &*gaps : nullptr);
       finish();
     } else if (is_timer(options_.kind)) {
       const auto timer = stack_.open_timer(options_, stop_);

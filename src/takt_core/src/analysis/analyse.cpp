@@ -2,6 +2,7 @@
 #include "takt/analysis/analyse.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "../application/own_subscriptions.hpp"
@@ -15,6 +16,7 @@
 #include "switches.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
+#include "takt/stats/exceedance.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -36,6 +38,30 @@ std::string declared_of(const application::Core& core) {
     add("interrupts");
   }
   return text;
+}
+
+// What is assumed about a core. A measured supply has a rate and a delay, so up to two of its
+// windows decide: its confidence is that of a share of windows of which one was below.
+std::string assumption_of(const application::Core& core) {
+  const std::string what = declared_of(core);
+  if (what.empty()) {
+    return {};
+  }
+  const std::string of = what + " of core " + std::to_string(core.cpu);
+  if (!core.measured) {
+    return "assuming the declared " + of;
+  }
+  constexpr double confidence = 0.95;
+  const auto windows = static_cast<std::uint64_t>(core.measured->windows);
+  const double less = stats::exceedance(std::min<std::uint64_t>(1, windows), windows, confidence)
+                          .upper_bound;
+  char text[128];
+  std::snprintf(text, sizeof(text),
+                " (%lld windows of %.6g ms; with %.0f %% confidence at most %.3g %% provide less)",
+                static_cast<long long>(core.measured->windows),
+                std::chrono::duration<double, std::milli>{core.measured->window}.count(),
+                100 * confidence, 100 * less);
+  return "assuming the measured " + of + text;
 }
 
 class ScenarioAnalysis {
@@ -325,9 +351,8 @@ Report analyse_seen(const application::Application& application, const Options& 
     report.remarks.emplace_back("overheads of executor and messages are left out");
   }
   for (const application::Core& core : application.cores) {
-    if (const std::string declared = declared_of(core); !declared.empty()) {
-      report.remarks.push_back("assuming the declared " + declared + " of core " +
-                               std::to_string(core.cpu));
+    if (std::string assumption = assumption_of(core); !assumption.empty()) {
+      report.remarks.push_back(std::move(assumption));
     }
   }
   if (strategy.scenarios().size() > 1) {

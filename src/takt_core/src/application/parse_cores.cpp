@@ -54,6 +54,20 @@ Interrupts parse_interrupts(const Json& json, const std::string& path) {
   return interrupts;
 }
 
+Measured parse_measured(const Json& json, const std::string& path) {
+  constexpr std::int64_t most_windows = 1'000'000'000;
+  constexpr nanoseconds tick{1};
+  Object object{json, path};
+  Measured measured;
+  object.read("windows", measured.windows);
+  if (measured.windows < 1 || measured.windows > most_windows) {
+    Object::fail(object.at("windows"), "is not a number from 1 to " + std::to_string(most_windows));
+  }
+  read_time(object, "window", tick, measured.window);
+  object.finish();
+  return measured;
+}
+
 }  // namespace
 
 Core parse_core(const Json& json, const std::string& path) {
@@ -66,6 +80,9 @@ Core parse_core(const Json& json, const std::string& path) {
   object.each("interrupts", [&](const Json& item, const std::string& at) {
     core.interrupts.push_back(parse_interrupts(item, at));
   });
+  if (const Json* const measured = object.find("measured")) {
+    core.measured = parse_measured(*measured, object.at("measured"));
+  }
   object.finish();
   return core;
 }

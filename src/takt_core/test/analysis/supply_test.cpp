@@ -194,6 +194,15 @@ TEST(supply, is_named_by_bounds_and_by_the_verdict) {
   EXPECT_LT(*scenario.sensitivity->all, 1.01);
 }
 
+// 95 % is the share of runs in which no more than one of 100 windows is below where 4.7 % are.
+TEST(supply, that_was_measured_is_an_assumption_with_its_confidence) {
+  const std::string measured = ", 'measured': {'windows': 100, 'window': 50000000}";
+  const Report report = on("'supply': {'budget': 4000, 'period': 5000}" + measured);
+  EXPECT_EQ(report.remarks.back(),
+            "assuming the measured supply of core 0 (100 windows of 50 ms; with 95 % confidence at "
+            "most 4.66 % provide less)");
+}
+
 // Utilization 0.5 is no proof of a miss where more may be supplied than declared.
 TEST(supply, below_the_utilization_proves_nothing) {
   for (const auto* const policy : {"fp", "edf", "np-edf"}) {

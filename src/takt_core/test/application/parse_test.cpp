@@ -153,7 +153,8 @@ TEST(ParseApplication, cores_have_a_supply_a_latency_and_interrupts) {
       "cpus": [0, 1, 2], "cores": [
         {"cpu": 1, "latency": 50000, "supply": {"budget": 8000000, "period": 10000000},
          "interrupts": [{"period": 1000000, "duration": 20000, "burst": 4}]},
-        {"cpu": 2, "supply": {"rate": 900000000, "delay": 2000000}}]})");
+        {"cpu": 2, "supply": {"rate": 900000000, "delay": 2000000},
+         "measured": {"windows": 300, "window": 100000000}}]})");
   EXPECT_EQ(application.find_core(0), nullptr);
   const Core& periodic = *application.find_core(1);
   EXPECT_EQ(periodic.supply->budget, 8ms);
@@ -166,6 +167,9 @@ TEST(ParseApplication, cores_have_a_supply_a_latency_and_interrupts) {
   EXPECT_EQ(bounded.supply->rate, Supply::whole / 10 * 9);
   EXPECT_EQ(bounded.supply->delay, 2ms);
   EXPECT_EQ(bounded.supply->period, 0ms);
+  EXPECT_FALSE(periodic.measured);
+  EXPECT_EQ(bounded.measured->windows, 300);
+  EXPECT_EQ(bounded.measured->window, 100ms);
 }
 
 struct Refused {
@@ -251,7 +255,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"latency", core(R"({"cpu": 0, "latency": -1})"), "/cores/0/latency: is not a time"},
         Refused{"burst",
                 core(R"({"cpu": 0, "interrupts": [{"period": 9, "duration": 1, "burst": 0}]})"),
-                "/cores/0/interrupts/0/burst: is not a number from 1 to 1000"}),
+                "/cores/0/interrupts/0/burst: is not a number from 1 to 1000"},
+        Refused{"measured", core(R"({"cpu": 0, "measured": {"windows": 0, "window": 1}})"),
+                "/cores/0/measured/windows: is not a number from 1"},
+        Refused{"no_window", core(R"({"cpu": 0, "measured": {"windows": 1}})"),
+                "/cores/0/measured/window: is not a time from 1 ns"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(ParseApplication, a_refusal_fits_on_a_screen_whatever_is_refused) {

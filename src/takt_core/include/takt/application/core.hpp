@@ -34,12 +34,19 @@ struct Interrupts {
   std::int64_t burst = 1;   ///< So many may come at once: in a window t, t / period more.
 };
 
+/// On how much a measured supply rests: it is an assumption with a confidence.
+struct Measured {
+  std::int64_t windows = 0;  ///< In which the core was watched; above 0.
+  nanoseconds window{0};     ///< Length of each; above 0.
+};
+
 /// What is known about one core.
 struct TAKT_CORE_PUBLIC Core {
   int cpu = 0;                              ///< Number of the CPU.
   std::optional<Supply> supply = {};        ///< Nothing: all of the time.
   nanoseconds latency{0};                   ///< Before each job begins to compute, at most.
   std::vector<Interrupts> interrupts = {};  ///< All sources.
+  std::optional<Measured> measured = {};    ///< Nothing: all of this is declared.
 };
 
 }  // namespace takt::application

@@ -18,7 +18,8 @@
 ///     "tasks": [{"task": "guard.brake", "period": 5000000, "priority": 90, ...}]}],
 ///  "default_scenario": "docking",
 ///  "cores": [{"cpu": 1, "latency": 0, "supply": {"budget": 8000000, "period": 10000000},
-///     "interrupts": [{"period": 1000000, "duration": 20000, "burst": 1}]}],
+///     "interrupts": [{"period": 1000000, "duration": 20000, "burst": 1}],
+///     "measured": {"windows": 300, "window": 100000000}}],
 ///  "switches": [{"at": 0, "scenario": "docking"}],
 ///  "overheads": {"dispatch": 0, "preemption": 0, "release": 0, "publish": 0,
 ///     "publish_per_kib": 0, "deliver": 0, "deliver_per_kib": 0}}

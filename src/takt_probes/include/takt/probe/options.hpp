@@ -16,7 +16,7 @@
 
 namespace takt::probe {
 
-enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub, ethercat };
+enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub, ethercat, supply };
 enum class Role { both, ping, pong, publisher, subscriber };
 enum class Wait { idle, busy };
 enum class Allocator { heap, tlsf };
@@ -116,6 +116,7 @@ struct Options {
   std::string interface{};        ///< of the network, to the slaves of a fieldbus
   unsigned slaves = 0;            ///< how many there have to be; 0: any number
   std::filesystem::path samples;  ///< empty: nothing is recorded
+  std::filesystem::path gaps;     ///< of supply; empty: not recorded
   std::filesystem::path result;   ///< empty: standard output
 
   bool real_time() const { return policy != os::SchedulingPolicy::other; }

@@ -67,6 +67,12 @@ class SampleFile {
     header_->count.store(index + 1, std::memory_order_release);
   }
 
+  /// Moves the reception of the last record; there has to be one.
+  void prolong_last(os::TimePoint received) noexcept {
+    const auto count = header_->count.load(std::memory_order_relaxed);
+    samples_[count - 1].received = received.time_since_epoch().count();
+  }
+
   std::uint64_t count() const noexcept { return header_->count.load(std::memory_order_acquire); }
   std::uint64_t dropped() const noexcept { return header_->dropped.load(); }
   std::uint64_t capacity() const noexcept { return header_->capacity; }
