@@ -13,6 +13,7 @@ from takt.documents.units import format_duration, format_period, format_size
 
 if TYPE_CHECKING:
     from takt.measure.results.model import Cell, Extreme, Percentiles, Run, Statistics
+    from takt.measure.results.supply import CoreSupply
 
 
 def blocks(run: Run) -> Iterator[str]:
@@ -97,6 +98,52 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         yield from _extremes(one.highest, one.lowest)
     if check := cell.addresses:
         yield f"  Same address at sender and receiver: {check.same} of {check.compared} messages"
+
+
+def supply_block(found: CoreSupply) -> str:
+    """What a core provided, and who had it meanwhile."""
+    lines = [f"core {found.cpu}: {found.windows} windows of {_time(found.window_us)}"]
+    lines.append(
+        f"  Provided:   {found.mean_share:.2%}; {found.least_share:.2%} in the worst window; "
+        f"longest gap {_time(found.longest_gap_us)}"
+    )
+    if found.rate is None or found.delay_us is None:
+        lines.append("  Supply:     none, because a window provided nothing")
+    else:
+        lines.append(f"  Supply:     rate {found.rate:.4f} after {_time(found.delay_us)}")
+    if found.periodic:
+        lines.append(
+            f"  Periodic:   {_time(found.periodic.budget_us)} in {_time(found.periodic.period_us)}"
+        )
+    lines.append(f"  Latency:    {_time(found.latency_us)} (99 % of the wake-ups; slower ones: gap)")
+    points = [f"{_time(one.least_us)} of {_time(one.length_us)}" for one in found.curve]
+    lines.append(f"  At least:   {', '.join(points[-6:])} in any stretch")
+    short = found.short_gaps
+    if short.period_us and short.median_us and short.longest_us:
+        lines.append(
+            f"  Gaps as of interrupts: one in {_time(short.period_us)}, median "
+            f"{_time(short.median_us)}, longest {_time(short.longest_us)}"
+        )
+    lines += [f"  {text}" for text in _takers(found)]
+    return "\n".join(lines) + "\n"
+
+
+def _takers(found: CoreSupply) -> Iterator[str]:
+    for one in found.takers:
+        if one.kind == "program" and one.longest_us:
+            seconds = _time((one.seconds or 0.0) * 1e6)
+            longest = _time(one.longest_us)
+            yield f"program {one.name}: {one.count} times, {seconds}, longest {longest}"
+        elif one.kind == "steal":
+            yield f"hypervisor: {_time((one.seconds or 0.0) * 1e6)} of steal time"
+    for kind in ("interrupt", "softirq"):
+        named = (f"{one.name} {one.count}" for one in found.takers if one.kind == kind)
+        if text := ", ".join(named):
+            yield f"{kind}s, also between windows: {text}"
+
+
+def _time(time_us: float) -> str:
+    return f"{time_us / 1000:.4g} ms" if time_us >= 1000 else f"{time_us:.4g} us"
 
 
 def _range(found: Percentiles, offset_us: float = 0.0) -> str:

@@ -21,6 +21,7 @@ class Kind(str, Enum):
     pingpong = "pingpong"
     pubsub = "pubsub"
     ethercat = "ethercat"
+    supply = "supply"
 
 
 class Scheduling(str, Enum):
@@ -31,7 +32,7 @@ class Scheduling(str, Enum):
     rr = "rr"
 
 
-_DEFAULT_STACKS = {Kind.wakeup: "raw", Kind.ethercat: "ethercat"}
+_DEFAULT_STACKS = {Kind.wakeup: "raw", Kind.ethercat: "ethercat", Kind.supply: "raw"}
 Text = Optional[str]  # noqa: UP045 - typer reads it on Python 3.10
 
 
@@ -40,14 +41,14 @@ def measure(
         Kind,
         typer.Argument(
             help="wakeup: a plain sleep; timer-oneshot, timer-cyclic: timers of a stack; pingpong: "
-            "round trip; pubsub: one way; ethercat: cycle of a master."
+            "round trip; pubsub: one way; ethercat: cycle of a master; supply: what cores provide."
         ),
     ],
     stack: Annotated[
         Text,
         typer.Option(
             help="Communication stack: raw, rcl, ros1, cyclonedds, …; one for each role: "
-            '"rcl,cyclonedds". (default: raw for wakeup, ethercat for ethercat, else rcl)'
+            '"rcl,cyclonedds". (default: raw for wakeup and supply, ethercat for ethercat, else rcl)'
         ),
     ] = None,
     transport: Annotated[
@@ -68,7 +69,11 @@ def measure(
     ] = None,
     rate: Annotated[Text, typer.Option(help="Rate, such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[
-        Text, typer.Option(help="Period, such as 1ms; alternative to --rate.")
+        Text,
+        typer.Option(
+            help="Period, such as 1ms; alternative to --rate. (default of supply: 200ms; each "
+            "window is half of it long)"
+        ),
     ] = None,
     timeout: Annotated[
         Text,
@@ -97,11 +102,12 @@ def measure(
         Text, typer.Option(help="Wait before the first sample, such as 3s. (default: none)")
     ] = None,
     scheduling: Annotated[
-        Scheduling,
+        Optional[Scheduling],  # noqa: UP045
         typer.Option(
-            help="Scheduling policy of the measuring threads: SCHED_OTHER, SCHED_FIFO or SCHED_RR."
+            help="Scheduling policy of the measuring threads: SCHED_OTHER, SCHED_FIFO or SCHED_RR. "
+            "(default: other; supply: fifo)"
         ),
-    ] = Scheduling.other,
+    ] = None,
     priority: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=98, help="Real-time priority for fifo and rr. (default: 80)"),
@@ -121,7 +127,11 @@ def measure(
         ),
     ] = None,
     cpu: Annotated[
-        Text, typer.Option(help='Pin to this CPU; one CPU for each role: "0,1". (default: none)')
+        Text,
+        typer.Option(
+            help='Pin to this CPU; one CPU for each role: "0,1"; of supply, the cores to watch. '
+            "(default: none; supply: all)"
+        ),
     ] = None,
     threads: Annotated[
         Optional[int],  # noqa: UP045
@@ -252,7 +262,8 @@ def measure(
 ) -> None:
     """Measure one thing, a few times.
 
-    Equivalent to an experiment file with one measurement. Timers and pubsub print the same figures
+    Equivalent to an experiment file with one measurement. supply writes supply.yaml into the
+    results folder, for takt analyse --supply: what the cores provided, as an assumption. Timers and pubsub print the same figures
     as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples.
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
@@ -264,6 +275,8 @@ def measure(
     from takt.measure.experiment.file import Source, check
     from takt.measure.run import session as sessions
 
+    watches = kind is Kind.supply
+    scheduling = scheduling or (Scheduling.fifo if watches else Scheduling.other)
     if scheduling is Scheduling.other and priority:
         raise TaktError(
             "scheduling policy other has no priority",
@@ -286,7 +299,7 @@ def measure(
         "start_delay": start_delay,
         "dds_priority": dds_priority,
         "allocator": allocator,
-        "cpu": cpu,
+        "cpu": _cores(cpu) if watches else cpu,
         "threads": threads,
         "distance": distance,
         "subscribers": subscribers,
@@ -330,3 +343,12 @@ def measure(
             return
         session = sessions.start(experiment, plan, out, workers)
         shared.measure(session, as_json=as_json, plot=plot)
+
+
+def _cores(text: str | None) -> list[str]:
+    """Those to watch, one after the other; by default all that this process may use."""
+    if text is not None:
+        return [one.strip() for one in text.split(",")]
+    from takt.measure.experiment.plan import this_machine
+
+    return [str(cpu) for cpu in sorted(this_machine().cpus)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from takt.documents.own import Refused
     from takt.measure.experiment.plan import Plan
     from takt.measure.results.model import Cell, Run, Verdict
+    from takt.measure.results.supply import CoreSupply
     from takt.measure.run.session import Session
     from takt.measure.statistics.pooled import Row
     from takt.network.workers import Workers
@@ -84,16 +85,31 @@ def measure(
         stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
     with Progress(session.run) as progress:
         run = sessions.measure(session, progress, judged_by=judged_by)
+    supplies = _supplies(run, session.folder)
     if plot:
         _draw(run, session.folder)
     if as_json:
-        print_json(document(run, session.folder))
+        supply = {"supply": [one.model_dump(mode="json") for one in supplies]} if supplies else {}
+        print_json(document(run, session.folder) | supply)
     else:
-        _show(run, session.folder)
+        _show(run, session.folder, supplies)
     if run.status is not Status.complete:
         hint = f"Continue with: takt run --resume {session.folder}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
+
+
+def _supplies(run: Run, folder: Path) -> list[CoreSupply]:
+    """What the cores provided that were watched; written for takt analyse."""
+    from takt.measure.results.model import SUPPLY
+
+    if not any(cell.kind == SUPPLY for cell in run.cells):
+        return []
+    from takt.measure.statistics import core_supply
+
+    found = core_supply.supplies(run, folder)
+    core_supply.write(found, folder)
+    return found
 
 
 def _draw(run: Run, folder: Path) -> None:
@@ -273,8 +289,8 @@ def brief(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _show(run: Run, folder: Path) -> None:
-    from takt.cli.blocks import blocks
+def _show(run: Run, folder: Path, supplies: Sequence[CoreSupply]) -> None:
+    from takt.cli.blocks import blocks, supply_block
     from takt.measure.results.disturbed import sentence
     from takt.measure.statistics.pooled import rows
     from takt.statistics.judgement import Outcome
@@ -296,7 +312,10 @@ def _show(run: Run, folder: Path) -> None:
             bound = _microseconds(cell.conditions.clock_bound_us)
             text = f"{cell.id}: every latency is ± {bound} µs, by {cell.conditions.clock}"
             console.print(text, soft_wrap=True, markup=False, highlight=False)
-    for text in blocks(run):
+    for text in [*blocks(run), *map(supply_block, supplies)]:
+        console.print(text, soft_wrap=True, markup=False)
+    if any(one.rate is not None for one in supplies):
+        text = f"takt analyse APP.yaml --supply {folder}/supply.yaml counts with it: an assumption"
         console.print(text, soft_wrap=True, markup=False)
     if disturbed := sentence(run.cells):
         console.print(disturbed, style="yellow", markup=False)

@@ -25,6 +25,7 @@ STACKS = {
 }
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",
+    "clock": "readings of the clock",
     "futex": "futex hand-over",
     "udp": "UDP",
     "tcp": "TCP",

@@ -12,13 +12,14 @@ from takt.measure.conditions import tuned
 from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.experiment.values import INHERITED
-from takt.measure.results.model import INTERFACE, SIMULATED, Cell
+from takt.measure.results.model import INTERFACE, SIMULATED, SUPPLY, Cell
 from takt.network.hosts import other_hosts
 from takt.network.namespace import HERE
 from takt.network.shaping import SHARED
 from takt.network.stacks import Stack, parts
 
 SHORTEST_PERIOD_NS = 10_000
+SHORTEST_SUPPLY_NS, LONGEST_SUPPLY_NS = 1_000_000, 1_000_000_000  # as probes refuse others
 LONGEST_DELAY_NS = 1_000_000_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
@@ -265,6 +266,8 @@ def cpu_fault(kind: str, cpus: list[int], machine: Machine, host: str) -> Fault 
         if cpu not in machine.cpus:
             there = ", ".join(map(str, sorted(machine.cpus)))
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
+    if kind == SUPPLY and not cpus:
+        return "cpu", "a supply is that of one core", "give its number, or several: cpu: [0, 1]"
     if len(cpus) > 1 and kind not in (*MESSAGES, "ethercat"):
         return "cpu", f"a {kind} has one role and needs one CPU", "give one number"
     return None
@@ -304,6 +307,9 @@ def pace_fault(measurement: Measurement, period: int, count: int, duration: int)
             return "timeout", f"{format_duration(period)} is shorter than 10us", fix
         key = "period" if measurement.period else "rate"
         return key, f"{format_period(period)} is faster than 100kHz", fix
+    if measurement.kind == SUPPLY and not SHORTEST_SUPPLY_NS <= period <= LONGEST_SUPPLY_NS:
+        what = f"windows cannot come every {format_duration(period)}"
+        return "period", what, "give a period from 1ms to 1s; each window is half of it long"
     if count < 2:
         what = f"{format_duration(duration)} is too short for {format_period(period)}"
         return "duration", what, "at least two samples are needed: the first one is excluded"

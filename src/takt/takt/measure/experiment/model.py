@@ -69,7 +69,7 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "late": ("pingpong",),
-    "period": ("wakeup", "timer-cyclic", "ethercat", *MESSAGES),
+    "period": ("wakeup", "timer-cyclic", "ethercat", "supply", *MESSAGES),
     "rate": ("wakeup", "timer-cyclic", "ethercat", *MESSAGES),
     "interface": ("ethercat",),
     "slaves": ("ethercat",),
@@ -117,7 +117,11 @@ class Measurement(Strict):
         description="pingpong only: start of the next message after a reply later than its start "
         "time; next_cycle: skip the missed start times; default: at_once",
     )
-    period: Axis[Period] | None = Field(None, description="alternative to rate; default: rate 1kHz")
+    period: Axis[Period] | None = Field(
+        None,
+        description="alternative to rate; default: rate 1kHz; supply: of the windows, each half a "
+        "period long, from 1ms to 1s; default: 200ms",
+    )
     rate: Axis[Rate] | None = Field(None, description="alternative to period")
     scheduling: Axis[Scheduling] = Field(
         ["other"],
@@ -299,7 +303,8 @@ class Measurement(Strict):
     @property
     def periods_ns(self) -> list[int]:
         """The axis of the pace: periods, rates, or the timeouts of a one-shot timer."""
-        return self.timeout or self.period or self.rate or [1_000_000]
+        usual = 200_000_000 if self.kind == "supply" else 1_000_000
+        return self.timeout or self.period or self.rate or [usual]
 
 
 class Experiment(Strict):

@@ -29,7 +29,7 @@ from takt.network.workers import Workers
 
 DEFAULT_PAYLOAD = 500
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
-OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3, "ethercat": 1.5}
+OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3, "ethercat": 1.5, "supply": 0.3}
 TALKER_PERIOD_NS = 10_000_000
 ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
 DEFAULT_LINK = 100_000_000

@@ -133,7 +133,9 @@ Reliability = Literal["reliable", "best_effort"]
 Content = Literal["bytes", "string"]
 Durability = Literal["volatile", "transient_local"]
 History = Literal["keep_last", "keep_all"]
-Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
+Kind = Literal[
+    "wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat", "supply"
+]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]

@@ -45,6 +45,10 @@ KINDS = {
         "EtherCAT cycle",
         "Time from the planned start of a cycle until its data is back from all slaves.",
     ),
+    "supply": (
+        "Supply of a core",
+        "Time from the planned begin of a window until the watching thread runs.",
+    ),
     "pubsub": (
         "Publish to subscribe",
         "Time from the planned publication of a message until a subscriber takes it.",

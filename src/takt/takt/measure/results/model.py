@@ -15,11 +15,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from takt.doctor.finding import Finding
+from takt.measure.results.supply import Taker
 from takt.statistics.judgement import Outcome
 
 SCHEMA_VERSION = 1
 Level = Literal["good", "fair", "bad", "unknown"]
 BY_JITTER = ("timer-cyclic", "ethercat")  # kinds whose histogram is that of their jitter
+SUPPLY = "supply"  # the kind
 SIMULATED, INTERFACE = "simulated", "interface"  # the transports of EtherCAT
 
 
@@ -326,6 +328,8 @@ class Cell(Model):
     notes: list[Note] = []  # what differs from what was asked
     histogram: str | None = None  # plain text, relative to the run folder
     samples: list[str] = []  # Parquet files, relative to the run folder
+    gaps: str | None = None  # of supply: the Parquet file of the gaps in its windows
+    takers: list[Taker] = []  # of supply: who had the core
     earlier_attempts: list[str] = []  # Parquet files of attempts that were cut short
     started: datetime | None = None  # in UTC
     seconds: float = 0.0  # that the cell took

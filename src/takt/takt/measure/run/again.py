@@ -14,7 +14,7 @@ from pathlib import Path
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results import store
-from takt.measure.results.model import Attempt, Cell, Run, Status
+from takt.measure.results.model import SUPPLY, Attempt, Cell, Run, Status
 from takt.measure.run.measured import FOLDER
 
 MOST = 2  # times that a cell is measured again
@@ -36,7 +36,7 @@ def room_s(cells: list[Cell]) -> float:
 
 def most_s(cells: list[Cell]) -> float:
     """How many seconds the repeats of a run of these cells take at most, as estimated."""
-    return min(room_s(cells), MOST * sum(estimate(cell) for cell in cells if _long_enough(cell)))
+    return min(room_s(cells), MOST * sum(estimate(cell) for cell in cells if _repeats(cell)))
 
 
 def due(run: Run) -> Iterator[int]:
@@ -44,7 +44,7 @@ def due(run: Run) -> Iterator[int]:
     for times in range(1, MOST + 1):
         for place in range(len(run.cells)):
             cell = run.cells[place]
-            wanted = cell.disturbed and cell.status is Status.complete and _long_enough(cell)
+            wanted = cell.disturbed and cell.status is Status.complete and _repeats(cell)
             if wanted and cell.repeated < times and estimate(cell) <= room_s(run.cells):
                 yield place
 
@@ -75,8 +75,9 @@ def _blank(cell: Cell) -> Cell:
     return cell.model_copy(update=fresh | {"status": Status.pending})
 
 
-def _long_enough(cell: Cell) -> bool:
-    return cell.samples_asked * cell.period_us >= LEAST_S * 1e6
+def _repeats(cell: Cell) -> bool:
+    """Whether it is long enough; what others take of a supply is what it is about."""
+    return cell.kind != SUPPLY and cell.samples_asked * cell.period_us >= LEAST_S * 1e6
 
 
 def counting(before: Cell, now: Cell) -> Cell:

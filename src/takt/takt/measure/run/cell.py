@@ -18,12 +18,13 @@ from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import Tuned, cores_of, tuned
-from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
+from takt.measure.results.model import SUPPLY, Cell, Conditions, Note, ProbeResult, Status
 from takt.measure.run import buffers, programs, samples, shared_memory
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
 from takt.measure.run.starving import Starving
+from takt.measure.run.takers import Takers
 from takt.network import addresses, transport
 from takt.network.hosts import Hosts
 from takt.network.stacks import Stack
@@ -82,7 +83,12 @@ def _measure(
     settings: Tuned,
 ) -> tuple[Cell, list[Path]]:
     recorders = cell.threads * sum(map(programs.records, programs.roles(cell, stack)))
-    place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * recorders)
+    needed = samples.needed_bytes(cell.samples_asked) * recorders
+    takers = None
+    if cell.kind == SUPPLY:
+        needed += samples.gap_bytes(cell.samples_asked, round(cell.period_us * 1000))
+        takers = Takers(cell.cpu[0], "probe_")
+    place = context.scratch.place_for(needed)
     limit_s = _limit_s(cell, context.limits)
     talkers = programs.talkers(cell, stack, context, limit_s)
     declared = Declared(cell, context.scratch.folder, context.folder, hosts)
@@ -105,6 +111,8 @@ def _measure(
             context.journal.note(pids)
             notes_left -= recorded > 0
         disturbed.look()
+        if takers:
+            takers.look()
         until.look(recorded, pids, time.monotonic())
         progress(recorded)
 
@@ -127,7 +135,9 @@ def _measure(
             "seconds": round(time.monotonic() - clock, 3),
             "steal_seconds": round(steal_seconds() - stolen, 3),
             "others_seconds": disturbed.by_others.seconds if disturbed.by_others else None,
-            "disturbed": bool(disturbed.by_others and disturbed.by_others.much),
+            # What others take of a supply is what it is about.
+            "disturbed": cell.kind != SUPPLY
+            and bool(disturbed.by_others and disturbed.by_others.much),
             "notes": list(cell.notes),  # of an earlier attempt that was not readable
             "error": None,
             "conditions": None,
@@ -140,6 +150,8 @@ def _measure(
     judge(measured, probes, *((End.timeout, probes[-1]) if until.is_over else (end, who)))
     _find_cause(measured, declared, end, who, len(probes) + len(talkers))
     disturbed.end()
+    if takers:
+        takers.end()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += [*_fallen_silent(talkers, end), *lost]
     if context.scratch.run_folder in place.parents:
@@ -153,7 +165,7 @@ def _measure(
             samples.to_clock(one, declared.add_ns)
         capability = stack.capability(cell.kind, cell.transport)
         reports = capability is not None and capability.reports
-        add_measured(measured, recorded, context.folder, reports=reports)
+        add_measured(measured, recorded, context.folder, reports=reports, takers=takers)
         if note := buffers.too_small(measured, System()):
             measured.notes.append(note)
         declared.judge(measured)

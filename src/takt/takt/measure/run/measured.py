@@ -7,9 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from takt.measure.results import histogram
-from takt.measure.results.model import Cell, Note, Status
+from takt.measure.results.model import SUPPLY, Cell, Note, Status
 from takt.measure.run import samples
+from takt.measure.run.programs import GAPS
 from takt.measure.run.samples import BadRecording, Recording
+from takt.measure.run.takers import Takers
+from takt.measure.statistics import supply
 from takt.measure.statistics.series import Batch, series_of
 from takt.measure.statistics.subscribers import Listener
 from takt.measure.statistics.summary import Summary
@@ -19,13 +22,23 @@ from takt.processes.recording import SUFFIX
 FOLDER = "samples"
 
 
-def add_measured(cell: Cell, recorded: list[Path], folder: Path, *, reports: bool = False) -> None:
+def add_measured(
+    cell: Cell,
+    recorded: list[Path],
+    folder: Path,
+    *,
+    reports: bool = False,
+    takers: Takers | None = None,
+) -> None:
     """Stores the recordings below ``folder`` and puts counts and statistics into the cell.
 
-    ``reports``: the timer that was measured says itself how late it was.
+    ``reports``: the timer that was measured says itself how late it was; ``takers``: who had the
+    core, of a supply.
     """
     recordings = []
     cell.samples = []
+    if cell.kind == SUPPLY:
+        recorded = _add_gaps(cell, recorded, folder, takers)
     for path in recorded:
         try:
             recording = samples.read(path)
@@ -44,6 +57,40 @@ def add_measured(cell: Cell, recorded: list[Path], folder: Path, *, reports: boo
         cell.status = Status.failed
         why = f"{cell.sent} were sent" if cell.sent else "nothing was sent"
         cell.error = Note(what="no sample arrived", why=why, fix="see the notes of the cell")
+
+
+def _add_gaps(
+    cell: Cell, recorded: list[Path], folder: Path, takers: Takers | None
+) -> list[Path]:
+    """Stores the gaps of a supply; returns the recordings of its windows."""
+    gaps = [one for one in recorded if one.name.endswith(f"{GAPS}{SUFFIX}")]
+    windows = [one for one in recorded if one not in gaps]
+    try:
+        found = [samples.read(one) for one in gaps]
+        watched = [_whole(samples.read(one)) for one in windows]
+    except BadRecording:  # told with the windows
+        return windows
+    for path, recording in zip(gaps, found, strict=True):
+        cell.gaps = keep(recording, path, folder)
+        if takers and watched:
+            length = round(cell.period_us * 1000) // 2
+            late = watched[0].received_ns - watched[0].intended_ns
+            cell.takers = takers.of(
+                supply.watched(watched[0], _whole(recording), length, supply.latency_of(late))
+            )
+    if takers and takers.refused:
+        cell.notes.append(
+            Note(
+                what="the programs that take the core are not named",
+                why=takers.refused,
+                fix="run as root, or with CAP_PERFMON",
+            )
+        )
+    return windows
+
+
+def _whole(recording: Recording) -> Batch:
+    return Batch.joined(list(recording.batches()))
 
 
 def add_recordings(cell: Cell, recordings: list[Recording], folder: Path, *, reports: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from takt.measure.results.model import Cell
+from takt.measure.results.model import SUPPLY, Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.network import shaping, transport
@@ -17,6 +17,8 @@ from takt.network.stacks import Stack
 from takt.network.workers import Remote
 from takt.processes import recording
 from takt.processes.supervision import Program
+
+GAPS = "-supply"  # ends the name of the recording of gaps
 
 
 def probes(
@@ -39,6 +41,8 @@ def probes(
         program.more_samples = [
             place / f"{name}-t{thread}{recording.SUFFIX}" for thread in range(1, cell.threads)
         ]
+        if cell.kind == SUPPLY:
+            program.more_samples = [place / f"{name}{GAPS}{recording.SUFFIX}"]
         # Of an attempt before.
         for old in (program.result, program.samples, program.stderr, *program.more_samples):
             if old is not None:
@@ -145,7 +149,8 @@ def _arguments(cell: Cell, program: Program, options: dict[str, object]) -> list
     for option, value in options.items():
         arguments += [f"--{option}", str(value)]
     for file in (program.samples, *program.more_samples):
-        arguments += ["--samples", str(file)] if file is not None else []
+        option = "--gaps" if file in program.more_samples and cell.kind == SUPPLY else "--samples"
+        arguments += [option, str(file)] if file is not None else []
     return arguments
 
 

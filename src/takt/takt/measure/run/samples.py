@@ -67,6 +67,11 @@ def needed_bytes(count: int) -> int:
     return HEADER_BYTES + count * RECORD.itemsize
 
 
+def gap_bytes(count: int, period_ns: int) -> int:
+    """The size of the file of gaps in ``count`` windows (docs/reference/probes.md)."""
+    return needed_bytes(count * max(16, period_ns // 2 // 200_000))
+
+
 def header(count: int) -> bytes:
     """The header of a sample file that is full with ``count`` records."""
     fields = _HEADER.pack(MAGIC, HEADER_BYTES, RECORD.itemsize, count, count, 0, 0)

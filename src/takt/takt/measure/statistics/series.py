@@ -33,6 +33,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.sequence)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        """The rows of a whole recording; for those that fit into memory."""
+        columns = ("sequence", "intended_ns", "sent_ns", "received_ns")
+        return cls(
+            0,
+            *(
+                np.concatenate([np.empty(0, np.int64), *(getattr(one, name) for one in parts)])
+                for name in columns
+            ),
+        )
+
 
 @dataclass(frozen=True)
 class Series:
