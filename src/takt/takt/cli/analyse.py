@@ -24,6 +24,14 @@ def analyse(
             help="Overheads, printed by takt bench overheads --json; added to every job.",
         ),
     ] = None,
+    supply: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FILE|PID",
+            help="What the cores provide: a file of takt measure supply, or the number of a "
+            "process, whose SCHED_DEADLINE reservation or cpu.max counts.",
+        ),
+    ] = None,
     assign: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
@@ -51,11 +59,14 @@ def analyse(
     from takt.schedule.analysis.show import show
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
+    from takt.schedule.application.supply import add_supply
 
     application = read_application(file)
     document = flat(application)
     if overheads:
         document["overheads"] = read_overheads(overheads)
+    if supply:
+        add_supply(document, supply)
     with located(application):
         if assign:
             analysis = _assign(application, document, file, assign)

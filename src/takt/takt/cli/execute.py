@@ -46,6 +46,15 @@ def execute(
             "declared.",
         ),
     ] = None,
+    supply: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FILE|PID",
+            help="What the cores provide: a file of takt measure supply, or the number of a "
+            "process, whose SCHED_DEADLINE reservation or cpu.max counts; takt "
+            "explain compares responses with these bounds.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the execution times.")] = 1,
     out: Annotated[
         Optional[Path],  # noqa: UP045
@@ -88,6 +97,10 @@ def execute(
         from takt.schedule.analysis.ask import read_overheads
 
         flat["overheads"] = read_overheads(overheads)
+    if supply:
+        from takt.schedule.application.supply import add_supply
+
+        add_supply(flat, supply)
     name = str(flat.get("name") or application.stem)
     folder = create(out) if out else create_default(name, datetime.now(timezone.utc))
     try:

@@ -52,6 +52,14 @@ def simulate(
             help="Overheads, printed by takt bench overheads --json; replace those in APP.yaml.",
         ),
     ] = None,
+    supply: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FILE|PID",
+            help="What the cores provide: a file of takt measure supply, or the number of a "
+            "process, whose SCHED_DEADLINE reservation or cpu.max counts.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate an application in virtual time, with the scheduling decisions of Takt's executor.
@@ -66,7 +74,7 @@ def simulate(
     from takt.cli.output import print_json, stderr, stdout
     from takt.schedule.simulation.show import show
 
-    result = _simulate(app, duration, execution.value, seed, trace, overheads)
+    result = _simulate(app, duration, execution.value, seed, trace, overheads, supply)
     if as_json:
         print_json(result.model_dump(mode="json", exclude_unset=True))
     else:
@@ -86,11 +94,13 @@ def _simulate(
     seed: int,
     trace: Path | None,
     overheads: Path | None,
+    supply: str | None,
 ) -> SimulationResult:
     from takt.cli.output import bars
     from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
+    from takt.schedule.application.supply import add_supply
     from takt.schedule.simulation.simulate import simulate as run
 
     application = read_application(app)
@@ -99,6 +109,8 @@ def _simulate(
         document["overheads"] = read_overheads(
             overheads, "upper" if execution == "worst" else "overheads"
         )
+    if supply:
+        add_supply(document, supply)
     with located(application), bars() as bar:
         job = bar.add_task("simulating", total=1.0)
         return run(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from takt.documents.quantities import Duration, Strict
-from takt.documents.units import format_duration
+from takt.documents.units import format_duration, parse_duration
 
 WHOLE = 1_000_000_000  # the denominator of a rate in the core (takt/application/core.hpp)
 LONGEST = 3_600_000_000_000
@@ -27,12 +27,36 @@ def _short(value: int) -> int:
     return value
 
 
+def _quota(text: str) -> str:
+    parse_cpu_max(text)
+    return text
+
+
+def parse_cpu_max(text: str) -> tuple[int | None, int]:
+    """Quota and period in ns; a bare number is in µs, as in the kernel's file; None: no quota."""
+    words = text.split()
+    if len(words) != 2:
+        raise ValueError("cpu_max has a quota and a period, such as 20ms 100ms")
+    period = _limit(words[1])
+    if words[0] == "max":
+        return None, period
+    return _limit(words[0]), period
+
+
+def _limit(word: str) -> int:
+    value = int(word) * 1000 if word.isdecimal() else parse_duration(word)
+    return _positive(value)
+
+
 Time = Annotated[Duration, AfterValidator(_short)]
 PositiveTime = Annotated[Duration, AfterValidator(_positive)]
 
 
 class Supply(Strict):
-    """The least time that a core provides: a budget in each period, or a rate after a delay."""
+    """The least time that a core provides: a budget in each period, or a rate after a delay.
+
+    A quota of a control group is a budget, too.
+    """
 
     budget: PositiveTime | None = Field(
         None, description="with period: CPU time that is provided in each period, anywhere in it"
@@ -45,14 +69,20 @@ class Supply(Strict):
         None, description="with rate: longest time without any supply; default: 0s"
     )
 
+    cpu_max: Annotated[str, AfterValidator(_quota)] | None = Field(
+        None,
+        description="quota and period of the control group (cpu.max), such as 20ms 100ms; all "
+        "cores of the application share it, and only threads without a real-time policy have it",
+    )
+
     @model_validator(mode="after")
     def _one_form(self) -> Supply:
         periodic = self.budget is not None or self.period is not None
         bounded = self.rate is not None or self.delay is not None
-        if periodic == bounded:
+        if periodic + bounded + (self.cpu_max is not None) != 1:
             raise ValueError(
-                "a supply has either budget and period (budget: 8ms, period: 10ms) or rate and "
-                "delay (rate: 0.9, delay: 2ms)"
+                "a supply has either budget and period (budget: 8ms, period: 10ms), rate and "
+                "delay (rate: 0.9, delay: 2ms) or cpu_max (cpu_max: 20ms 100ms)"
             )
         if periodic and (self.budget is None or self.period is None):
             raise ValueError("a budget needs its period: give both, such as 8ms in 10ms")
@@ -76,6 +106,15 @@ class Interrupts(Strict):
     )
 
 
+class Measured(Strict):
+    """On how much a measured supply rests, as takt measure supply writes it."""
+
+    windows: Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)] = Field(
+        description="windows in which the core was watched"
+    )
+    window: PositiveTime = Field(description="length of each")
+
+
 class Core(Strict):
     """What is known about a core that does not provide all of its time at once."""
 
@@ -90,12 +129,28 @@ class Core(Strict):
     interrupts: list[Interrupts] = Field(
         [], description="sources of interrupts; default: none that count"
     )
+    measured: Measured | None = Field(
+        None, description="on how much it rests, of a measured core; default: it is declared"
+    )
 
 
-def flat_core(cpu: int, core: Core) -> dict[str, Any]:
-    """The core in the flat form; a rate in billionths, rounded down."""
+def budget_of(quota: int, period: int, cores: int) -> int:
+    """What one of so many cores gets at least of a quota in ns; 0: nothing is guaranteed.
+
+    The threads of the group on the other cores may use all of these.
+    """
+    return max(0, min(period, quota - (cores - 1) * period))
+
+
+def flat_core(cpu: int, core: Core, cores: int) -> dict[str, Any]:
+    """A core in the flat form, of so many; a rate in billionths, rounded down."""
     entry: dict[str, Any] = {"cpu": cpu}
-    if (supply := core.supply) is not None:
+    supply = core.supply
+    if supply is not None and supply.cpu_max is not None:
+        quota, period = parse_cpu_max(supply.cpu_max)
+        if quota is not None:
+            entry["supply"] = {"budget": budget_of(quota, period, cores), "period": period}
+    elif supply is not None:
         given = {"budget": supply.budget, "period": supply.period, "delay": supply.delay}
         entry["supply"] = {key: value for key, value in given.items() if value is not None}
         if supply.rate is not None:
@@ -108,4 +163,6 @@ def flat_core(cpu: int, core: Core) -> dict[str, Any]:
             {"period": one.period, "duration": one.duration, "burst": one.burst}
             for one in core.interrupts
         ]
+    if core.measured is not None:
+        entry["measured"] = {"windows": core.measured.windows, "window": core.measured.window}
     return entry

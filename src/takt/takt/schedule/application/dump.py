@@ -69,7 +69,11 @@ def _core(core: Part) -> dict[str, str]:
         _mapping(_times(one, "period", "duration") | {"burst": str(one.get("burst", 1))})
         for one in core.get("interrupts", [])
     ]
-    return keys | ({"interrupts": _list(sources)} if sources else {})
+    keys |= {"interrupts": _list(sources)} if sources else {}
+    if measured := core.get("measured"):
+        texts = {"windows": str(measured["windows"])} | _times(measured, "window")
+        keys["measured"] = _mapping(texts)
+    return keys
 
 
 def _nodes(callbacks: list[Part], sizes: dict[str, int | None], notes: Notes) -> Iterator[str]:

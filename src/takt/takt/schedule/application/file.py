@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from takt.documents import yaml_file
-from takt.documents.units import format_size
+from takt.documents.units import format_duration, format_size
 from takt.documents.yaml_file import Form, Location, Source
 from takt.errors import TaktError
+from takt.schedule.application.cores import budget_of, parse_cpu_max
 from takt.schedule.application.model import Application, Timing
 
 FORM = Form(
@@ -73,6 +74,17 @@ def _check_cores(application: Application, source: Source) -> None:
                 f"core {cpu} is described, but the application uses {', '.join(map(str, cpus))}",
                 where=source.where(("cores", cpu)),
                 fix=f"add {cpu} to cpus, or describe one of them",
+            )
+        supply = application.cores[cpu].supply
+        if supply is None or supply.cpu_max is None:
+            continue
+        quota, period = parse_cpu_max(supply.cpu_max)
+        if quota is not None and not budget_of(quota, period, len(cpus)):
+            raise TaktError(
+                f"cpu_max {supply.cpu_max} guarantees nothing to core {cpu}: the other "
+                f"{len(cpus) - 1} may use all of it",
+                where=source.where(("cores", cpu, "supply")),
+                fix=f"a quota above {format_duration((len(cpus) - 1) * period)}, or fewer cpus",
             )
 
 

@@ -48,7 +48,8 @@ def flat(application: Application) -> dict[str, Any]:
 
 
 def _cores(application: Application) -> dict[str, Any]:
-    cores = [flat_core(cpu, core) for cpu, core in application.cores.items()]
+    number = len(application.cpus or [0])
+    cores = [flat_core(cpu, core, number) for cpu, core in application.cores.items()]
     return {"cores": cores} if cores else {}
 
 

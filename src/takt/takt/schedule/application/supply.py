@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``--supply`` adds to an application: the cores of a supply.yaml, or of a running process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from takt.documents import yaml_file
+from takt.documents.quantities import Strict
+from takt.documents.yaml_file import Form
+from takt.errors import TaktError
+from takt.schedule.application.cores import Core, flat_core
+from takt.schedule.application.model import Cpu
+from takt.schedule.application.reservation import reservation
+
+MEASURE = "takt measure supply"
+
+
+class SupplyFile(Strict):
+    """A whole supply.yaml."""
+
+    cores: dict[Cpu, Core] = Field(description="what each core provides, by number")
+
+
+FORM = Form(
+    "a supply",
+    SupplyFile,
+    keys="cores",
+    example=f"{MEASURE} writes one",
+    reference="docs/reference/application-keys.md",
+)
+
+
+def add_supply(flat: dict[str, Any], given: str) -> None:
+    """Puts cores into the flat form: of a file, or of the process with this number.
+
+    Raises TaktError where a core of the application is missing, or has a supply of its own.
+    """
+    cpus = flat.get("cpus", [0])
+    own = [core["cpu"] for core in flat.get("cores", [])]
+    if own:
+        raise TaktError(
+            f"core {own[0]} is described in the application, too",
+            where="--supply",
+            fix="remove cores from the app.yaml, or leave out --supply",
+        )
+    if given.isdecimal():
+        supply = reservation(int(given))
+        cores = dict.fromkeys(cpus, Core(supply=supply))
+        where = f"process {given}"
+    else:
+        cores = yaml_file.read(Path(given), FORM)[0].cores
+        where = given
+    for cpu in cpus:
+        if cpu not in cores:
+            raise TaktError(
+                f"core {cpu} of the application is missing",
+                where=where,
+                fix=f"{MEASURE} --cpu {','.join(map(str, cpus))}",
+            )
+    entries = [flat_core(cpu, cores[cpu], len(cpus)) for cpu in cpus]
+    for entry in entries:
+        if not entry.get("supply", {}).get("budget", 1):
+            raise TaktError(
+                f"the quota guarantees nothing to core {entry['cpu']}: the other "
+                f"{len(cpus) - 1} may use all of it",
+                where=where,
+                fix="a quota above the period of each other core, or fewer cpus",
+            )
+    flat["cores"] = entries
