@@ -65,7 +65,8 @@ def test_the_other_cores_may_use_their_whole_time_of_a_quota(
 
 
 def test_a_quota_is_a_periodic_resource(tmp_path: Path) -> None:
-    text = "cores: {0: {supply: {cpu_max: 4ms 5ms}}}\nnodes: {n: {c: {timer: 9ms, wcet: 3ms}}}\n"
+    text = "cores: {0: {supply: {cpu_max: 4ms 5ms}}}\n"
+    text += "nodes: {n: {c: {timer: 9ms, wcet: 3ms, priority: 1}}}\n"
     document = flat(read_application(app(tmp_path, text)))
     assert document["cores"] == [{"cpu": 0, "supply": {"budget": 4_000_000, "period": 5_000_000}}]
     (callback,) = analyse(document, "x").scenarios[0].callbacks
@@ -201,7 +202,5 @@ def test_a_sched_deadline_reservation_is_read_from_the_kernel(tmp_path: Path) ->
         document = flat(read_application(app(tmp_path)))
         add_supply(document, str(process.pid))
         process.communicate(b"\n")
-    assert document["cores"] == [
-        {"cpu": 1, "supply": {"budget": 2_000_000, "period": 10_000_000}}
-    ]
+    assert document["cores"] == [{"cpu": 1, "supply": {"budget": 2_000_000, "period": 10_000_000}}]
     assert reservation.deadline_of(os.getpid()) is None

@@ -40,9 +40,7 @@ def window(ticks: Ticks, begin: int = 100) -> Watched:
 
 def by_all_stretches(windows: Sequence[Ticks], length: int) -> int | None:
     """The least supply, looked for in every stretch of whole ticks."""
-    sums = [
-        sum(one[at : at + length]) for one in windows for at in range(len(one) - length + 1)
-    ]
+    sums = [sum(one[at : at + length]) for one in windows for at in range(len(one) - length + 1)]
     return min(sums, default=None)
 
 

@@ -115,7 +115,9 @@ def supply_block(found: CoreSupply) -> str:
         lines.append(
             f"  Periodic:   {_time(found.periodic.budget_us)} in {_time(found.periodic.period_us)}"
         )
-    lines.append(f"  Latency:    {_time(found.latency_us)} (99 % of the wake-ups; slower ones: gap)")
+    lines.append(
+        f"  Latency:    {_time(found.latency_us)} (99 % of the wake-ups; slower ones: gap)"
+    )
     points = [f"{_time(one.least_us)} of {_time(one.length_us)}" for one in found.curve]
     lines.append(f"  At least:   {', '.join(points[-6:])} in any stretch")
     short = found.short_gaps

@@ -70,6 +70,14 @@ def campaign(
             "bound.",
         ),
     ] = None,
+    supply: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="What the cores provide, as written by takt measure supply; counted in every "
+            "bound. Executions are compared with the bounds of whole cores, too.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Generate applications in bulk, and analyse, simulate or execute them.
@@ -86,6 +94,7 @@ def campaign(
     from takt.cli.output import print_json, stderr
     from takt.documents.reading import read_json
     from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.application.supply import read_supply
     from takt.schedule.campaign.folder import RESULT, Folder, write_json
     from takt.schedule.campaign.model import SCHEMA_VERSION, Campaign
     from takt.schedule.campaign.summary import summarise
@@ -96,7 +105,8 @@ def campaign(
     space = read_space(grid)
     document = read_json(grid)
     costs = read_overheads(overheads) if overheads else None
-    asked = Campaign(document, space, repeat, seed, deeds, execution, costs)
+    cores = read_supply(supply) if supply else None
+    asked = Campaign(document, space, repeat, seed, deeds, execution, costs, cores)
     folder = Folder(out or Path("campaigns") / grid.stem, asked)
     stopped, kept = False, []
     try:

@@ -41,14 +41,16 @@ def measure(
         Kind,
         typer.Argument(
             help="wakeup: a plain sleep; timer-oneshot, timer-cyclic: timers of a stack; pingpong: "
-            "round trip; pubsub: one way; ethercat: cycle of a master; supply: what cores provide."
+            "round trip; pubsub: one way; ethercat: cycle of a master; supply: time "
+            "that cores provide."
         ),
     ],
     stack: Annotated[
         Text,
         typer.Option(
             help="Communication stack: raw, rcl, ros1, cyclonedds, …; one for each role: "
-            '"rcl,cyclonedds". (default: raw for wakeup and supply, ethercat for ethercat, else rcl)'
+            '"rcl,cyclonedds". (default: raw for wakeup and supply, ethercat for ethercat, else '
+            "rcl)"
         ),
     ] = None,
     transport: Annotated[
@@ -262,9 +264,10 @@ def measure(
 ) -> None:
     """Measure one thing, a few times.
 
-    Equivalent to an experiment file with one measurement. supply writes supply.yaml into the
-    results folder, for takt analyse --supply: what the cores provided, as an assumption. Timers and pubsub print the same figures
-    as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples.
+    Equivalent to an experiment file with one measurement. Timers and pubsub print the same figures
+    as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples. For
+    supply, a thread reads the clock during half of each period, for who else has the core;
+    supply.yaml in the results folder is for takt analyse --supply.
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
 

@@ -82,13 +82,7 @@ def _measure(
     hosts: Hosts,
     settings: Tuned,
 ) -> tuple[Cell, list[Path]]:
-    recorders = cell.threads * sum(map(programs.records, programs.roles(cell, stack)))
-    needed = samples.needed_bytes(cell.samples_asked) * recorders
-    takers = None
-    if cell.kind == SUPPLY:
-        needed += samples.gap_bytes(cell.samples_asked, round(cell.period_us * 1000))
-        takers = Takers(cell.cpu[0], "probe_")
-    place = context.scratch.place_for(needed)
+    place = context.scratch.place_for(programs.recorded_bytes(cell, stack))
     limit_s = _limit_s(cell, context.limits)
     talkers = programs.talkers(cell, stack, context, limit_s)
     declared = Declared(cell, context.scratch.folder, context.folder, hosts)
@@ -98,7 +92,7 @@ def _measure(
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     until = Starving(context.stop, cell, local=not hosts.remotes)
     disturbed = Disturbances(others.IDLE if cell.load == load.IDLE else others.USUAL)
-    before, start = present(), contextlib.ExitStack()
+    before, takers, start = present(), Takers(cell), contextlib.ExitStack()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
@@ -111,8 +105,7 @@ def _measure(
             context.journal.note(pids)
             notes_left -= recorded > 0
         disturbed.look()
-        if takers:
-            takers.look()
+        takers.look()
         until.look(recorded, pids, time.monotonic())
         progress(recorded)
 
@@ -127,7 +120,7 @@ def _measure(
             until,
             context.limits,
             tick,
-            _at_end(disturbed, declared),
+            _at_end(disturbed, declared, takers),
         )
     measured = cell.model_copy(
         update={
@@ -150,8 +143,6 @@ def _measure(
     judge(measured, probes, *((End.timeout, probes[-1]) if until.is_over else (end, who)))
     _find_cause(measured, declared, end, who, len(probes) + len(talkers))
     disturbed.end()
-    if takers:
-        takers.end()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += [*_fallen_silent(talkers, end), *lost]
     if context.scratch.run_folder in place.parents:
@@ -172,11 +163,12 @@ def _measure(
     return measured, recorded
 
 
-def _at_end(disturbed: Disturbances, declared: Declared) -> Callable[[], None]:
+def _at_end(disturbed: Disturbances, declared: Declared, takers: Takers) -> Callable[[], None]:
     """What happens when the last probe has ended, and the load still runs."""
 
     def ended() -> None:
         disturbed.measured()
+        takers.end()
         declared.end()
 
     return ended

@@ -59,9 +59,7 @@ def add_measured(
         cell.error = Note(what="no sample arrived", why=why, fix="see the notes of the cell")
 
 
-def _add_gaps(
-    cell: Cell, recorded: list[Path], folder: Path, takers: Takers | None
-) -> list[Path]:
+def _add_gaps(cell: Cell, recorded: list[Path], folder: Path, takers: Takers | None) -> list[Path]:
     """Stores the gaps of a supply; returns the recordings of its windows."""
     gaps = [one for one in recorded if one.name.endswith(f"{GAPS}{SUFFIX}")]
     windows = [one for one in recorded if one not in gaps]

@@ -192,6 +192,15 @@ def records(role: str) -> bool:
     return role in {"both", "ping", "subscriber"}
 
 
+def recorded_bytes(cell: Cell, stack: Stack) -> int:
+    """What the recordings of a cell take while it is measured."""
+    recorders = cell.threads * sum(map(records, roles(cell, stack)))
+    needed = samples.needed_bytes(cell.samples_asked) * recorders
+    if cell.kind == SUPPLY:
+        needed += samples.gap_bytes(cell.samples_asked, round(cell.period_us * 1000))
+    return needed
+
+
 def heard_elsewhere(probes: list[Program], hosts: Hosts) -> list[Path]:
     """The recordings whose stamps of receiving are of another host than those of sending."""
     if not hosts.remotes:

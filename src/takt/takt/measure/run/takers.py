@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
+from takt.measure.results.model import SUPPLY, Cell
 from takt.measure.results.supply import Taker
 from takt.measure.statistics.supply import Watched
 from takt.processes.switches import Switches
@@ -16,15 +18,16 @@ from takt.processes.switches import Switches
 PROC = Path("/proc")
 TICKS_S = os.sysconf("SC_CLK_TCK")
 MOST = 8  # takers of a kind that are kept
+_OWN = "probe_"  # how the name of the thread begins that watches
 
 
 class Takers:
-    """Of one core, from now on. ``own`` begins the names of the threads that watch it."""
+    """Of the core of a supply, from now on; of another cell, nobody."""
 
-    def __init__(self, cpu: int, own: str) -> None:
-        self._cpu = cpu
-        self._switches = Switches([cpu], lambda _, name: name.startswith(own))
-        self._before = _counters(cpu)
+    def __init__(self, cell: Cell) -> None:
+        self._cpus = cell.cpu[:1] if cell.kind == SUPPLY else []
+        self._switches = Switches(self._cpus, lambda _, name: name.startswith(_OWN))
+        self._before = _counters(self._cpus)
         self._after: dict[tuple[str, str], float] = {}
 
     def look(self) -> None:
@@ -33,7 +36,7 @@ class Takers:
 
     def end(self) -> None:
         """When the core is watched no more."""
-        self._after = _counters(self._cpu)
+        self._after = _counters(self._cpus)
         self._switches.end()
 
     def of(self, windows: Iterable[Watched]) -> list[Taker]:
@@ -84,20 +87,21 @@ class Takers:
 STEAL = ("steal", "")
 
 
-def _counters(cpu: int) -> dict[tuple[str, str], float]:
-    """Interrupts, softirqs and ticks of steal time of one core since boot, by kind and name."""
-    found: dict[tuple[str, str], float] = {}
-    for kind, file in (("interrupt", "interrupts"), ("softirq", "softirqs")):
-        for name, count in _table(PROC / file, f"CPU{cpu}"):
-            found[kind, name] = found.get((kind, name), 0.0) + count
-    for line in _lines(PROC / "stat"):
-        fields = line.split()
-        if fields and fields[0] == f"cpu{cpu}" and len(fields) > 8:
-            found[STEAL] = float(fields[8])
-    return found
+def _counters(cpus: Iterable[int]) -> dict[tuple[str, str], float]:
+    """Interrupts, softirqs and ticks of steal time of cores since boot, by kind and name."""
+    found: Counter[tuple[str, str]] = Counter()
+    for cpu in cpus:
+        for kind, file in (("interrupt", "interrupts"), ("softirq", "softirqs")):
+            for name, count in _table(PROC / file, f"CPU{cpu}"):
+                found[kind, name] += count
+        for line in _lines(PROC / "stat"):
+            fields = line.split()
+            if fields and fields[0] == f"cpu{cpu}" and len(fields) > 8:
+                found[STEAL] += int(fields[8])
+    return dict(found)
 
 
-def _table(path: Path, column: str) -> Iterable[tuple[str, float]]:
+def _table(path: Path, column: str) -> Iterator[tuple[str, int]]:
     """One column of a table of the kernel, with the name of each row."""
     lines = _lines(path)
     heads = lines[0].split() if lines else []
@@ -109,7 +113,7 @@ def _table(path: Path, column: str) -> Iterable[tuple[str, float]]:
         fields = rest.split()
         if len(fields) > place and fields[place].isdigit():
             words = [one for one in fields[len(heads) :] if not one.isdigit()]
-            yield " ".join(words) or label.strip(), float(fields[place])
+            yield " ".join(words) or label.strip(), int(fields[place])
 
 
 def _lines(path: Path) -> list[str]:

@@ -120,12 +120,12 @@ def write(found: Iterable[CoreSupply], folder: Path) -> Path | None:
     for one in found:
         if one.rate is None or one.delay_us is None:
             continue
-        keys = [
+        window = format_duration(round(one.window_us * 1e3))
+        keys = (
             f"supply: {{rate: {one.rate:.4f}, delay: {_us_up(one.delay_us)}}}",
             f"latency: {_us_up(one.latency_us)}",
-            f"measured: {{windows: {one.windows}, "
-            f"window: {format_duration(round(one.window_us * 1e3))}}}",
-        ]
+            f"measured: {{windows: {one.windows}, window: {window}}}",
+        )
         lines.append(f"  {one.cpu}: {{{', '.join(keys)}}}\n")
     if not lines:
         return None

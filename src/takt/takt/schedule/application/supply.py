@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,22 @@ def add_supply(flat: dict[str, Any], given: str) -> None:
         cores = dict.fromkeys(cpus, Core(supply=supply))
         where = f"process {given}"
     else:
-        cores = yaml_file.read(Path(given), FORM)[0].cores
+        cores = read_supply(Path(given))
         where = given
+    add_cores(flat, cores, where)
+
+
+def read_supply(path: Path) -> dict[int, Core]:
+    """What each core provides, of a supply.yaml; raises TaktError."""
+    return yaml_file.read(path, FORM)[0].cores
+
+
+def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> None:
+    """Puts those of its cores into the flat form; ``where`` names them in errors.
+
+    Raises TaktError where one is missing, or gets nothing.
+    """
+    cpus = flat.get("cpus", [0])
     for cpu in cpus:
         if cpu not in cores:
             raise TaktError(

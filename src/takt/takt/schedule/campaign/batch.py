@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import takt_core
 
+from takt.schedule.application.cores import Core
+from takt.schedule.application.supply import add_cores
 from takt.schedule.campaign.judge import Document, Play, plays, tightness, violations
 from takt.schedule.campaign.model import SETS, Batch
 from takt.schedule.generate.blocks import BLOCK, Generated, block
@@ -23,21 +25,31 @@ from takt.schedule.generate.space import Space
 
 
 def applications(
-    space: Space, seed: int, batch: Batch, overheads: dict[str, int] | None = None
+    space: Space,
+    seed: int,
+    batch: Batch,
+    overheads: dict[str, int] | None = None,
+    cores: dict[int, Core] | None = None,
 ) -> list[Generated]:
-    """The applications of a batch."""
+    """The applications of a batch; raises TaktError where one has a core that ``cores`` lacks."""
     found: list[Generated] = []
     for first in range(batch.first, batch.first + batch.size, BLOCK):
         size = min(BLOCK, batch.first + batch.size - first)
         found += block(space, seed, batch.combination, first // BLOCK, size)
-    return [with_overheads(one, overheads) for one in found]
+    return [with_given(one, overheads, cores) for one in found]
 
 
-def with_overheads(one: Generated, overheads: dict[str, int] | None) -> Generated:
-    """The application with these overheads instead of its own; None: with its own."""
-    if overheads is None:
-        return one
-    return replace(one, document=one.document | {"overheads": overheads})
+def with_given(
+    one: Generated, overheads: dict[str, int] | None, cores: dict[int, Core] | None
+) -> Generated:
+    """The application with these overheads and cores instead of its own; None: with its own."""
+    if overheads is not None:
+        one = replace(one, document=one.document | {"overheads": overheads})
+    if cores is not None:
+        document = dict(one.document)
+        add_cores(document, cores, "--supply")
+        one = replace(one, document=document)
+    return one
 
 
 def evaluate(
@@ -46,9 +58,10 @@ def evaluate(
     batch: Batch,
     do: tuple[str, ...],
     overheads: dict[str, int] | None = None,
+    cores: dict[int, Core] | None = None,
 ) -> pa.Table:
     """One row for each application; what failed says so in its row."""
-    generated = applications(space, seed, batch, overheads)
+    generated = applications(space, seed, batch, overheads, cores)
     rows = [_row(one) for one in generated]
     reports: list[Document | None] = [None] * len(rows)
     if "analyse" in do:

@@ -87,6 +87,7 @@ def evaluate(client: Client, campaign: Campaign, batches: list[Batch], keep: Kee
             one,
             campaign.do,
             campaign.overheads,
+            campaign.cores,
             retries=RETRIES,
             pure=False,
         )

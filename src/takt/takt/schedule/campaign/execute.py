@@ -57,7 +57,9 @@ def execute(
     """Executes what is not done; gives the error, or None, of each execution."""
     applications = [
         one for batch in campaign.batches()
-        for one in work.applications(campaign.space, campaign.seed, batch, campaign.overheads)
+        for one in work.applications(
+            campaign.space, campaign.seed, batch, campaign.overheads, campaign.cores
+        )
     ]  # fmt: skip
     order = turns(campaign, len(applications))
     for turn in order:
@@ -121,7 +123,9 @@ def _execute(
     if found.freshness is not None:
         row["on_old_data"] = found.freshness.on_old_data
         row["mean_old_data_ratio"] = found.freshness.mean_ratio
-    above = _compare(row, application, trace) if turn.approach == "takt" else 0
+    above = 0
+    if turn.approach == "takt":
+        above = _compare(row, application, trace, supplied=campaign.cores is not None)
     # Without overheads every response is a little above its bound.
     if found.misses or (above and campaign.overheads is not None):
         row["trace"] = str(trace.relative_to(folder.path))
@@ -130,8 +134,11 @@ def _execute(
     return row
 
 
-def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
-    """Notes how Takt's responses stand to the bounds; returns how many are above."""
+def _compare(row: dict[str, Any], application: Generated, trace: Path, *, supplied: bool) -> int:
+    """Notes how Takt's responses stand to the bounds; returns how many are above.
+
+    With supplies also how they stand to the bounds of cores that provide all of their time.
+    """
     note: dict[str, Any] = {}
     if work.analysed(application, note) is None:
         return 0
@@ -142,4 +149,6 @@ def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
     row["above_bound"] = bounds.above
     row["above_stolen"] = bounds.by_cause.get(ShareKind.stolen, 0)
     row["above_unexplained"] = bounds.unexplained
+    if supplied and (whole := explain(trace, whole_cores=True).bounds):
+        row["above_whole"] = whole.above
     return bounds.above

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from takt.schedule.application.cores import Core, flat_core
 from takt.schedule.generate.blocks import BLOCK
 from takt.schedule.generate.space import Space
 
@@ -43,6 +44,7 @@ class Campaign:
     do: tuple[str, ...]
     execution: ExecutionSettings | None = None
     overheads: dict[str, int] | None = None  # ns; None: left out
+    cores: dict[int, Core] | None = None  # what each provides; None: all of its time
 
     def batches(self) -> Iterator[Batch]:
         """All of them, in order."""
@@ -64,6 +66,8 @@ class Campaign:
         }
         if self.overheads is not None:
             asked["overheads"] = self.overheads
+        if self.cores is not None:
+            asked["cores"] = [flat_core(cpu, one, 1) for cpu, one in self.cores.items()]
         if self.execution:
             asked["execution"] = vars(self.execution) | {
                 "approaches": list(self.execution.approaches)
@@ -135,6 +139,7 @@ EXECUTIONS = pa.schema(
         ("above_bound", pa.int64()),  # measured responses above their bound; null: it has none
         ("above_stolen", pa.int64()),  # of these: takt explain puts them on stolen CPU time
         ("above_unexplained", pa.int64()),
+        ("above_whole", pa.int64()),  # with supplies: above the bounds of whole cores
         ("steal_seconds", pa.float64()),
         ("shortfalls", pa.list_(pa.string())),
         ("trace", pa.string()),  # kept where takt explain has something to tell

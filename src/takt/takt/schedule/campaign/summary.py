@@ -42,7 +42,7 @@ def summarise(folder: Folder, campaign: Campaign) -> Totals:
 
 
 def _executions(database: duckdb.DuckDBPyConnection, folder: Folder) -> dict[str, Any]:
-    source = f"read_parquet('{_quoted(folder.executions)}/*.parquet')"
+    source = f"read_parquet('{_quoted(folder.executions)}/*.parquet', union_by_name=true)"
     names = (
         "count",
         "applications",
@@ -53,12 +53,15 @@ def _executions(database: duckdb.DuckDBPyConnection, folder: Folder) -> dict[str
         "above_bound",
         "above_stolen",
         "above_unexplained",
+        "above_whole",
         "failed",
     )
+    known = {column[0] for column in database.execute(f"from {source} limit 0").description}
+    whole = "above_whole" if "above_whole" in known else "null"  # earlier versions have none
     query = f"""
       select approach, count(*), count(distinct name), coalesce(sum(executions), 0),
         sum(misses), sum(misses) filter (accepted), sum(on_old_data), sum(above_bound),
-        sum(above_stolen), sum(above_unexplained), count(error)
+        sum(above_stolen), sum(above_unexplained), sum({whole}), count(error)
       from {source} group by approach order by approach
     """  # noqa: S608 - a path of ours
     return {

@@ -15,7 +15,7 @@ from takt.documents.writing import write_text
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.campaign.batch import with_overheads
+from takt.schedule.campaign.batch import with_given
 from takt.schedule.campaign.folder import Folder, reading_tables
 from takt.schedule.campaign.judge import (
     Document,
@@ -71,7 +71,7 @@ def keep(folder: Folder, campaign: Campaign) -> Iterator[Kept]:
             repetition % BLOCK + 1,
         )
         if not file.exists():
-            first = _first(with_overheads(one, campaign.overheads), kind, campaign.seed)
+            first = _first(with_given(one, campaign.overheads, campaign.cores), kind, campaign.seed)
             if first is not None:
                 _write(file, first, name)
         if file.exists():

@@ -49,15 +49,18 @@ def explain(
     progress: Callable[[int], None] = lambda _: None,
     application: Path | None = None,
     limits: Mapping[str, int] | None = None,
+    *,
+    whole_cores: bool = False,
 ) -> Explanation:
     """Why deadlines were missed, and bounds exceeded; raises TaktError for a file that is no trace.
 
     ``overheads``, in ns, count as declared, instead of those that the trace's application has.
     ``application``: the file whose bounds hold, instead of what the trace carries. ``limits``, in
     ns by callback: the longest response, in place of the deadlines that its jobs have.
+    ``whole_cores``: the bounds are those of cores that provide all of their time.
     """
     trace = against(files.read(path), application)
-    watching = _Watching(trace, overheads, limits or {})
+    watching = _Watching(trace, overheads, limits or {}, whole_cores=whole_cores)
     files.replay(trace, [watching], progress)
     return watching.result()
 
@@ -74,12 +77,19 @@ class _Watching:
     """The sink: keeps what happened lately on each core."""
 
     def __init__(
-        self, trace: Trace, overheads: dict[str, int] | None, limits: Mapping[str, int]
+        self,
+        trace: Trace,
+        overheads: dict[str, int] | None,
+        limits: Mapping[str, int],
+        *,
+        whole_cores: bool,
     ) -> None:
         self._trace = trace
         self._limits = limits
         self._names = trace.names
         flat = _flat(trace, overheads)
+        if flat is not None and whole_cores:
+            flat = {key: value for key, value in flat.items() if key != "cores"}
         self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
         callbacks = self._application.callbacks if self._application else []
         self._callbacks = {one.name for one in callbacks}
