@@ -46,6 +46,7 @@ class Installed(Stacks):
             kind="pingpong", transport="fixed", roles=["both"], fixed_payload_bytes=[64, 4096]
         )
         raw = Capability(kind="wakeup", transport="nanosleep", roles=["both"])
+        watched = Capability(kind="supply", transport="clock", roles=["both"])
         several = raw.model_copy(update={"threads": True})
         text = capabilities[0].model_copy(update={"contents": ["bytes", "string"]})
         small = Capability(
@@ -76,7 +77,7 @@ class Installed(Stacks):
             self._asked[name] = Stack(name, Path(name), plain)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
-        self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
+        self._asked["raw"] = Stack("raw", Path("raw"), [raw, watched, small])
 
 
 def planned(seed: int = 0, machine: Machine = MACHINE, **keys: Any) -> Plan:

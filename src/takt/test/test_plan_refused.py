@@ -30,6 +30,8 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         ({"cpu": 7}, "--cpu", "may not use CPU 7"),
         ({"cpu": "0,7"}, "--cpu", "may not use CPU 7"),
         ({"stack": "raw", "kind": "wakeup", "cpu": "0,1"}, "--cpu", "one role"),
+        ({"stack": "raw", "kind": "supply"}, "--cpu", "that of one core"),
+        ({"stack": "raw", "kind": "supply", "cpu": 0, "period": "2s"}, "--period", "every 2s"),
         ({"payload": "65MiB"}, "--payload", "68157440B exceeds the maximum of shm"),
         ({"stack": "raw", "payload": "1MB"}, "--payload", "the maximum is 65000 bytes"),
         ({"transport": "fixed", "payload": "500B"}, "--payload", "sizes: 64B, 4096B"),

@@ -61,7 +61,8 @@ def _of_core(cpu: int, cells: Sequence[Cell], folder: Path) -> CoreSupply:
     pair = supply.bounded_delay(windows)
     periodic = pair.periodic() if pair else None
     window = each * min(lengths)
-    stretches = [window >> place for place in range(_POINTS - 1, -1, -1) if window >> place]
+    most = min(one.length for one in windows)
+    stretches = [most >> place for place in range(_POINTS - 1, -1, -1) if most >> place]
     least = supply.least_supply(windows, stretches)
     total = sum(one.length for one in windows)
     return CoreSupply(
