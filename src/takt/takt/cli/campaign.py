@@ -74,7 +74,7 @@ def campaign(
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="What the cores provide, as written by takt measure supply; counted in every "
+            help="Supply of the cores, written by takt measure supply; counted in every "
             "bound. Executions are compared with the bounds of whole cores, too.",
         ),
     ] = None,

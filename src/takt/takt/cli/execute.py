@@ -50,7 +50,7 @@ def execute(
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="FILE|PID",
-            help="What the cores provide: a file of takt measure supply, or the number of a "
+            help="Supply of the cores: a file of takt measure supply, or the number of a "
             "process, whose SCHED_DEADLINE reservation or cpu.max counts; takt "
             "explain compares responses with these bounds.",
         ),

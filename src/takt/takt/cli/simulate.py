@@ -56,7 +56,7 @@ def simulate(
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="FILE|PID",
-            help="What the cores provide: a file of takt measure supply, or the number of a "
+            help="Supply of the cores: a file of takt measure supply, or the number of a "
             "process, whose SCHED_DEADLINE reservation or cpu.max counts.",
         ),
     ] = None,
