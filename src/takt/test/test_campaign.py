@@ -19,6 +19,7 @@ from conftest import Takt
 from pyarrow import parquet
 
 from takt.errors import Failure, TaktError
+from takt.schedule.application.cores import Core
 from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, execute
 from takt.schedule.campaign.folder import Folder, reading_tables
@@ -306,3 +307,27 @@ def test_applications_are_executed_and_measured(
         assert (row["accepted"], row["above_unexplained"]) == (True, 0)
     assert takt.json(*command, *options)["executions"] == done["executions"]
     assert rows(tmp_path / "c" / "executions") == found  # nothing was executed again
+
+
+def test_given_cores_count_in_every_bound() -> None:
+    asked = campaign(repeat=5, do=("analyse",))
+    whole = work.applications(asked.space, 1, Batch(0, 0, 0, 5))
+    core = Core.model_validate({"supply": {"rate": 0.1, "delay": "1ms"}})
+    limited = work.applications(asked.space, 1, Batch(0, 0, 0, 5), None, {0: core, 5: core})
+    for one, other in zip(whole, limited, strict=True):
+        supply = {"rate": 100_000_000, "delay": 1_000_000}
+        assert other.document == one.document | {"cores": [{"cpu": 0, "supply": supply}]}
+    found = work.evaluate(asked.space, 1, Batch(0, 0, 0, 5), ("analyse",), None, {0: core})
+    ideal = work.evaluate(asked.space, 1, Batch(0, 0, 0, 5), ("analyse",))
+    accepted = [table.column("accepted").to_pylist() for table in (found, ideal)]
+    assert not any(accepted[0])
+    assert any(accepted[1])
+    with pytest.raises(TaktError, match="core 0 of the application is missing"):
+        work.applications(asked.space, 1, Batch(0, 0, 0, 5), None, {5: core})
+
+
+def test_a_campaign_with_other_cores_is_another_one() -> None:
+    core = Core.model_validate({"supply": {"rate": 0.9}})
+    asked = Campaign({}, read_space(RANGES), 1, 1, ("analyse",), cores={0: core})
+    assert asked.document()["cores"] == [{"cpu": 0, "supply": {"rate": 900_000_000}}]
+    assert "cores" not in campaign().document()
