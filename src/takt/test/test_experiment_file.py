@@ -47,8 +47,10 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
     [
         (
             "kind: wakup",
-            "should be 'wakeup', 'timer-oneshot', 'timer-cyclic', 'pingpong', 'pubsub', "
-            "'ethercat' or",
+            (
+                "should be 'wakeup', 'timer-oneshot', 'timer-cyclic', 'pingpong', 'pubsub', "
+                "'ethercat' or"
+            ),
         ),
         ("duration: 5", "5 is not a duration such as 10ms"),
         ("payload: [500B, 32]", "payload[1]: 32 is not a size"),

@@ -53,8 +53,8 @@ std::string assumption_of(const application::Core& core) {
   }
   constexpr double confidence = 0.95;
   const auto windows = static_cast<std::uint64_t>(core.measured->windows);
-  const double less = stats::exceedance(std::min<std::uint64_t>(1, windows), windows, confidence)
-                          .upper_bound;
+  const double less =
+      stats::exceedance(std::min<std::uint64_t>(1, windows), windows, confidence).upper_bound;
   char text[128];
   std::snprintf(text, sizeof(text),
                 " (%lld windows of %.6g ms; with %.0f %% confidence at most %.3g %% provide less)",

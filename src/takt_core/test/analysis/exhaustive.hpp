@@ -26,7 +26,7 @@ enum class Drop : std::uint8_t {
 struct Input {
   std::vector<std::size_t> writers = {};
   std::int64_t depth =
-      0;  // so many messages are kept, 4 at most; 0: all, and their data is nothing
+      0;  // so many messages are kept, 4 at most; 0: all, and their data has no age
   std::int64_t max_age = 0;  // that the task allows; 0: any
 };
 

@@ -22,10 +22,13 @@ Data::Data(const Tasks& tasks, Reached& reached) : tasks_(tasks), reached_(reach
     for (std::size_t k = 0; k < tasks[i].reads.size(); ++k) {
       add(i, tasks[i].reads[k], k, false);
     }
-    if (tasks[i].trigger.depth > 0) {
+    // Who takes the newest of all messages leaves none for a job that waits.
+    const bool leaves_none = tasks[i].drop != Drop::nothing && !tasks_.is_timer(i);
+    if (tasks[i].trigger.depth > 0 || leaves_none) {
       add(i, tasks[i].trigger, 0, true);
     }
   }
+  has_data_ = std::ranges::any_of(places_, [](const Place& one) { return one.input->depth > 0; });
 }
 
 void Data::add(std::size_t task, const Input& input, std::size_t number, bool releases) {
@@ -36,7 +39,7 @@ void Data::add(std::size_t task, const Input& input, std::size_t number, bool re
 }
 
 void Data::grow_older(Situation& now) const {
-  if (places_.empty()) {
+  if (!has_data_) {
     return;
   }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -67,14 +70,13 @@ std::int64_t Data::told(std::uint8_t age) {
 }
 
 std::int64_t Data::take(Situation& now, std::size_t task) {
-  if (places_.empty()) {
-    return 0;
-  }
-  TaskNow& own = now.tasks[task];
-  own.sampled = own.ages[0];
-  const auto& chain = tasks_.options().chain;
-  if (!chain.empty() && chain.front() == task) {
-    own.origin = own.ages[0];
+  if (has_data_) {
+    TaskNow& own = now.tasks[task];
+    own.sampled = own.ages[0];
+    const auto& chain = tasks_.options().chain;
+    if (!chain.empty() && chain.front() == task) {
+      own.origin = own.ages[0];
+    }
   }
   std::int64_t taken = 0;
   for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -111,6 +113,10 @@ std::int64_t Data::read_trigger(Situation& now, std::size_t queue) {
   if (own.empty != 0) {
     return 0;
   }
+  if (places_[queue].input->depth == 0) {
+    from.unread = 0;
+    return 0;
+  }
   const bool each = tasks_[places_[queue].task].drop == Drop::nothing;
   const std::size_t k = each ? from.unread - 1U : 0U;
   if (from.origins[k] != no_age) {
@@ -142,6 +148,10 @@ void Data::publish(Situation& now, std::size_t task) {
       continue;
     }
     Queue& to = now.queues[i];
+    if (input.depth == 0) {  // all are taken at once: it matters whether there is one
+      to.unread = 1;
+      continue;
+    }
     std::shift_right(to.sampled.begin(), to.sampled.end(), 1);
     std::shift_right(to.origins.begin(), to.origins.end(), 1);
     to.sampled[0] = now.tasks[task].sampled;

@@ -40,6 +40,7 @@ class Data {
   const Tasks& tasks_;
   Reached& reached_;
   std::vector<Place> places_;  // by queue
+  bool has_data_ = false;      // of an age
 };
 
 }  // namespace takt::analysis

@@ -61,5 +61,25 @@ TEST(exhaustive_found, a_job_that_nobody_has_noticed_keeps_its_deadline_at_a_swi
       "");
 }
 
+// A job of c2 that takes the newest message leaves none for the next one, which ends at once: so
+// c1 may be released twice before c0.
+TEST(exhaustive_found, a_job_without_a_message_ends_at_once) {
+  const ExhaustiveSet set{
+      .policy = "rm",
+      .rule = Rule::fp,
+      .tasks = {{.task = {.execution = 1, .period = 4, .deadline = 6, .priority = 98},
+                 .drop = Drop::stale},
+                {.task = {.execution = 2, .period = 4, .deadline = 13, .priority = 98},
+                 .trigger = {.writers = {0}}},
+                {.task = {.execution = 2, .period = 4, .deadline = 11, .priority = 98},
+                 .drop = Drop::all_but_one,
+                 .trigger = {.writers = {1}}}}};
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  const sim::Result run =
+      sim::simulate(application_of(set), {.duration = nanoseconds{200}, .percentiles = false});
+  EXPECT_EQ(error_in(run, reached), "");
+  EXPECT_EQ(reached.responses[0], 6);
+}
+
 }  // namespace
 }  // namespace takt::analysis

@@ -18,27 +18,25 @@ class Raw : public Stack {
   std::string_view name() const override { return "raw"; }
 
   std::vector<Capability> capabilities() const override {
-    return {{.kind = Kind::wakeup,
-             .transport = "nanosleep",
-             .roles = {Role::both},
-             .max_payload_bytes = 0},
-            {.kind = Kind::supply,
-             .transport = "clock",
-             .roles = {Role::both},
-             .max_payload_bytes = 0},
-            timer(Kind::timer_oneshot, "nanosleep"),
-            timer(Kind::timer_oneshot, "timerfd", {Wait::idle, Wait::busy}),
-            timer(Kind::timer_oneshot, "futex"),
-            timer(Kind::timer_cyclic, "nanosleep"),
-            timer(Kind::timer_cyclic, "timerfd"),
-            timer(Kind::timer_cyclic, "futex"),
-            {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}},
-            {.kind = Kind::pingpong,
-             .transport = "udp",
-             .roles = {Role::pong, Role::ping},
-             .max_payload_bytes = max_udp_payload_bytes,
-             .wire = "raw",
-             .both_too = true}};
+    return {
+        {.kind = Kind::wakeup,
+         .transport = "nanosleep",
+         .roles = {Role::both},
+         .max_payload_bytes = 0},
+        {.kind = Kind::supply, .transport = "clock", .roles = {Role::both}, .max_payload_bytes = 0},
+        timer(Kind::timer_oneshot, "nanosleep"),
+        timer(Kind::timer_oneshot, "timerfd", {Wait::idle, Wait::busy}),
+        timer(Kind::timer_oneshot, "futex"),
+        timer(Kind::timer_cyclic, "nanosleep"),
+        timer(Kind::timer_cyclic, "timerfd"),
+        timer(Kind::timer_cyclic, "futex"),
+        {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}},
+        {.kind = Kind::pingpong,
+         .transport = "udp",
+         .roles = {Role::pong, Role::ping},
+         .max_payload_bytes = max_udp_payload_bytes,
+         .wire = "raw",
+         .both_too = true}};
   }
 
   void check(const Options& options) const override {
