@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 const std::vector<Capability> capabilities{
     {.kind = Kind::wakeup, .transport = "nanosleep", .roles = {Role::both}, .max_payload_bytes = 0},
+    {.kind = Kind::supply, .transport = "clock", .roles = {Role::both}, .max_payload_bytes = 0},
     {.kind = Kind::pingpong, .transport = "near", .roles = {Role::both}},
     {.kind = Kind::pingpong,
      .transport = "far",
@@ -137,6 +138,14 @@ TEST(Options, timers_have_a_timeout_and_a_way_to_wait) {
   EXPECT_EQ(options->start_delay, 5ns);
 }
 
+TEST(Options, a_supply_is_that_of_a_core) {
+  const auto options = parse_line({"supply", "--cpu", "0", "--gaps", "g"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->kind, Kind::supply);
+  EXPECT_EQ(options->cpus, std::vector<int>{0});
+  EXPECT_EQ(options->gaps, "g");
+}
+
 TEST(Options, threads_of_a_dds_have_one_priority_or_two) {
   const auto asked = [](const char* text) {
     const auto options = parse_line({"pingpong", "--transport", "far", "--role", "ping", "--policy",
@@ -226,7 +235,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--allocator", "some"}, "--allocator"},
         Wrong{{"wakeup", "--late", "never"}, "--late"},
         Wrong{{"wakeup", "--interface", "eth1"}, "--interface"},
-        Wrong{{"wakeup", "--slaves", "16"}, "--slaves"},
+        Wrong{{"wakeup", "--slaves", "16"}, "--slaves"}, Wrong{{"wakeup", "--gaps", "g"}, "--gaps"},
+        Wrong{{"supply"}, "--cpu"},
+        Wrong{{"supply", "--cpu", "0", "--period-ns", "999999"}, "--period-ns"},
+        Wrong{{"supply", "--cpu", "0", "--period-ns", "1000000001"}, "--period-ns"},
         Wrong{{"wakeup", "--priority", "1"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo", "--priority", "99"}, "--priority"},
