@@ -312,3 +312,29 @@ def test_lost_time_counts_whatever_the_analysis_says_of_a_loss_at_the_start(
         end(HIGH, 10 * MS + 40_000, MS),
     )
     assert why(found) == (ShareKind.overheads, {ShareKind.overheads: 0.04})
+
+
+SUPPLY = [{"cpu": 0, "supply": {"rate": 900_000_000, "delay": 4 * MS}}]
+
+
+@pytest.mark.parametrize(
+    ("ended", "above", "above_whole"), [(6, 0, 0), (9, 0, 1), (12, 0, 1), (13, 1, 1)]
+)
+def test_a_response_is_held_to_the_supply_of_its_core(
+    tmp_path: Path, ended: int, above: int, above_whole: int
+) -> None:
+    """Its bound is 4 ms, and 8 ms of work at a rate of 0.9: 12.9 ms; on a whole core 6 ms."""
+    found = explained(
+        tmp_path,
+        bounded(cores=SUPPLY),
+        make.name("attribute", 0, "waits_from_ns=10000"),
+        begin(LOW, 0, 0, deadline=20 * MS),
+        end(LOW, ended * MS, 4 * MS),
+    )
+    (trace,) = tmp_path.glob("*.takttrace")
+    whole = explain(trace, whole_cores=True)
+    assert found.bounds is not None
+    assert whole.bounds is not None
+    assert (found.bounds.above, whole.bounds.above) == (above, above_whole)
+    if above:  # what exceeded the supply is named
+        assert found.bounds.by_cause == {ShareKind.stolen: 1}
