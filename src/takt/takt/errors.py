@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from typing import TypeVar
 
+Error = TypeVar("Error", bound="TaktError")
+MOST = 9  # faults of one file that are reported; the others are counted
 COMMAND = re.compile(r"\btakt (-|[a-z])")  # in a fix
 
 
@@ -19,21 +23,38 @@ class TaktError(Exception):
         self.what = what
         self.where = where
         self.fix = fix
+        self.others: Sequence[TaktError] = ()  # found at the same time, reported after this one
+        self.uncounted = 0  # found besides, but not reported
 
     def __str__(self) -> str:
-        """``where: what``, as compilers do, so that editors jump there; then the fix."""
-        text = shortened(self.what, 1200)
-        if self.where:
-            text = f"{shortened(self.where, 300)}: {text}"
-        if not self.fix:
-            return text
-        return f"{text}\n  fix: {shortened(self.fix, 400)}{with_wheels(self.fix)}"
+        """``where: what``, as compilers do, so that editors jump there; then the fix.
+
+        Errors in a row with the same fix show it once.
+        """
+        every = [self, *self.others]
+        lines = []
+        for one, after in zip(every, [*every[1:], None], strict=True):
+            text = shortened(one.what, 1200)
+            lines.append(f"{shortened(one.where, 300)}: {text}" if one.where else text)
+            if after is None and self.uncounted:
+                lines.append(f"… and {self.uncounted} more faults")
+            if one.fix and (after is None or after.fix != one.fix):
+                lines.append(f"  fix: {shortened(one.fix, 400)}{with_wheels(one.fix)}")
+        return "\n".join(lines)
 
 
 class Failure(TaktError):
     """Asked rightly, but it did not work out: exit code 1."""
 
     exit_code = 1
+
+
+def together(errors: Sequence[Error]) -> Error:
+    """Several errors as one: the first, which reports the others after itself."""
+    first = errors[0]
+    first.others = errors[1:MOST]
+    first.uncounted = len(errors[MOST:])
+    return first
 
 
 def with_wheels(fix: str) -> str:

@@ -122,6 +122,20 @@ def test_all_faults_are_told_at_once(experiment: Write) -> None:
     assert "unknown key bar" in text
 
 
+def test_all_faults_of_a_block_are_told_at_once_each_with_its_line(experiment: Write) -> None:
+    text = fault(
+        experiment(
+            "name: x\nmeasurements:\n"
+            "- kind: wakeup\n  stack: raw\n  payload: 5B\n  depth: 1\n  rate: 1kHz\n  period: 1ms\n"
+            "- kind: pingpong\n  stack: raw\n  cpu: -1\n"
+        )
+    )
+    assert "experiment.yaml:5: measurements[0].payload: a wakeup has no payload" in text
+    assert "experiment.yaml:6: measurements[0].depth: a wakeup has no depth" in text
+    assert "experiment.yaml:7: measurements[0].rate: period and rate exclude each other" in text
+    assert "experiment.yaml:11: measurements[1].cpu" in text
+
+
 @pytest.mark.parametrize("key", ["link: 1Gbps", "queue: own", "traffic: 1Mbps"])
 def test_a_link_needs_a_second_host(experiment: Write, key: str) -> None:
     block = f"{{kind: pingpong, stack: raw, {key}}}"

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from made_plans import MACHINE, TWO, UDP, planned
+from made_plans import MACHINE, TWO, UDP, Installed, planned
 
 from takt.errors import TaktError
 from takt.measure.experiment.faults import Machine
+from takt.measure.experiment.file import read_experiment
+from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell
 
 FIXED = {"transport": "fixed", "payload": "64B"}
@@ -120,6 +124,32 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert where in (caught.value.where or "")
     assert what in str(caught.value)
     assert caught.value.fix
+
+
+def test_all_faults_of_a_file_are_reported_at_once(experiment: Callable[[str], Path]) -> None:
+    file = experiment(
+        "name: x\nmeasurements:\n"
+        "- kind: pingpong\n  stack: rcl\n  payload: [500B, 65MiB]\n  cpu: [0, 7]\n  load: stress 99\n"
+        "- kind: wakeup\n  stack: [raw, rcl]\n  duration: 1ms\n"
+    )
+    with pytest.raises(TaktError) as caught:
+        plan(*read_experiment(file), Installed(), MACHINE, 0)
+    every = [caught.value, *caught.value.others]
+    assert [(one.where, one.what.partition(" of memory")[0]) for one in every] == [
+        (f"{file}:6", "this process may not use CPU 7"),
+        (f"{file}:7", "the load stress 99 needs 12672 MiB"),
+        (f"{file}:5", "68157440B exceeds the maximum of shm"),
+        (f"{file}:10", "1ms is too short for 1kHz"),
+        (f"{file}:9", "the stack rcl has no wakeup"),
+    ]
+    assert all(one.fix and one.fix in str(caught.value) for one in every)
+
+
+def test_of_very_many_faults_the_first_are_reported_and_the_others_counted() -> None:
+    with pytest.raises(TaktError) as caught:
+        planned(cpu=list(range(2, 40)), payload=["500B", "1KB"])
+    assert str(caught.value).count("may not use CPU") == 1 + len(caught.value.others) < 12
+    assert "more faults" in str(caught.value)
 
 
 @pytest.mark.parametrize(

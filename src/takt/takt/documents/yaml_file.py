@@ -11,7 +11,7 @@ import difflib
 import reprlib
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,13 +20,20 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from takt.documents import reading
-from takt.errors import TaktError, shortened
+from takt.errors import TaktError, shortened, together
 
 Location = tuple[int | str, ...]
 Model = TypeVar("Model", bound=BaseModel)
-MOST_TOLD = 8  # faults of one file; who mends those sees the others
 MOST_WRITTEN = 80
 _KEY = "[key]"  # pydantic's last part of the location of a key that is wrong itself
+
+
+class KeyFaults(ValueError):
+    """Several faults of one mapping, for a validator to raise: of each, its key and a message."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        super().__init__("; ".join(text for _, text in faults))
+        self.faults = faults
 
 
 class Source:
@@ -94,18 +101,30 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
     try:
         return form.model.model_validate(document, context={"file": source.file})
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        first, *others = [
-            (source.where(fault["loc"]), _explain(fault, source, form.model)) for fault in faults
-        ]
-        lines = [first[1], *(f"\n{where}: {what}" for where, what in others[:MOST_TOLD])]
-        if len(others) > MOST_TOLD:
-            lines.append(f"\n… and {len(others) - MOST_TOLD} more")
+        faults = list(_each(error))
         fix = None
         if source.file is not None:
             general = f"correct the file; see {form.reference} for every key"
             fix = form.hint(faults) or general
-        raise TaktError("".join(lines), where=first[0], fix=fix) from None
+        raise together(
+            [
+                TaktError(
+                    _explain(fault, source, form.model), where=source.where(fault["loc"]), fix=fix
+                )
+                for fault in faults
+            ]
+        ) from None
+
+
+def _each(error: ValidationError) -> Iterator[ErrorDetails]:
+    """All faults, those of one mapping apart."""
+    for fault in error.errors(include_url=False):
+        raised = fault.get("ctx", {}).get("error")
+        if not isinstance(raised, KeyFaults):
+            yield fault
+            continue
+        for key, text in raised.faults:
+            yield {**fault, "loc": (*fault["loc"], key), "msg": text}
 
 
 def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str:

@@ -7,6 +7,7 @@ Durations are ns and sizes bytes here; in the file they carry their units (see `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -20,6 +21,7 @@ from takt.documents.quantities import (
     Size,
     Strict,
 )
+from takt.documents.yaml_file import KeyFaults
 from takt.measure.experiment.values import (
     UNPINNED,
     Allocator,
@@ -263,42 +265,35 @@ class Measurement(Strict):
     )
 
     @model_validator(mode="after")
-    def _one_pace(self) -> Measurement:
-        if self.period and self.rate:
-            raise ValueError("period and rate exclude each other: give one of them")
+    def _keys_go_together(self) -> Measurement:
+        if faults := list(self._faults()):
+            raise KeyFaults(faults)
         return self
 
-    @model_validator(mode="after")
-    def _one_length(self) -> Measurement:
-        if self.samples and self.duration:
-            raise ValueError("samples and duration exclude each other: give one of them")
-        return self
-
-    @model_validator(mode="after")
-    def _fits_the_kind(self) -> Measurement:
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """The keys that the kind does not have, or that exclude or need each other."""
+        for first, second in (("period", "rate"), ("samples", "duration")):
+            if getattr(self, first) and getattr(self, second):
+                yield second, f"{first} and {second} exclude each other: give one of them"
         for key, kinds in _KINDS_WITH.items():
-            if getattr(self, key) is not None and self.kind not in kinds:
-                instead = "; a one-shot timer restarts after it has fired: give timeout" * (
-                    self.kind == "timer-oneshot" and key in {"period", "rate"}
-                )
-                raise ValueError(
-                    f"a {self.kind} has no {key} (allowed for {', '.join(kinds)}){instead}"
-                )
-        if self.host == ["here"]:
-            for key in OF_THE_LINK:
-                if getattr(self, key) is not None:
-                    raise ValueError(f'{key} needs a second host: give host "here,namespace"')
-        if self.depth and "keep_all" in (self.history or []):
-            raise ValueError(
-                "history keep_all has no depth: remove depth, or put keep_last in a separate block"
+            if getattr(self, key) is None or self.kind in kinds:
+                continue
+            instead = "; a one-shot timer restarts after it has fired: give timeout" * (
+                self.kind == "timer-oneshot" and key in {"period", "rate"}
             )
+            yield key, f"a {self.kind} has no {key} (allowed for {', '.join(kinds)}){instead}"
+        for key in OF_THE_LINK if self.host == ["here"] and self.kind in MESSAGES else ():
+            if getattr(self, key) is not None:
+                yield key, f'{key} needs a second host: give host "here,namespace"'
+        if self.depth and "keep_all" in (self.history or []):
+            separate = "remove depth, or put keep_last in a separate block"
+            yield "depth", f"history keep_all has no depth: {separate}"
         if self.distance and not any(one > 1 for one in self.threads or []):
-            raise ValueError("distance needs threads: give the number of threads")
+            yield "distance", "distance needs threads: give the number of threads"
         if self.distance and self.distance % 1000:
-            raise ValueError("distance: cyclictest counts whole microseconds")
+            yield "distance", "distance: cyclictest counts whole microseconds"
         if self.talker_rate and not any(self.talkers or []):
-            raise ValueError("talker_rate needs talkers: give the number of pairs")
-        return self
+            yield "talker_rate", "talker_rate needs talkers: give the number of pairs"
 
     @property
     def periods_ns(self) -> list[int]:
