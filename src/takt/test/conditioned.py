@@ -40,8 +40,8 @@ def measured(run: Run, folder: Path, memory: Path, limits: Limits = PATIENT) -> 
 def needs(**conditions: Any) -> None:
     """Skips where this machine lacks something for a cell with these conditions."""
     cell = Cell.model_construct(**{"kind": "pingpong", "host": "here", "load": "none"} | conditions)
-    if lack := declared.lacking(cell):
-        pytest.skip(f"{lack[1]}: {lack[2]}")
+    for _, what, fix in declared.lacking(cell):
+        pytest.skip(f"{what}: {fix}")
 
 
 def linked(**keys: Any) -> Run:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,14 @@ import pytest
 from made_plans import MACHINE, TWO, UDP, Installed, planned
 
 from takt.errors import TaktError
-from takt.measure.experiment.faults import Machine
+from takt.measure.experiment import faults
+from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
-from takt.measure.results.model import Cell
+from takt.measure.results.point import Point
 
 FIXED = {"transport": "fixed", "payload": "64B"}
+FIXED_WRONG = {"scheduling": "rr 5", "delay": ["0s", "1ms"], "host": ["here", TWO]}
 ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
 
 
@@ -91,7 +93,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "late joiners"),
         ({"stack": "zenoh", "history": "keep_all"}, "--history", "keep the last messages"),
         ({"stack": "raw", "kind": "wakeup", "threads": 2}, "--threads", "wakes one thread up"),
-        ({"content": "string"}, "--content", "shm of rcl carries no string"),
+        ({"content": "string"}, "--content", "shm of rcl has no content string"),
         (
             {"stack": "texts", "content": "string", "payload": "48B"},
             "--payload",
@@ -102,7 +104,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
             "--duration",
             "for each of 90 recorders",
         ),
-        ({**FIXED, "history": "keep_all"}, "--history", "has no history keep_all"),
+        ({**FIXED, "history": "keep_all"}, "--history", "fixed of rcl has no history to choose"),
         (
             {**ALL_KEPT, "payload": "64MiB", "samples": 100_000, "duration": None},
             "--history",
@@ -129,20 +131,33 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
 def test_all_faults_of_a_file_are_reported_at_once(experiment: Callable[[str], Path]) -> None:
     file = experiment(
         "name: x\nmeasurements:\n"
-        "- kind: pingpong\n  stack: rcl\n  payload: [500B, 65MiB]\n  cpu: [0, 7]\n  load: stress 99\n"
+        "- {kind: pingpong, stack: rcl,\n  payload: [500B, 65MiB],\n  cpu: [0, 7],\n"
+        "  load: stress 99}\n"
         "- kind: wakeup\n  stack: [raw, rcl]\n  duration: 1ms\n"
     )
     with pytest.raises(TaktError) as caught:
         plan(*read_experiment(file), Installed(), MACHINE, 0)
     every = [caught.value, *caught.value.others]
     assert [(one.where, one.what.partition(" of memory")[0]) for one in every] == [
-        (f"{file}:6", "this process may not use CPU 7"),
-        (f"{file}:7", "the load stress 99 needs 12672 MiB"),
-        (f"{file}:5", "68157440B exceeds the maximum of shm"),
-        (f"{file}:10", "1ms is too short for 1kHz"),
-        (f"{file}:9", "the stack rcl has no wakeup"),
+        (f"{file}:6", "the load stress 99 needs 6336 MiB"),
+        (f"{file}:5", "this process may not use CPU 7"),
+        (f"{file}:4", "68157440B exceeds the maximum of shm"),
+        (f"{file}:9", "1ms is too short for 1kHz"),
+        (f"{file}:8", "the stack rcl has no wakeup"),
     ]
     assert all(one.fix and one.fix in str(caught.value) for one in every)
+
+
+def test_the_order_of_the_rules_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reported() -> set[tuple[str | None, str]]:
+        with pytest.raises(TaktError) as caught:
+            planned(cpu=7, load="stress 99", duration="100h", payload="65MiB", **FIXED_WRONG)
+        return {(one.where, one.what) for one in (caught.value, *caught.value.others)}
+
+    found = reported()
+    assert len(found) > 4
+    monkeypatch.setattr(faults, "RULES", faults.RULES[::-1])
+    assert reported() == found
 
 
 def test_of_very_many_faults_the_first_are_reported_and_the_others_counted() -> None:
@@ -158,10 +173,11 @@ def test_of_very_many_faults_the_first_are_reported_and_the_others_counted() -> 
 def test_what_the_machine_lacks_for_a_condition_is_refused(
     keys: dict[str, Any], where: str
 ) -> None:
-    def lacking(cell: Cell) -> tuple[str, str, str] | None:
-        if cell.load == "fft":
-            return "load", "stress-ng is not installed", "install it"
-        return ("host", "no privilege", "be root") if cell.host != "here" else None
+    def lacking(point: Point) -> Iterator[Fault]:
+        if point.load == "fft":
+            yield "load", "stress-ng is not installed", "install it"
+        if point.host != "here":
+            yield "host", "no privilege", "be root"
 
     machine = Machine(MACHINE.cpus, MACHINE.memory_bytes, lacking)
     assert planned(machine=machine).cells

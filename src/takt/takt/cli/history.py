@@ -105,7 +105,7 @@ def history(
 
 
 def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
-    from takt.measure.results.model import BY_JITTER
+    from takt.measure.results.point import BY_JITTER
     from takt.pages import pictures
     from takt.pages.text import number_of
 

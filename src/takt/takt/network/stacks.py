@@ -91,6 +91,18 @@ class Capability(BaseModel):
         fixed = self.fixed_payload_bytes
         return [fixed] if isinstance(fixed, int) else fixed
 
+    @property
+    def choices(self) -> dict[str, list[str]]:
+        """The values to choose from, by the key of an experiment; none: nothing to choose."""
+        return {
+            "wait": self.waits,
+            "executor": self.executors,
+            "content": self.contents,
+            "allocator": self.allocators,
+            "durability": self.durabilities,
+            "history": self.histories,
+        }
+
 
 class _Answer(BaseModel):
     stack: str

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned
@@ -18,6 +18,7 @@ from takt.measure.conditions.traffic import Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
 from takt.measure.results.model import Cell, Conditions, Note, Status
+from takt.measure.results.point import Point
 from takt.network import namespace
 from takt.network.hosts import Hosts, other_hosts
 from takt.network.workers import Workers
@@ -96,22 +97,24 @@ class Declared:
             what(one)
 
 
-def lacking(cell: Cell, workers: Workers | None = None) -> tuple[str, str, str] | None:
-    """What this machine lacks for the conditions of a cell: key, what, fix; None: nothing."""
-    names = other_hosts(cell.host)
+def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str, str, str]]:
+    """What this machine lacks for the conditions of a point, each as key, what, fix."""
+    names = other_hosts(point.host)
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
-        "tuned": lambda: tuned.lacking(cell.tuned),
-        "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(cell)),
-        "load": lambda: _absent(load.STRESS_NG) if load.by_stress_ng(cell.load) else None,
-        "host": lambda: namespace.lacking() if namespace.THERE in cell.host.split(",") else None,
-        "traffic": lambda: _absent(traffic.IPERF3) if cell.traffic_mbps else None,
-        "delay" if cell.delay_us else "loss": lambda: relay.lacking(cell),
+        "tuned": lambda: tuned.lacking(point.tuned),
+        "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
+        "load": lambda: _absent(load.STRESS_NG) if load.by_stress_ng(point.load) else None,
+        "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
+        "traffic": lambda: _absent(traffic.IPERF3) if point.traffic_mbps else None,
+        "delay" if point.delay_us else "loss": lambda: relay.lacking(point),
     }
     if names:
-        found["host"] = lambda: elsewhere.lacking(cell, names, workers)
-    each = ((key, lack()) for key, lack in found.items())
-    first = next(((key, *lack) for key, lack in each if lack), None)
-    return first or (segment.lacking(cell) if cell.kind == "ethercat" else None)
+        found["host"] = lambda: elsewhere.lacking(point, names, workers)
+    for key, lack in found.items():
+        if said := lack():
+            yield (key, *said)
+    if point.kind == "ethercat" and (slaves := segment.lacking(point)):
+        yield slaves
 
 
 def _absent(program: str) -> tuple[str, str] | None:

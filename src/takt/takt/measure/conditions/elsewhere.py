@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether other machines can be the hosts of a cell: there, of one version, with clocks known."""
+"""Whether other machines can be the hosts of a point: there, of one version, with clocks known."""
 
 from __future__ import annotations
 
 from takt.errors import TaktError
-from takt.measure.results.model import Cell
+from takt.measure.results.point import Point
 from takt.network import clocks, stacks
 from takt.network.clocks import Clock
 from takt.network.stacks import Capability, parts
@@ -13,11 +13,11 @@ from takt.network.workers import Workers
 MEANT = "give the scheduler of its workers: --scheduler tls://HOST:8786"
 
 
-def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str, str] | None:
+def lacking(point: Point, names: list[str], workers: Workers | None) -> tuple[str, str] | None:
     """What is missing for these hosts, and what to do; None: nothing."""
     if workers is None:
         return f"no known machine offers the host {names[0]}", MEANT
-    each = parts(cell.stack)
+    each = parts(point.stack)
     found = {}
     try:
         for name in names:
@@ -26,32 +26,32 @@ def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str,
         return f"host {name}: {error.what}", error.fix or ""
     for name, about in found.items():
         for stack in each:
-            if lack := _stack(cell, name, stack, about["stacks"].get(stack)):
+            if lack := _stack(point, name, stack, about["stacks"].get(stack)):
                 return lack
-    return _clocks(cell, {name: Clock(**about["clock"]) for name, about in found.items()})
+    return _clocks(point, {name: Clock(**about["clock"]) for name, about in found.items()})
 
 
 def _stack(
-    cell: Cell, name: str, stack: str, there: list[dict[str, object]] | None
+    point: Point, name: str, stack: str, there: list[dict[str, object]] | None
 ) -> tuple[str, str] | None:
     fix = f"on that machine: ./takt setup {stack}; its worker needs the same installation"
     if there is None:
         return f"the stack {stack} is not installed on the host {name}", fix
-    own = stacks.find()[stack].capability(cell.kind, cell.transport)
+    own = stacks.find()[stack].capability(point.kind, point.transport)
     if own not in [Capability.model_validate(one) for one in there]:
         what = (
-            f"{stack} differs in {cell.kind} over {cell.transport} between the "
+            f"{stack} differs in {point.kind} over {point.transport} between the "
             f"host {name} and this machine"
         )
         return what, fix
     return None
 
 
-def _clocks(cell: Cell, known: dict[str, Clock]) -> tuple[str, str] | None:
+def _clocks(point: Point, known: dict[str, Clock]) -> tuple[str, str] | None:
     """One way takes one clock, or two whose distance is bounded."""
-    if cell.kind != "pubsub":
+    if point.kind != "pubsub":
         return None
-    names = cell.host.split(",")
+    names = point.hosts
     publisher, subscriber = (known[name] if name in known else clocks.read() for name in names)
     if clocks.between(subscriber, publisher):
         return None

@@ -15,6 +15,7 @@ from typing import Any
 
 from takt.errors import Failure
 from takt.measure.results.model import Cell, Conditions, Note
+from takt.measure.results.point import Point
 from takt.network import stacks
 from takt.network.namespace import RELAYED, Link
 from takt.processes.supervision import Program
@@ -28,21 +29,21 @@ UNASKED = 1e-3  # the share of frames that may be lost otherwise
 WAYS = ("there", "back")
 
 
-def needed(cell: Cell) -> bool:
+def needed(point: Point) -> bool:
     """Whether the link of this cell is more than a wire."""
-    return bool(cell.delay_us or cell.jitter_us or cell.loss)
+    return bool(point.delay_us or point.jitter_us or point.loss)
 
 
-def expected_losses(cell: Cell) -> float:
+def expected_losses(point: Point) -> float:
     """How many round trips will be lost, on average; each is waited for."""
-    if cell.kind != "pingpong":
+    if point.kind != "pingpong":
         return 0.0
-    return cell.samples_asked * (1 - (1 - cell.loss) ** 2)
+    return point.samples_asked * (1 - (1 - point.loss) ** 2)
 
 
-def lacking(cell: Cell) -> tuple[str, str] | None:
+def lacking(point: Point) -> tuple[str, str] | None:
     """What this installation lacks for it, and what to do; None: nothing."""
-    if not needed(cell):
+    if not needed(point):
         return None
     try:
         stacks.program(PROGRAM)

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from takt.measure.results.model import Cell, Conditions, Note
+from takt.measure.results.point import Point
 from takt.network import namespace, stacks
 from takt.network.namespace import Link
 from takt.processes.supervision import Program
@@ -18,13 +19,13 @@ from takt.processes.supervision import Program
 PROGRAM = "takt-ethercat-sim"
 
 
-def lacking(cell: Cell) -> tuple[str, str, str] | None:
-    """What this machine lacks for the slaves of a cell: key, what, fix; None: nothing."""
-    if cell.simulated and (lack := namespace.lacking()):
+def lacking(point: Point) -> tuple[str, str, str] | None:
+    """What this machine lacks for the slaves of a point: key, what, fix; None: nothing."""
+    if point.simulated and (lack := namespace.lacking()):
         return "kind", *lack
-    if cell.interface and not namespace.exists(cell.interface):
+    if point.interface and not namespace.exists(point.interface):
         there = ", ".join(namespace.interfaces())
-        return "interface", f"no interface {cell.interface}", f"available: {there}"
+        return "interface", f"no interface {point.interface}", f"available: {there}"
     return None
 
 

@@ -17,7 +17,8 @@ from takt.machine import alone
 from takt.machine.setting import Setting
 from takt.machine.settings import BY_ID, SETTINGS
 from takt.machine.writable import WritableSystem
-from takt.measure.results.model import Cell, Note, TunedPlace
+from takt.measure.results.model import Note, TunedPlace
+from takt.measure.results.point import Point
 from takt.processes import last_will
 from takt.tune import journal
 from takt.tune.apply import apply
@@ -100,9 +101,9 @@ def lacking(choice: str, cores: Sequence[int] = ()) -> tuple[str, str] | None:
     return alone.lacking(target, cores) if cores else None
 
 
-def cores_of(cell: Cell) -> list[int]:
-    """Those that the measured processes of a cell have alone; empty: none."""
-    return sorted(set(cell.cpu)) if cell.cores == ALONE else []
+def cores_of(point: Point) -> list[int]:
+    """Those that the measured processes of a point have alone; empty: none."""
+    return sorted(set(point.cpu)) if point.cores == ALONE else []
 
 
 def worth_measuring(target: WritableSystem) -> list[str]:

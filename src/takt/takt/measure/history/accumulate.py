@@ -12,7 +12,8 @@ import numpy as np
 
 from takt.measure.history.store import Configuration, Entry
 from takt.measure.results import histogram
-from takt.measure.results.model import BY_JITTER, Exceedance
+from takt.measure.results.model import Exceedance
+from takt.measure.results.point import BY_JITTER
 from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
 from takt.pages.pictures import Counts

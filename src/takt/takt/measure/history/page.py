@@ -15,7 +15,7 @@ from takt.documents.writing import write_text
 from takt.measure.history.accumulate import Accumulated
 from takt.measure.history.show import sentences
 from takt.measure.report import charts
-from takt.measure.results.model import BY_JITTER
+from takt.measure.results.point import BY_JITTER
 from takt.pages import page, text
 from takt.pages.pictures import binned, log_binned, wants_logarithm
 

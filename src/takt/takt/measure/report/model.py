@@ -21,6 +21,7 @@ from takt.measure.report.title import title
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
 from takt.measure.results.outcome import CellOutcome, judge
+from takt.measure.results.point import Point
 from takt.measure.statistics.pooled import by_name, statistics
 from takt.pages import text
 
@@ -256,47 +257,20 @@ def _unfinished(cells: list[Cell]) -> list[Unfinished]:
     ]
 
 
+# What decides the order of the report, before all else that was asked.
+_FIRST = [
+    "stack", "kind", "transport", "payload_bytes", "content", "period_us", "samples_asked",
+    "deadline_us", "subscribers", "threads", "distance_us", "reliability", "depth", "durability",
+    "history",
+]  # fmt: skip
+_LAST = ["start_delay_us", "label"]
+_OF_VARIANTS = ["scheduling", "priority", "cpu"]
+_OTHERS = [one for one in Point.model_fields if one not in {*_FIRST, *_LAST, *_OF_VARIANTS}]
+
+
 def _identity(cell: Cell) -> tuple[Any, ...]:
     """All that was asked except scheduling."""
-    return (
-        cell.stack,
-        cell.kind,
-        cell.transport,
-        cell.payload_bytes,
-        cell.content,
-        cell.period_us,
-        cell.samples_asked,
-        cell.deadline_us,
-        cell.subscribers,
-        cell.threads,
-        cell.distance_us,
-        cell.reliability,
-        cell.depth,
-        cell.durability,
-        cell.history,
-        cell.dds_priority,
-        cell.allocator,
-        cell.wait,
-        cell.executor,
-        cell.late,
-        cell.load,
-        cell.cores,
-        cell.tuned,
-        cell.host,
-        cell.link_mbps,
-        cell.queue,
-        cell.traffic_mbps,
-        cell.delay_us,
-        cell.jitter_us,
-        cell.loss,
-        cell.interface,
-        cell.slaves,
-        cell.fault,
-        cell.talkers,
-        cell.talker_period_us,
-        cell.start_delay_us,
-        cell.label,
-    )
+    return tuple(getattr(cell, name) for name in (*_FIRST, *_OTHERS, *_LAST))
 
 
 def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:

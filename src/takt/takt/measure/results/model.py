@@ -15,14 +15,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from takt.doctor.finding import Finding
+from takt.measure.results.point import Point
 from takt.measure.results.supply import Taker
 from takt.statistics.judgement import Outcome
 
 SCHEMA_VERSION = 1
 Level = Literal["good", "fair", "bad", "unknown"]
-BY_JITTER = ("timer-cyclic", "ethercat")  # kinds whose histogram is that of their jitter
-SUPPLY = "supply"  # the kind
-SIMULATED, INTERFACE = "simulated", "interface"  # the transports of EtherCAT
 
 
 class Model(BaseModel):
@@ -260,11 +258,8 @@ class Attempt(Model):
     late: int  # responses after the deadline
 
 
-class Cell(Model):
-    """One measurement: one point of the matrix, one repetition.
-
-    First what was asked, from ``count`` on what was measured: 0 or None where nothing came.
-    """
+class _Place(Model):
+    """Which cell of a run it is, and how it ended."""
 
     id: str  # unique in the run: "<key>-r<repetition>"
     key: str  # the point of the matrix; equal keys are comparable between runs
@@ -272,47 +267,16 @@ class Cell(Model):
     order: int  # the place in the random order of the run
     status: Status
     error: Note | None = None  # why it failed
-    stack: str  # communication stack, or of each role
-    kind: str  # what one sample is
-    label: str = ""  # of its block: points of the same measurement are told apart by it
-    transport: str  # the way between the roles
-    payload_bytes: int  # of a message
-    content: str = "bytes"  # of a message: bytes, string
-    scheduling: str  # other, fifo, rr
-    priority: int  # 0: none
-    dds_priority: str = ""  # of the threads of DDS: N, or N-M; empty: as the loop's
-    allocator: str = "heap"  # of the client library and messages: heap, tlsf
-    cpu: list[int]  # empty: not pinned
-    period_us: float  # of a one-shot timer: its timeout
-    samples_asked: int  # how many
-    deadline_us: float  # counted, not enforced
-    lost_after_us: float  # a reply later than this is lost
-    subscribers: int  # how many
-    reliability: str  # of the QoS
-    depth: int  # of the QoS, where its history is keep_last
-    durability: str = "volatile"  # of the QoS: volatile, transient_local
-    history: str = "keep_last"  # of the QoS: keep_last, keep_all
-    threads: int = 1  # that wake up beside each other, with a recording each
-    distance_us: float = 0.0  # from the period of one of them to that of the next
-    wait: str = "idle"  # idle, busy
-    executor: str = ""  # what ran the callbacks; empty: nothing to choose
-    late: str = "at_once"  # the message after a late reply: at_once, next_cycle
-    start_delay_us: float = 0.0  # before the first sample
-    load: str = "none"  # none, idle, cpu, fft, stress, stress N
-    cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
-    tuned: str = "none"  # by takt tune, for this cell: none, all, settings
-    host: str = "here"  # here, or of each role
-    link_mbps: float = 0.0  # of the link between two hosts
-    queue: str = "shared"  # of the messages on this link: shared with the traffic, own
-    traffic_mbps: float = 0.0  # of other traffic on it, each way
-    delay_us: float = 0.0  # of each frame on it, each way
-    jitter_us: float = 0.0  # of this delay, up and down
-    loss: float = 0.0  # probability that a frame on it is lost, each way
-    interface: str = ""  # of real EtherCAT slaves
-    slaves: int = 0  # of EtherCAT, that there have to be; 0: any number
-    fault: str = "none"  # of the simulated segment: none, slave_lost, wrong_counter, silent
-    talkers: int = 0  # pairs of other nodes that talk at the same time
-    talker_period_us: float = 0.0  # of each such pair
+
+
+class Cell(Point, _Place):
+    """One measurement: one point of the matrix, one repetition.
+
+    First what was asked, from ``count`` on what was measured: 0 or None where nothing came.
+    """
+
+    model_config = ConfigDict(frozen=False)
+
     count: int = 0  # samples received, the first one included
     sent: int = 0  # for a round trip: count + lost
     lost: int = 0  # given up, or never arrived
@@ -350,24 +314,6 @@ class Cell(Model):
         return document
 
     @property
-    def simulated(self) -> bool:
-        """Whether its slaves are ours, behind a link."""
-        return self.kind == "ethercat" and self.transport == SIMULATED
-
-    @property
-    def series(self) -> list[tuple[float, int]]:
-        """The period in µs of each thread, and how many samples are asked of it."""
-        first, distance = round(self.period_us * 1000), round(self.distance_us * 1000)
-        periods = [first + place * distance for place in range(self.threads)]
-        span = self.samples_asked * first
-        return [(one / 1000, max(1, span // one)) for one in periods]
-
-    @property
-    def by_jitter(self) -> bool:
-        """Whether its histogram is that of the jitter of a cycle, not of a latency."""
-        return self.kind in BY_JITTER
-
-    @property
     def wrong_counters(self) -> int:
         """Cycles of a fieldbus in which not every slave took part."""
         return sum(one.bus.wrong_counter for one in self.probes if one.bus)
@@ -381,11 +327,6 @@ class Cell(Model):
         return AddressCheck(
             compared=sum(one.compared for one in found), same=sum(one.same for one in found)
         )
-
-    @property
-    def since_intended(self) -> bool:
-        """A timer's latency counts from its programmed expiry: ``sent_ns`` is what it reports."""
-        return self.kind.startswith("timer-")
 
 
 class Verdict(Model):

@@ -24,12 +24,12 @@ from takt.processes import recording
 def hosts_of(cell: Cell, context: Context) -> Iterator[Hosts]:
     """Makes, or takes, the hosts of a cell; raises Failure where one cannot be had."""
     with contextlib.ExitStack() as around:
-        if namespace.THERE in cell.host.split(","):
+        if namespace.THERE in cell.hosts:
             link = around.enter_context(_link(cell, context))
             here, there = (Side(address) for address in link.addresses)
             there.link = link
             ends = {namespace.HERE: here, namespace.THERE: there}
-            active, passive = (ends[name] for name in cell.host.split(","))
+            active, passive = (ends[name] for name in cell.hosts)
             yield Hosts(active, passive, link)
             return
         if cell.simulated:
@@ -45,7 +45,7 @@ def hosts_of(cell: Cell, context: Context) -> Iterator[Hosts]:
                 fix="give its address: --scheduler tls://HOST:8786",
             )
         sides = []
-        for name in cell.host.split(","):
+        for name in cell.hosts:
             if name == namespace.HERE:
                 sides.append(Side())
                 continue

@@ -120,7 +120,7 @@ class _Found:
         self.summary = Summary(cell.deadline_us)
         self.listeners: list[Listener] = []  # one a recording
         self.one_shots = OneShots(reports=reports)
-        self.calls = Calls(round(cell.period_us * 1000))
+        self.calls = Calls(cell.period_ns)
         self.bins = histogram.Bins()  # of the jitter of a cyclic timer, else of the latency
 
     def add(self, batch: Batch) -> None:

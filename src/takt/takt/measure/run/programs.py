@@ -102,7 +102,7 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
     options: dict[str, object] = {
         "transport": cell.transport,
         "payload-bytes": cell.payload_bytes,
-        "period-ns": round(cell.period_us * 1000),
+        "period-ns": cell.period_ns,
         "count": cell.samples_asked,
         "policy": cell.scheduling,
         "priority": cell.priority,

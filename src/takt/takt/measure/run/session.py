@@ -81,8 +81,7 @@ def resume(
     """
     session = Session(runner.reopen(folder, experiment, seed), folder, stacks.find(), workers)
     for cell in remaining(session).cells:
-        if other_hosts(cell.host) and (lack := declared.lacking(cell, workers)):
-            _, what, fix = lack
+        for _, what, fix in declared.lacking(cell, workers) if other_hosts(cell.host) else ():
             raise TaktError(what, where=str(folder), fix=fix)
     return session
 
