@@ -33,7 +33,7 @@ def program(folder: Path, name: str, text: str) -> None:
 
 
 def measured(run: Run, folder: Path, memory: Path, limits: Limits = PATIENT) -> Cell:
-    runner.measure(run, folder, stacks.find(), Quiet(), limits=limits, memory=memory)
+    runner.measure_cells(run, folder, stacks.find(), Quiet(), limits=limits, memory=memory)
     return run.cells[0]
 
 

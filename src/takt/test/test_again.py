@@ -107,7 +107,7 @@ def test_of_two_disturbed_measurements_the_quieter_one_counts(
 def resumed(folder: Path, memory: Path, stop: Stop | None = None) -> Run:
     run = runner.reopen(folder, None, None)
     watcher = Quiet(stop, after=100)
-    return runner.measure(
+    return runner.measure_cells(
         run, folder, stacks.find(), watcher, stop=stop, limits=SHORT, memory=memory
     )
 
@@ -135,7 +135,7 @@ def test_a_repeat_that_is_stopped_leaves_the_cell_as_it_was(
                 self.stop = stop
 
     run = prepared(**LONG)
-    run = runner.measure(
+    run = runner.measure_cells(
         run, folder, stacks.find(), Second(), stop=stop, limits=SHORT, memory=memory
     )
     cell = run.cells[0]

@@ -21,7 +21,7 @@ ANOTHER = b"another format, of some later version" * 10
 
 def resumed(folder: Path, memory: Path, watcher: Quiet, stop: Stop) -> Run:
     again = runner.reopen(folder, None, None)
-    return runner.measure(
+    return runner.measure_cells(
         again, folder, stacks.find(), watcher, stop=stop, limits=SHORT, memory=memory
     )
 
@@ -38,7 +38,7 @@ def of_threads(folder: Path, memory: Path) -> Cell:
     run, stop = prepared(duration="500ms"), Stop()
     run.cells[0].threads = 2
     stop.request()
-    run = runner.measure(run, folder, stacks.find(), Quiet(), stop=stop, memory=memory)
+    run = runner.measure_cells(run, folder, stacks.find(), Quiet(), stop=stop, memory=memory)
     return run.cells[0]
 
 
@@ -55,7 +55,7 @@ def test_an_attempt_that_is_stopped_has_none_of_the_numbers_of_the_one_before(
     stop = Stop()
     run = prepared(repetitions=2, duration="500ms", transport="held")
     watcher = Quiet(stop, after=50)
-    run = runner.measure(
+    run = runner.measure_cells(
         run, folder, stacks.find(), watcher, stop=stop, limits=SHORT, memory=memory
     )
     # Both have numbers, as after a run whose second cell was stopped, too.
@@ -109,7 +109,7 @@ def test_threads_that_were_stored_make_room_for_those_of_the_next_attempt(
 def test_a_recording_that_cannot_be_read_is_kept_and_told(folder: Path, memory: Path) -> None:
     run, stop = prepared(), Stop()
     stop.request()
-    run = runner.measure(run, folder, stacks.find(), Quiet(), stop=stop, memory=memory)
+    run = runner.measure_cells(run, folder, stacks.find(), Quiet(), stop=stop, memory=memory)
     raw = folder / scratch.ON_DISK / f"{run.cells[0].id}.taktsamples"
     raw.parent.mkdir(exist_ok=True)
     raw.write_bytes(ANOTHER)

@@ -51,7 +51,7 @@ def test_a_load_that_does_not_start_fails_its_cell(
 ) -> None:
     program(on_path, load.STRESS_NG, IDLE)
     run = prepared(load=[kind, "none"])
-    runner.measure(run, folder, stacks.find(), Quiet(), limits=HOPELESS, memory=memory)
+    runner.measure_cells(run, folder, stacks.find(), Quiet(), limits=HOPELESS, memory=memory)
     cells = {cell.load: cell for cell in run.cells}
     error = cells[kind].error
     assert (cells[kind].status, cells["none"].status) == (Status.failed, Status.complete)

@@ -59,7 +59,7 @@ def test_a_clock_set_both_ways_and_a_cpu_gone_are_noted_and_no_sample_is_lost(
 ) -> None:
     machine = Machine(monkeypatch, tmp_path, go)
     run = prepared(duration="1s", transport="held")
-    done = runner.measure(run, folder, stacks.find(), machine, limits=SHORT, memory=memory)
+    done = runner.measure_cells(run, folder, stacks.find(), machine, limits=SHORT, memory=memory)
     cell = done.cells[0]
     assert machine.steps == []
     assert (cell.status, cell.count) == (Status.complete, 1000)

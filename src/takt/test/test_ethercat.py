@@ -67,7 +67,7 @@ def measured(folder: Path, watcher: Quiet | None = None, **keys: Any) -> Run:
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
     run = runner.new_run(experiment, made, runner.Diagnosis())
     folder.mkdir(exist_ok=True)
-    return runner.measure(run, folder, INSTALLED, watcher or Quiet(), limits=PATIENT)
+    return runner.measure_cells(run, folder, INSTALLED, watcher or Quiet(), limits=PATIENT)
 
 
 def bus_of(cell: Cell) -> BusReport:

@@ -43,7 +43,7 @@ def test_earlier_attempts_are_told_apart(
     stop = Stop()
     run = prepared(duration="300ms", transport="held")
     for watcher, asked in ((Quiet(stop, after=20), stop), (Quiet(), Stop())):
-        runner.measure(
+        runner.measure_cells(
             run, tmp_path, stacks.find(), watcher, stop=asked, limits=SHORT, memory=memory
         )
         run = store.read(tmp_path)

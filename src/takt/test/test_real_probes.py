@@ -66,7 +66,7 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
     experiment = check(document, Source())
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
     run = runner.new_run(experiment, made, runner.Diagnosis())
-    return runner.measure(run, folder, INSTALLED, spy, limits=PATIENT)
+    return runner.measure_cells(run, folder, INSTALLED, spy, limits=PATIENT)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def prepared(**keys: Any) -> Run:
 
 def measured(folder: Path, memory: Path, **keys: Any) -> Run:
     limits, watcher = keys.pop("limits", SHORT), keys.pop("watcher", None) or Quiet()
-    return runner.measure(
+    return runner.measure_cells(
         prepared(**keys), folder, stacks.find(), watcher, limits=limits, memory=memory
     )
 
@@ -155,7 +155,7 @@ def test_a_probe_that_cannot_start_is_a_failure_with_a_fix(
     run = prepared()
     (prefix / "lib" / "takt_probes" / "probe_fake").write_text("#!/bin/sh\necho gone >&2; exit 3\n")
     with pytest.raises(Failure, match="gone"):
-        runner.measure(run, folder, stacks.find(), Quiet(), memory=memory)
+        runner.measure_cells(run, folder, stacks.find(), Quiet(), memory=memory)
 
 
 def test_shared_memory_of_a_killed_probe_is_removed(
@@ -188,7 +188,7 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
     folder: Path, memory: Path, go: Path
 ) -> None:
     stop = Stop()
-    run = runner.measure(
+    run = runner.measure_cells(
         prepared(repetitions=3, duration="500ms", transport="held"), folder, stacks.find(),
         Quiet(stop, after=50), stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
@@ -201,7 +201,7 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
     go.touch()
     again = runner.reopen(folder, None, None)
     watcher = Quiet()
-    run = runner.measure(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
+    run = runner.measure_cells(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert len(watcher.finished) == 3
     assert [cell.count for cell in run.cells] == [500] * 3
@@ -212,14 +212,14 @@ def test_stopping_twice_ends_at_once_and_resume_finds_the_recording(
     folder: Path, memory: Path, go: Path
 ) -> None:
     stop = Stop()
-    run = runner.measure(
+    run = runner.measure_cells(
         prepared(duration="500ms", transport="held"), folder, stacks.find(),
         Quiet(stop, times=2, after=50), stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
     assert run.cells[0].samples == []
     go.touch()
     again = runner.reopen(folder, None, None)
-    run = runner.measure(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    run = runner.measure_cells(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert rows(folder, run.cells[0].earlier_attempts) >= 50
     assert list(memory.iterdir()) == []
@@ -230,7 +230,7 @@ def test_a_failed_cell_is_measured_again_and_keeps_every_attempt(
 ) -> None:
     for attempt in range(3):
         run = prepared(transport="crash") if not attempt else runner.reopen(folder, None, None)
-        run = runner.measure(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+        run = runner.measure_cells(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     cell = run.cells[0]
     assert [Path(name).name for name in cell.earlier_attempts] == [
         f"{cell.id}.attempt1.parquet",
@@ -282,6 +282,6 @@ def test_a_full_disk_while_writing_results_loses_nothing(
         with pytest.raises(Failure, match="no space left while writing"):
             measured(folder, memory)
     run = runner.reopen(folder, None, None)
-    run = runner.measure(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    run = runner.measure_cells(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert rows(folder, run.cells[0].earlier_attempts) == 200

@@ -39,7 +39,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
 
 def measured(folder: Path, memory: Path, choice: str) -> Cell:
     run = prepared(tuned=choice)
-    runner.measure(run, folder, stacks.find(), Quiet(), limits=Limits(start_s=30.0), memory=memory)
+    runner.measure_cells(
+        run, folder, stacks.find(), Quiet(), limits=Limits(start_s=30.0), memory=memory
+    )
     return run.cells[0]
 
 
@@ -126,13 +128,13 @@ def test_a_tuned_cell_says_so_in_its_name_and_what_was_changed(
     machine: MadeMachine, folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, seen = state(machine), []
-    measure = one_cell._measure
+    measure = one_cell._supervised
 
     def watched(*arguments: object) -> object:
         seen.append(machine.text(MIGRATION))
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(one_cell, "_measure", watched)
+    monkeypatch.setattr(one_cell, "_supervised", watched)
     cell = measured(folder, memory, "timer-migration")
     assert (cell.status, cell.error) == (Status.complete, None)
     assert "-tuned_timer-migration" in cell.key

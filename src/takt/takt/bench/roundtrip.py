@@ -69,7 +69,7 @@ def roundtrip(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     with temporary() as folder:
         plan = sessions.make_plan(experiment, source, seed=1)
         session = sessions.start(experiment, plan, folder / "run")
-        run = sessions.measure(session, _Watcher(progress), resumable=False)
+        run = sessions.finish(session, _Watcher(progress), resumable=False)
     broken = [cell for cell in run.cells if cell.status is not Status.complete]
     if broken:
         what = broken[0].error.what if broken[0].error else broken[0].status.value

@@ -70,7 +70,7 @@ def check(
         f"{most_s(plan.cells):.0f} s more. Ctrl-C stops and reports the finished cells.",
     )
     with shared.Progress(session.run) as progress:
-        run = sessions.measure(session, progress, judged_by=judge)
+        run = sessions.finish(session, progress, judged_by=judge)
     files = [session.folder, *_report(session.folder, run)]
     if as_json:
         print_json(shared.document(run, session.folder))
@@ -110,7 +110,7 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
         "settings; after a kill, run: takt tune --revert",
     )
     with shared.Progress(session.run) as progress:
-        run = sessions.measure(session, progress)
+        run = sessions.finish(session, progress)
     found = tuned.worth(run, session.folder)
     files = [session.folder, *_report(session.folder, run)]
     if as_json:

@@ -345,7 +345,7 @@ def measure(
             shared.show_plan(plan, as_json=as_json)
             return
         session = sessions.start(experiment, plan, out, workers)
-        shared.measure(session, as_json=as_json, plot=plot)
+        shared.run_and_show(session, as_json=as_json, plot=plot)
 
 
 def _cores(text: str | None) -> list[str]:

@@ -77,4 +77,4 @@ def run(
             session = sessions.start(loaded, plan, out, workers)
         # A check that was cut short is judged as a check when it is whole.
         judge = check_verdict.judge if session.run.name == CHECK else None
-        shared.measure(session, as_json=as_json, judged_by=judge)
+        shared.run_and_show(session, as_json=as_json, judged_by=judge)

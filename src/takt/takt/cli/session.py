@@ -69,7 +69,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     stdout().print(f"Total: about {_time(plan.seconds)}{besides}.")
 
 
-def measure(
+def run_and_show(
     session: Session,
     *,
     as_json: bool,
@@ -84,7 +84,7 @@ def measure(
     if not sys.stderr.isatty():
         stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
     with Progress(session.run) as progress:
-        run = sessions.measure(session, progress, judged_by=judged_by)
+        run = sessions.finish(session, progress, judged_by=judged_by)
     supplies = _supplies(run, session.folder)
     if plot:
         _draw(run, session.folder)
@@ -101,7 +101,7 @@ def measure(
 
 def _supplies(run: Run, folder: Path) -> list[CoreSupply]:
     """What the cores provided that were watched; written for takt analyse."""
-    from takt.measure.results.model import SUPPLY
+    from takt.measure.results.point import SUPPLY
 
     if not any(cell.kind == SUPPLY for cell in run.cells):
         return []

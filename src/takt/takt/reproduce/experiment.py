@@ -70,7 +70,7 @@ def measure(
     left = [cell for cell in session.run.cells if cell.status is not Status.complete]
     seconds = sessions.remaining(session).seconds
     request.tell(announced(len(left), seconds, session.folder, cannot_tell(session.run)))
-    run = sessions.measure(session, Watcher(request))
+    run = sessions.finish(session, Watcher(request))
     return Measured(run, session.folder, planned.skipped)
 
 

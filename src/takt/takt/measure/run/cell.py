@@ -7,7 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable
-from datetime import datetime, timezone
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,7 +18,8 @@ from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import Tuned, cores_of, tuned
-from takt.measure.results.model import SUPPLY, Cell, Conditions, Note, ProbeResult, Status
+from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
+from takt.measure.results.point import SUPPLY
 from takt.measure.run import buffers, programs, samples, shared_memory
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
@@ -29,11 +30,9 @@ from takt.network import addresses, transport
 from takt.network.hosts import Hosts
 from takt.network.stacks import Stack
 from takt.network.workers import Gone
-from takt.processes import guard, others, supervision
-from takt.processes.disturbances import Disturbances
-from takt.processes.leftovers import present, sweep_since
+from takt.processes import guard, others
+from takt.processes.frame import Frame
 from takt.processes.scratch import LOADED, remove_from
-from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program
 
 SHARED_MEMORY = "shm"
@@ -42,7 +41,29 @@ LOSSES_ROOM = 2  # times the replies that a link loses on average
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
 
 
-def measure(
+@dataclass(frozen=True)
+class _Programs:
+    """What runs for one cell."""
+
+    probes: list[Program]
+    talkers: list[Program]
+    declared: Declared
+    takers: Takers
+    environment: dict[str, str]
+    limit_s: float  # of the probes
+
+    @property
+    def recorded(self) -> int:
+        """How many samples there are by now."""
+        return max(one.recorded for one in self.probes)
+
+    def end(self) -> None:
+        """The last probe has ended, and the load still runs."""
+        self.takers.end()
+        self.declared.end()
+
+
+def measure_cell(
     cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None]
 ) -> tuple[Cell, list[Path]]:
     """Measures one cell; returns it, and the recordings to delete once ``run.json`` has it.
@@ -50,22 +71,27 @@ def measure(
     Whatever the probes do ends up in the cell, and a second host that cannot be made. Raises
     Failure or OSError where there is no space.
     """
+
+    def failed(fault: Note) -> tuple[Cell, list[Path]]:
+        return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+
     with contextlib.ExitStack() as around:
         try:
             hosts = around.enter_context(hosts_of(cell, context))
         except Failure as failure:
-            fault = Note(what=failure.what, why="no second host", fix=failure.fix)
-            return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+            return failed(Note(what=failure.what, why="no second host", fix=failure.fix))
         cores, scratch = cores_of(cell), context.scratch.folder
         settings = around.enter_context(tuned(cell.tuned, cores, scratch))
         if settings.fault:
-            failed = {"status": Status.failed, "error": settings.fault}
-            return cell.model_copy(update=failed), []
+            return failed(settings.fault)
         try:
-            measured, recorded = _measure(cell, stack, context, progress, hosts, settings)
+            started = _programs(cell, stack, context, hosts, settings)
+            measured = _supervised(cell, started, context, progress, hosts)
         except Gone as gone:  # before anything was measured
-            fault = Note(what=gone.what, why=gone.where or "", fix=gone.fix)
-            return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+            return failed(Note(what=gone.what, why=gone.where or "", fix=gone.fix))
+        recorded = [file for one in started.probes for file in one.recordings]
+        if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
+            _count(measured, stack, started, context, hosts, recorded)
         if settings.changed:
             measured.conditions = measured.conditions or Conditions()
             measured.conditions.tuned_places = settings.changed
@@ -74,104 +100,108 @@ def measure(
     return measured, recorded
 
 
-def _measure(
-    cell: Cell,
-    stack: Stack,
-    context: Context,
-    progress: Callable[[int], None],
-    hosts: Hosts,
-    settings: Tuned,
-) -> tuple[Cell, list[Path]]:
+def _programs(
+    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: Tuned
+) -> _Programs:
+    folder = context.scratch.folder
     place = context.scratch.place_for(programs.recorded_bytes(cell, stack))
     limit_s = _limit_s(cell, context.limits)
-    talkers = programs.talkers(cell, stack, context, limit_s)
-    declared = Declared(cell, context.scratch.folder, context.folder, hosts)
     profiles, probes = programs.probes(cell, stack, place, context, limit_s, hosts)
     for program in probes if settings.group else []:
         program.environment = program.environment | {guard.GROUP: settings.group}
-    started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
+    return _Programs(
+        probes,
+        programs.talkers(cell, stack, context, limit_s),
+        Declared(cell, folder, context.folder, hosts),
+        Takers(cell),
+        transport.environment(profiles, context.domain, logs=folder / "log")
+        | context.surroundings.get(cell.stack, {}),
+        limit_s,
+    )
+
+
+def _supervised(
+    cell: Cell,
+    started: _Programs,
+    context: Context,
+    progress: Callable[[int], None],
+    hosts: Hosts,
+) -> Cell:
+    """Runs the programs; the cell says how they ended, and what happened meanwhile."""
     until = Starving(context.stop, cell, local=not hosts.remotes)
-    disturbed = Disturbances(others.IDLE if cell.load == load.IDLE else others.USUAL)
-    before, takers, start = present(), Takers(cell), contextlib.ExitStack()
+    allowed = others.IDLE if cell.load == load.IDLE else others.USUAL
+    frame, declared = Frame(context.journal, until, allowed), started.declared
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
-    def tick(pids: list[int]) -> None:
+    def tick(pids: list[int], _seconds: float) -> None:
         nonlocal notes_left
         declared.begin()
-        recorded = max(one.recorded for one in probes)
+        recorded = started.recorded
         if recorded:  # they have met
-            start.close()
+            frame.until_met.close()
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
             notes_left -= recorded > 0
-        disturbed.look()
-        takers.look()
+        started.takers.look()
         until.look(recorded, pids, time.monotonic())
         progress(recorded)
 
-    with start:
-        if cell.transport == SHARED_MEMORY:
-            start.enter_context(addresses.kept())
-        end, who = supervision.supervise(
-            [*declared.programs, *talkers, *probes],
-            transport.environment(profiles, context.domain, logs=context.scratch.folder / "log")
-            | context.surroundings.get(cell.stack, {}),
-            limit_s + context.limits.term_s,  # the probe's own limit comes first
-            until,
-            context.limits,
-            tick,
-            _at_end(disturbed, declared, takers),
-        )
+    if cell.transport == SHARED_MEMORY:
+        frame.until_met.enter_context(addresses.kept())
+    end, who = frame.run(
+        [*declared.programs, *started.talkers, *started.probes],
+        started.environment,
+        started.limit_s + context.limits.term_s,  # the probe's own limit comes first
+        context.limits,
+        tick,
+        measured=started.end,
+    )
+    remove_from(context.folder, LOADED)
+    taken = frame.disturbances.by_others
     measured = cell.model_copy(
         update={
-            "started": started,
-            "seconds": round(time.monotonic() - clock, 3),
-            "steal_seconds": round(steal_seconds() - stolen, 3),
-            "others_seconds": disturbed.by_others.seconds if disturbed.by_others else None,
+            "started": frame.started,
+            "seconds": frame.seconds,
+            "steal_seconds": frame.steal_seconds,
+            "others_seconds": taken.seconds if taken else None,
             # What others take of a supply is what it is about.
-            "disturbed": cell.kind != SUPPLY
-            and bool(disturbed.by_others and disturbed.by_others.much),
+            "disturbed": cell.kind != SUPPLY and bool(taken and taken.much),
             "notes": list(cell.notes),  # of an earlier attempt that was not readable
             "error": None,
             "conditions": None,
         }
     )
-    remove_from(context.folder, LOADED)
-    context.journal.sweep()
-    sweep_since(before)
     lost = [] if context.stop.at_once else _bring_home(hosts)
-    judge(measured, probes, *((End.timeout, probes[-1]) if until.is_over else (end, who)))
-    _find_cause(measured, declared, end, who, len(probes) + len(talkers))
-    disturbed.end()
-    measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
-    measured.notes += [*_fallen_silent(talkers, end), *lost]
-    if context.scratch.run_folder in place.parents:
+    judge(measured, started.probes, end, who)
+    _find_cause(measured, declared, end, who, len(started.probes) + len(started.talkers))
+    measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.told]
+    measured.notes += [*_fallen_silent(started.talkers, end), *lost]
+    return measured
+
+
+def _count(
+    measured: Cell,
+    stack: Stack,
+    started: _Programs,
+    context: Context,
+    hosts: Hosts,
+    recorded: list[Path],
+) -> None:
+    """Stores the samples and puts their numbers into the cell."""
+    for one in programs.heard_elsewhere(started.probes, hosts):
+        samples.to_clock(one, started.declared.add_ns)
+    capability = stack.capability(measured.kind, measured.transport)
+    reports = capability is not None and capability.reports
+    if any(context.scratch.run_folder in one.parents for one in recorded):
         why = "its file system may have delayed the recording thread"
         measured.notes.append(
             Note(what="recorded to the disk", why=why, fix="free space in /dev/shm")
         )
-    recorded = [file for one in probes for file in one.recordings]
-    if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
-        for one in programs.heard_elsewhere(probes, hosts):
-            samples.to_clock(one, declared.add_ns)
-        capability = stack.capability(cell.kind, cell.transport)
-        reports = capability is not None and capability.reports
-        add_measured(measured, recorded, context.folder, reports=reports, takers=takers)
-        if note := buffers.too_small(measured, System()):
-            measured.notes.append(note)
-        declared.judge(measured)
-    return measured, recorded
-
-
-def _at_end(disturbed: Disturbances, declared: Declared, takers: Takers) -> Callable[[], None]:
-    """What happens when the last probe has ended, and the load still runs."""
-
-    def ended() -> None:
-        disturbed.measured()
-        takers.end()
-        declared.end()
-
-    return ended
+    takers = started.takers
+    add_measured(measured, recorded, context.folder, reports=reports, takers=takers)
+    if note := buffers.too_small(measured, System()):
+        measured.notes.append(note)
+    started.declared.judge(measured)
 
 
 def _find_cause(

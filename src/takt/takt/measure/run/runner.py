@@ -81,7 +81,7 @@ def new_run(
     )
 
 
-def measure(
+def measure_cells(
     run: Run,
     folder: Path,
     stacks: Stacks,
@@ -197,7 +197,7 @@ def _measure_one(
     watcher.begin(cell, place, len(run.cells))
     if cell.stack not in stacks:
         raise stacks.missing(cell.stack, str(context.folder))
-    measured, recorded = one_cell.measure(
+    measured, recorded = one_cell.measure_cell(
         cell, stacks[cell.stack], context, lambda recorded: watcher.advance(cell, recorded)
     )
     run.cells[place] = counting(measured)

@@ -92,7 +92,7 @@ def remaining(session: Session) -> Plan:
     return Plan(session.run.seed, cells, [])
 
 
-def measure(
+def finish(
     session: Session,
     watcher: runner.Watcher,
     limits: Limits | None = None,
@@ -104,7 +104,7 @@ def measure(
 
     ``resumable``: whether what a killed one has recorded is of use to anybody.
     """
-    return runner.measure(
+    return runner.measure_cells(
         session.run,
         session.folder,
         session.stacks,

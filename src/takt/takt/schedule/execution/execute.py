@@ -8,7 +8,6 @@ import errno
 import glob
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,10 @@ from takt.errors import Failure, TaktError
 from takt.network import addresses, stacks, transport
 from takt.network.domain import own_domain
 from takt.network.sweeper import SWEEPER
-from takt.processes import scratch, supervision
-from takt.processes.disturbances import Disturbances
-from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
+from takt.processes import scratch
+from takt.processes.frame import Frame
+from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.signals import stopping
-from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.application.model import STOCK_EXECUTORS
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
@@ -161,49 +159,41 @@ class _Executing:
         command = [str(program), str(description)]
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
-        began, stolen = time.monotonic(), steal_seconds()
-        before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
         others = OtherPrograms(cpus, RUNNER)
         last_note = last_new = 0.0
         until = _Until(self._stop, duration_s + _END_S + nodes * _END_S_PER_NODE)
+        frame = Frame(self._journal, until)
 
-        def tick(pids: list[int]) -> None:
+        def tick(pids: list[int], seconds: float) -> None:
             nonlocal last_note, last_new
-            now = time.monotonic()
-            until.look(begun=recording.exists() or bool(_parts(recording)), now=now)
+            until.look(begun=recording.exists() or bool(_parts(recording)), now=seconds)
             # Each time while there is news: it may be killed as soon as it has shared memory.
-            settled = last_new and now - last_new > _NOTE_EVERY_S
-            if now - last_note > (_NOTE_EVERY_S if settled else 0) and now - began < _START_S:
-                last_note = now
+            settled = last_new and seconds - last_new > _NOTE_EVERY_S
+            if seconds - last_note > (_NOTE_EVERY_S if settled else 0) and seconds < _START_S:
+                last_note = seconds
                 if self._journal.note(pids):
-                    last_new = now
+                    last_new = seconds
             if settled:  # all nodes are there
-                start.close()
-            disturbed.look()
+                frame.until_met.close()
             others.look(pids)
-            self._progress(now - began)
+            self._progress(seconds)
 
-        with start, contextlib.closing(others):
-            if approach == SEPARATE:
-                start.enter_context(addresses.kept())
-            end, _ = supervision.supervise(
+        if approach == SEPARATE:
+            frame.until_met.enter_context(addresses.kept())
+        with contextlib.closing(others):
+            end, _ = frame.run(
                 [runner],
                 transport.environment(
                     {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
                 ),
                 duration_s + _START_S + nodes * _START_S_PER_NODE,
-                until,
                 Limits(term_s=_TERM_S),
                 tick,
+                ended=others.end,
+                cpus=cpus,
             )
-            others.end()
-        disturbed.end(cpus)
-        seconds = time.monotonic() - began
-        self._journal.sweep()
-        sweep_since(before)
-        if until.is_over:
-            end = End.timeout
-        _raise_failure(end, runner, recording, [what for what, _ in disturbed.told])
+        disturbances = [what for what, _ in frame.disturbances.told]
+        _raise_failure(end, runner, recording, disturbances)
         others.append(recording)
         recorded = traces.read(recording)
         flush(recording)
@@ -218,10 +208,10 @@ class _Executing:
             seed=seed,
             status="stopped" if end is End.stopped else "complete",
             duration_s=duration_s,
-            seconds=round(seconds, 3),
-            steal_seconds=round(steal_seconds() - stolen, 3),
+            seconds=frame.seconds,
+            steal_seconds=frame.steal_seconds,
             shortfalls=recorded.names.values("shortfall"),
-            disturbances=[what for what, _ in disturbed.told],
+            disturbances=disturbances,
             trace=trace,
         )
 
