@@ -9,7 +9,7 @@ from typing import Any
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
 from takt.measure.experiment.plan import Plan, plan
-from takt.network.stacks import Capability, Stack, Stacks
+from takt.network.stacks import Capability, Exclusion, Stack, Stacks
 
 TRANSPORTS = ("shm", "udp", "process")
 TWO = "here,namespace"
@@ -18,6 +18,12 @@ QUALITY: dict[str, Any] = {
     "durabilities": ["volatile", "transient_local"],
     "histories": ["keep_last", "keep_all"],
 }
+KEPT = "its queues keep the last messages; late joiners get none"
+WITHOUT = {
+    "iceoryx2": dict.fromkeys(("reliability", "durability", "history"), KEPT),
+    "zenoh": {"reliability": "its transport decides", "durability": KEPT, "history": KEPT},
+}
+RR = "the threads of Takt's executor run at fifo"
 MACHINE = Machine(frozenset({0, 1}), 1 << 30)
 
 
@@ -48,13 +54,16 @@ class Installed(Stacks):
         raw = Capability(kind="wakeup", transport="nanosleep", roles=["both"])
         watched = Capability(kind="supply", transport="clock", roles=["both"])
         several = raw.model_copy(update={"threads": True})
-        text = capabilities[0].model_copy(update={"contents": ["bytes", "string"]})
+        text = capabilities[0].model_copy(
+            update={"contents": ["bytes", "string"], "min_string_bytes": 49}
+        )
         small = Capability(
             kind="pingpong",
             transport="udp",
             roles=["pong", "ping"],
             max_payload_bytes=65_000,
             wire="raw",
+            without=dict.fromkeys(("reliability", "depth", "durability", "history"), "no QoS"),
         )
         waits = {"timer-oneshot": ["idle", "busy"], "timer-cyclic": ["idle"]}
         timers = [
@@ -65,7 +74,9 @@ class Installed(Stacks):
                 ("timer-cyclic", "executor"),
             )
         ]
-        executors = {"executors": ["single_threaded", "events", "takt"]}
+        timers[-1].excluded = [Exclusion(values={"policy": "rr"}, why=RR)]
+        excluded = [Exclusion(values={"executor": "takt", "policy": "rr"}, why=RR)]
+        executors = {"executors": ["single_threaded", "events", "takt"], "excluded": excluded}
         rclcpp = [one.model_copy(update=executors) for one in (*capabilities, timers[0])]
         known = ("rcl", "raw", "other", "iceoryx2", "zenoh", "rclcpp", "cyclictest", "texts")
         super().__init__({name: Path(name) for name in known})
@@ -73,8 +84,9 @@ class Installed(Stacks):
         self._asked["texts"] = Stack("texts", Path("texts"), [text])
         self._asked["rclcpp"] = Stack("rclcpp", Path("rclcpp"), rclcpp)
         plain = [one.model_copy(update={key: [] for key in QUALITY}) for one in capabilities]
-        for name in ("iceoryx2", "zenoh"):
-            self._asked[name] = Stack(name, Path(name), plain)
+        for name, without in WITHOUT.items():
+            ways = [one.model_copy(update={"without": without}) for one in plain]
+            self._asked[name] = Stack(name, Path(name), ways)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, watched, small])

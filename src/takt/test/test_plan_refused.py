@@ -46,7 +46,11 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         ({"duration": "1ms"}, "--duration", "at least two samples"),
         ({"duration": "100h"}, "--duration", "MiB of memory"),
         ({"stack": "raw", "kind": "wakeup", "depth": None, "cpu": 0, "payload": None}, None, None),
-        ({"stack": "raw", "reliability": "reliable"}, "--reliability", "raw has no QoS"),
+        (
+            {"stack": "raw", "reliability": "reliable"},
+            "--reliability",
+            "has no reliability to choose: no QoS",
+        ),
         (
             {"kind": "pubsub", "transport": "alone", "subscribers": 2},
             "--subscribers",
@@ -60,7 +64,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         (
             {"kind": "timer-cyclic", "transport": "executor", "scheduling": "rr 5"},
             "--scheduling",
-            "no round robin",
+            "has no scheduling rr: the threads of",
         ),
         (
             {"kind": "pubsub", "transport": "alone", "talkers": 2},
@@ -88,7 +92,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         (
             {"stack": "raw", "history": "keep_all"},
             "--history",
-            "no history to choose: it has no QoS",
+            "no history to choose: no QoS",
         ),
         ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "late joiners"),
         ({"stack": "zenoh", "history": "keep_all"}, "--history", "keep the last messages"),
@@ -192,7 +196,10 @@ def test_what_the_machine_lacks_for_a_condition_is_refused(
     [
         ({"stack": "rcl", "executor": "events"}, "has no executor to choose"),
         ({"stack": "rclcpp", "executor": "static"}, "has no executor static"),
-        ({"stack": "rclcpp", "executor": "takt", "scheduling": "rr 10"}, "round robin"),
+        (
+            {"stack": "rclcpp", "executor": "takt", "scheduling": "rr 10"},
+            "executor takt and scheduling rr",
+        ),
         ({"stack": "raw", "kind": "wakeup", "executor": "takt"}, "has no executor"),
         ({"stack": "rcl,rclcpp", "executor": "takt", **UDP}, "has no executor to choose"),
     ],

@@ -6,6 +6,7 @@
 
 #include "takt/probe/options.hpp"
 #include "takt/probe/result.hpp"
+#include "takt/probe/text_head.hpp"
 
 namespace takt::probe {
 namespace {
@@ -142,6 +143,11 @@ Json bus(const BusReport& report) {
 std::string describe(std::string_view stack, const std::vector<Capability>& capabilities) {
   Json list = Json::array();
   for (const Capability& one : capabilities) {
+    const bool text = std::ranges::find(one.contents, Content::string) != one.contents.end();
+    Json excluded = Json::array();
+    for (const Exclusion& each : one.excluded) {
+      excluded.push_back({{"values", each.values}, {"why", each.why}});
+    }
     list.push_back({{"kind", name_of(one.kind)},
                     {"transport", one.transport},
                     {"roles", names(one.roles)},
@@ -155,6 +161,9 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"durabilities", names(one.durabilities)},
                     {"histories", names(one.histories)},
                     {"allocators", names(one.allocators)},
+                    {"min_string_bytes", text ? Json(text_head_bytes) : Json{}},
+                    {"without", one.without},
+                    {"excluded", std::move(excluded)},
                     {"dds", one.dds},
                     {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }

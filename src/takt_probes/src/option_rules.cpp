@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <ranges>
 
 #include "takt/probe/failure.hpp"
 #include "takt/probe/supply_loop.hpp"
@@ -84,19 +86,6 @@ void check_role(const Options& options, const Capability& capability) {
   }
 }
 
-/// What cannot be chosen has its default.
-template <class Value>
-void check_there(const char* option, Value given, Value preset, const std::vector<Value>& there,
-                 const Options& options) {
-  if (given == preset || std::ranges::find(there, given) != there.end()) {
-    return;
-  }
-  refuse(option, std::string{name_of(given)},
-         std::string{name_of(options.kind)} + " over " + options.transport + " has " +
-             std::string{name_of(preset)} + " only",
-         "leave it away");
-}
-
 void check_payload(const Options& options, const Capability& capability) {
   const std::string given = std::to_string(options.payload_bytes);
   const std::string where =
@@ -116,22 +105,75 @@ void check_payload(const Options& options, const Capability& capability) {
   }
 }
 
-void check_content(const Options& options, const Capability& capability) {
-  check_there("--content", options.content, Content::bytes, capability.contents, options);
+/// What is given for the options that a capability decides on, by option.
+std::map<std::string, std::string> given_of(const Options& options) {
+  return {{"wait", std::string{name_of(options.wait)}},
+          {"executor", options.executor},
+          {"content", std::string{name_of(options.content)}},
+          {"allocator", std::string{name_of(options.allocator)}},
+          {"reliability", std::string{name_of(options.reliability)}},
+          {"durability", std::string{name_of(options.durability)}},
+          {"history", std::string{name_of(options.history)}},
+          {"policy", std::string{to_string(options.policy)}}};
+}
+
+/// The values to choose from, by option; none: the default is the only one.
+std::map<std::string, std::vector<std::string>> choices_of(const Capability& capability) {
+  const auto names = [](const auto& values) {
+    std::vector<std::string> found;
+    std::ranges::transform(values, std::back_inserter(found),
+                           [](auto value) { return std::string{name_of(value)}; });
+    return found;
+  };
+  std::map<std::string, std::vector<std::string>> choices{
+      {"wait", names(capability.waits)},
+      {"executor", capability.executors},
+      {"content", names(capability.contents)},
+      {"allocator", names(capability.allocators)},
+      {"reliability", names(std::vector{Reliability::reliable, Reliability::best_effort})},
+      {"durability", names(capability.durabilities)},
+      {"history", names(capability.histories)}};
+  for (const auto& [option, why] : capability.without) {
+    choices[option].clear();
+  }
+  return choices;
+}
+
+/// Fills in the default executor, and checks all values to choose from, alone and together.
+void check_choices(Options& options, const Capability& capability) {
+  if (options.executor.empty() && !capability.executors.empty()) {
+    options.executor = capability.executors.front();
+  }
+  const auto given = given_of(options);
+  const auto presets = given_of({});
+  const std::string way = std::string{name_of(options.kind)} + " over " + options.transport;
+  for (const auto& [option, there] : choices_of(capability)) {
+    const auto value = given.find(option);
+    if (value == given.end() || value->second == presets.at(option) ||
+        std::ranges::find(there, value->second) != there.end()) {
+      continue;
+    }
+    const auto why = capability.without.find(option);
+    refuse("--" + option, value->second,
+           why != capability.without.end() ? why->second : way + " does not have it",
+           there.empty() ? "leave it away" : "choose one of " + listed(there));
+  }
+  for (const Exclusion& one : capability.excluded) {
+    if (std::ranges::all_of(
+            one.values, [&](const auto& each) { return given.at(each.first) == each.second; })) {
+      const auto& [option, value] = *one.values.rbegin();
+      refuse("--" + option, value, one.why,
+             "give another --" + listed(std::views::keys(one.values), " or --"));
+    }
+  }
+}
+
+void check_content(const Options& options) {
   if (options.content == Content::string && options.payload_bytes < text_head_bytes) {
     const std::string least = std::to_string(text_head_bytes);
     refuse("--payload-bytes", std::to_string(options.payload_bytes),
            "the text of a string holds the head, too, which takes " + least + " bytes",
            "give at least " + least);
-  }
-}
-
-void check_allocator(const Options& options, const Capability& capability) {
-  if (std::ranges::find(capability.allocators, options.allocator) == capability.allocators.end()) {
-    refuse(
-        "--allocator", std::string{name_of(options.allocator)},
-        std::string{name_of(options.kind)} + " over " + options.transport + " has no such memory",
-        "leave it away");
   }
 }
 
@@ -195,31 +237,6 @@ void check_supply(const Options& options) {
   }
   check_range("--period-ns", options.period.count(), shortest_supply_period.count(),
               longest_supply_period.count());
-}
-
-void check_wait(const Options& options, const Capability& capability) {
-  if (std::ranges::find(capability.waits, options.wait) == capability.waits.end()) {
-    refuse("--wait", std::string{name_of(options.wait)},
-           std::string{name_of(options.kind)} + " over " + options.transport +
-               " cannot wait like that",
-           "leave it away");
-  }
-}
-
-/// Fills in the default.
-void check_executor(Options& options, const Capability& capability) {
-  if (options.executor.empty()) {
-    options.executor = capability.executors.empty() ? "" : capability.executors.front();
-    return;
-  }
-  if (capability.executors.empty()) {
-    refuse("--executor", options.executor, options.transport + " has no executor to choose",
-           "leave it away");
-  }
-  if (std::ranges::find(capability.executors, options.executor) == capability.executors.end()) {
-    refuse("--executor", options.executor, "there is no such executor",
-           "choose one of " + listed(capability.executors));
-  }
 }
 
 }  // namespace
@@ -289,18 +306,13 @@ void check_together(Options& options, std::string_view stack,
   const Capability& capability = choose(options, stack, capabilities);
   check_role(options, capability);
   check_payload(options, capability);
-  check_content(options, capability);
-  check_wait(options, capability);
+  check_choices(options, capability);
+  check_content(options);
   check_late(options);
   check_dds(options, stack, capability);
   check_dscp(options, stack, capability);
-  check_allocator(options, capability);
   check_bus(options);
   check_supply(options);
-  check_executor(options, capability);
-  check_there("--durability", options.durability, Durability::volatile_, capability.durabilities,
-              options);
-  check_there("--history", options.history, History::keep_last, capability.histories, options);
 }
 
 }  // namespace takt::probe

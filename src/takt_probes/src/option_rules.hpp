@@ -15,12 +15,12 @@ namespace takt::probe {
 [[noreturn]] void refuse(const std::string& option, const std::string& given,
                          const std::string& why, const std::string& fix);
 
-/// The names with commas between them.
+/// The names with commas, or something else, between them.
 template <class Range>
-std::string listed(const Range& names) {
+std::string listed(const Range& names, const std::string& between = ", ") {
   std::string text;
   for (const auto& name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
+    text += (text.empty() ? "" : between) + std::string{name};
   }
   return text;
 }

@@ -64,6 +64,13 @@ def of_role(each: Sequence[Value], role: str) -> Value:
     return each[0] if role in {"both", "ping", "publisher"} else each[-1]
 
 
+class Exclusion(BaseModel):
+    """Values that do not go together, by option of the probe."""
+
+    values: dict[str, str]
+    why: str
+
+
 class Capability(BaseModel):
     """One way of measuring: docs/reference/probes.md."""
 
@@ -83,6 +90,9 @@ class Capability(BaseModel):
     histories: list[str] = []  # likewise
     allocators: list[str] = ["heap"]  # of the client library and of messages
     dds: bool = False  # its middleware is a DDS, which starts threads of its own
+    min_string_bytes: int | None = None  # the payload of a string holds the message header
+    without: dict[str, str] = {}  # keys without a choice, each with the reason
+    excluded: list[Exclusion] = []
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -226,6 +236,8 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
             "histories": [it for it in one.histories if it in other.histories],
             "allocators": [name for name in one.allocators if name in other.allocators],
             "dds": one.dds and other.dds,
+            "without": one.without | other.without,
+            "excluded": one.excluded + other.excluded,
         }
         shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)

@@ -18,17 +18,17 @@ class Iceoryx : public Stack {
   std::string_view name() const override { return "iceoryx2"; }
 
   std::vector<Capability> capabilities() const override {
-    return {
-        {.kind = Kind::pingpong, .transport = "shm", .roles = {Role::pong, Role::ping}},
-        {.kind = Kind::pubsub, .transport = "shm", .roles = {Role::subscriber, Role::publisher}}};
-  }
-
-  void check(const Options& options) const override {
-    if (options.reliability != Reliability::reliable) {
-      throw UsageError{{.what = "--reliability best_effort",
-                        .why = "shared memory loses nothing but what the history has no room for",
-                        .fix = "leave it away; --depth is the history"}};
-    }
+    const auto without =
+        without_qos("shared memory loses only what the buffer, --depth, has no room for",
+                    "its buffers keep the last messages; late joiners get none");
+    return {{.kind = Kind::pingpong,
+             .transport = "shm",
+             .roles = {Role::pong, Role::ping},
+             .without = without},
+            {.kind = Kind::pubsub,
+             .transport = "shm",
+             .roles = {Role::subscriber, Role::publisher},
+             .without = without}};
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {

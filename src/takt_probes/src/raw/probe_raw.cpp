@@ -18,6 +18,8 @@ class Raw : public Stack {
   std::string_view name() const override { return "raw"; }
 
   std::vector<Capability> capabilities() const override {
+    auto without = without_qos("it has no QoS", "it has no QoS");
+    without["depth"] = "it has no QoS";
     return {
         {.kind = Kind::wakeup,
          .transport = "nanosleep",
@@ -30,13 +32,14 @@ class Raw : public Stack {
         timer(Kind::timer_cyclic, "nanosleep"),
         timer(Kind::timer_cyclic, "timerfd"),
         timer(Kind::timer_cyclic, "futex"),
-        {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}},
+        {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}, .without = without},
         {.kind = Kind::pingpong,
          .transport = "udp",
          .roles = {Role::pong, Role::ping},
          .max_payload_bytes = max_udp_payload_bytes,
          .wire = "raw",
-         .both_too = true}};
+         .both_too = true,
+         .without = without}};
   }
 
   void check(const Options& options) const override {

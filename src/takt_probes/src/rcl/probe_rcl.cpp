@@ -72,15 +72,8 @@ class Rcl : public Stack {
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
     all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));
     all.push_back(timer(Kind::timer_cyclic, "executor", {Wait::idle}, false));
+    all.back().excluded = {{{{"policy", "rr"}}, "the threads of Takt's executor run at fifo"}};
     return all;
-  }
-
-  void check(const Options& options) const override {
-    if (options.transport == "executor" && options.policy == os::SchedulingPolicy::rr) {
-      throw UsageError{{.what = "--policy rr",
-                        .why = "the threads of Takt's executor run at fifo",
-                        .fix = "give --policy fifo, or --transport rcl_timer"}};
-    }
   }
 
   std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {

@@ -74,15 +74,11 @@ class Rclcpp : public Stack {
                      .reports = true,
                      .executors = executors});
     }
-    return all;
-  }
-
-  void check(const Options& options) const override {
-    if (options.executor == "takt" && options.policy == os::SchedulingPolicy::rr) {
-      throw UsageError{{.what = "--policy rr",
-                        .why = "the threads of Takt's executor run at fifo",
-                        .fix = "give --policy fifo, or another --executor"}};
+    for (Capability& one : all) {
+      one.excluded = {
+          {{{"executor", "takt"}, {"policy", "rr"}}, "the threads of Takt's executor run at fifo"}};
     }
+    return all;
   }
 
   std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {

@@ -35,15 +35,20 @@ class Ros1 : public Stack {
                        .reports = true});
       }
     }
+    const auto without =
+        without_qos("its transport decides: tcpros is reliable, udpros may lose messages",
+                    "its queues keep the last messages; late joiners get none");
     for (const char* transport : {"tcpros", "tcpros_nodelay", "udpros"}) {
       all.push_back({.kind = Kind::pingpong,
                      .transport = transport,
                      .roles = {Role::pong, Role::ping},
-                     .contents = all_contents});
+                     .contents = all_contents,
+                     .without = without});
       all.push_back({.kind = Kind::pubsub,
                      .transport = transport,
                      .roles = {Role::subscriber, Role::publisher},
-                     .contents = all_contents});
+                     .contents = all_contents,
+                     .without = without});
     }
     return all;
   }

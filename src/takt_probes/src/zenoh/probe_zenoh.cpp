@@ -20,22 +20,19 @@ class Zenoh : public Stack {
   std::string_view name() const override { return "zenoh"; }
 
   std::vector<Capability> capabilities() const override {
+    const auto without =
+        without_qos("its transport decides, and tcp loses nothing",
+                    "its subscribers keep the last messages; late joiners get none");
     return {{.kind = Kind::pingpong,
              .transport = "tcp",
              .roles = {Role::pong, Role::ping},
-             .wire = wire},
+             .wire = wire,
+             .without = without},
             {.kind = Kind::pubsub,
              .transport = "tcp",
              .roles = {Role::subscriber, Role::publisher},
-             .wire = wire}};
-  }
-
-  void check(const Options& options) const override {
-    if (options.reliability != Reliability::reliable) {
-      throw UsageError{{.what = "--reliability best_effort",
-                        .why = "its transport decides, and tcp loses nothing",
-                        .fix = "leave it away"}};
-    }
+             .wire = wire,
+             .without = without}};
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {

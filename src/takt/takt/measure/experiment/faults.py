@@ -25,37 +25,8 @@ SHORTEST_SUPPLY_NS, LONGEST_SUPPLY_NS = 1_000_000, 1_000_000_000  # as probes re
 LONGEST_DELAY_US = 1e6
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
-TEXT_HEAD_BYTES = 49  # docs/reference/probes.md
-RAW = "raw"  # the machine's own limits: no middleware, no QoS
-ROS1 = "ros1"
-ICEORYX2 = "iceoryx2"
-ZENOH = "zenoh"
-TAKT = "takt"  # the executor
+_KEYS = {"policy": "scheduling"}  # of an experiment, where options of probes differ
 BLOCKS = 'use separate blocks for host here and host "here,namespace"'
-
-# Why there is no durability and no history to choose.
-WITHOUT_QOS = {
-    RAW: "it has no QoS",
-    ROS1: "its queues keep the last messages; late joiners get none",
-    ICEORYX2: "its buffers keep the last messages; late joiners get none",
-    ZENOH: "its subscribers keep the last messages; late joiners get none",
-}
-
-# Why there is no reliability to choose, and what to do.
-WITHOUT_RELIABILITY = {
-    ROS1: (
-        "ROS 1 has no reliability setting: its transport decides",
-        "use the transport tcpros (reliable) or udpros (may lose messages)",
-    ),
-    ICEORYX2: (
-        "iceoryx2 has no reliability setting: it drops messages only when the history is full",
-        "remove reliability; depth is the history",
-    ),
-    ZENOH: (
-        "Zenoh has the reliability of its transport, and tcp loses no messages",
-        "remove reliability; depth is what a subscriber keeps",
-    ),
-}
 
 Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, fix
 
@@ -108,16 +79,6 @@ def of_point(asked: Asked) -> Iterator[Fault]:
     yield from asked.machine.lacking(asked.point)
 
 
-def _reliability(asked: Asked) -> Iterator[Fault]:
-    """A QoS of a stack that has none."""
-    name = asked.stack.name
-    for key in ("reliability", "depth"):
-        if name == RAW and asked.gives(key):
-            yield key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
-    if name in WITHOUT_RELIABILITY and asked.gives("reliability"):
-        yield ("reliability", *WITHOUT_RELIABILITY[name])
-
-
 def _transport(asked: Asked) -> Iterator[Fault]:
     """What the transport cannot carry."""
     point, way = asked.point, asked.way
@@ -150,14 +111,13 @@ def _choices(asked: Asked) -> Iterator[Fault]:
     point, way = asked.point, asked.way
     if way is None:
         return
-    for key, there in way.choices.items():
-        value = getattr(point, key)
-        if not asked.gives(key) or value in there:
-            continue
-        why = WITHOUT_QOS.get(point.stack) if key in ("durability", "history") else None
-        if why and not there:
+    for key, why in way.without.items():
+        if asked.gives(key):
             what = f"the stack {point.stack} has no {key} to choose: {why}"
             yield key, what, f"remove {key}"
+    for key, there in way.choices.items():
+        value = getattr(point, key)
+        if not asked.gives(key) or key in way.without or value in there:
             continue
         others = [
             one.transport
@@ -167,21 +127,24 @@ def _choices(asked: Asked) -> Iterator[Fault]:
         what = f"{point.transport} of {point.stack} has no {key} {value if there else 'to choose'}"
         fix = f"available: {', '.join(there)}" if there else f"remove {key}"
         yield key, what, f"{fix}; {', '.join(others)} of {point.stack} can" if others else fix
-    if point.content == "string" and point.payload_bytes < TEXT_HEAD_BYTES:
+    for one in way.excluded:
+        given = {_KEYS.get(option, option): value for option, value in one.values.items()}
+        if all(getattr(point, key) == value for key, value in given.items()):
+            both = " and ".join(f"{key} {value}" for key, value in given.items())
+            what = f"{point.transport} of {point.stack} has no {both}: {one.why}"
+            yield list(given)[-1], what, f"use another {' or '.join(given)}, or another transport"
+    least = way.min_string_bytes
+    if point.content == "string" and least and point.payload_bytes < least:
         what = f"a string of {format_size(point.payload_bytes)} is too short for the message header"
-        yield "payload", what, f"give at least {TEXT_HEAD_BYTES}B, or content: bytes"
+        yield "payload", what, f"give at least {least}B, or content: bytes"
     if point.threads > 1 and not way.threads:
         what = f"{point.transport} of {point.stack} wakes one thread up"
         yield "threads", what, "use the stack cyclictest, or a block for each period"
 
 
-def _scheduling(asked: Asked) -> Iterator[Fault]:
-    """Policies and priorities that the threads cannot have."""
+def _dds_priority(asked: Asked) -> Iterator[Fault]:
+    """Priorities of threads that are not there, or that their policy does not have."""
     point, way = asked.point, asked.way
-    for key, name in (("executor", TAKT), ("transport", "executor")):
-        if getattr(point, key) == name and point.scheduling == "rr":
-            what = "Takt's executor has no round robin: its threads are real-time FIFO"
-            yield "scheduling", what, f"use fifo N, or another {key}"
     if not point.dds_priority or way is None:
         return
     if not way.dds:
@@ -323,11 +286,10 @@ def _memory(asked: Asked) -> Iterator[Fault]:
 
 
 RULES: tuple[Callable[[Asked], Iterator[Fault]], ...] = (
-    _reliability,
     _segment,
     _transport,
     _choices,
-    _scheduling,
+    _dds_priority,
     _hosts,
     _link,
     _cpus,

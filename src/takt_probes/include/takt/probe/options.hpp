@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,12 @@ inline const std::vector<Durability> all_durabilities{Durability::volatile_,
 inline const std::vector<Content> all_contents{Content::bytes, Content::string};
 inline const std::vector<History> all_histories{History::keep_last, History::keep_all};
 
+/// Values that do not go together in one capability, by option without its dashes.
+struct Exclusion {
+  std::map<std::string, std::string> values;
+  std::string why;
+};
+
 /// One kind over one transport, as `--capabilities` prints it.
 struct Capability {
   Kind kind;
@@ -76,7 +83,15 @@ struct Capability {
   std::vector<Content> contents = {Content::bytes};
   std::vector<Allocator> allocators = {Allocator::heap};  ///< of client library and messages
   bool dds = false;  ///< its middleware is a DDS, which starts threads of its own
+  std::map<std::string, std::string> without{};  ///< options without a choice, each with the reason
+  std::vector<Exclusion> excluded{};
 };
+
+/// The options of a stack without QoS: why none of it can be chosen.
+inline std::map<std::string, std::string> without_qos(const std::string& reliability,
+                                                      const std::string& kept) {
+  return {{"reliability", reliability}, {"durability", kept}, {"history", kept}};
+}
 
 /// Of the threads of a DDS: those that keep house at `least`, those that carry messages at `most`.
 struct DdsPriority {
