@@ -43,19 +43,16 @@ NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is
 
 @dataclass(frozen=True)
 class _Programs:
-    """What runs for one cell."""
+    """What runs for one cell, and where."""
 
+    context: Context
+    hosts: Hosts
     probes: list[Program]
     talkers: list[Program]
     declared: Declared
     takers: Takers
     environment: dict[str, str]
     limit_s: float  # of the probes
-
-    @property
-    def recorded(self) -> int:
-        """How many samples there are by now."""
-        return max(one.recorded for one in self.probes)
 
     def end(self) -> None:
         """The last probe has ended, and the load still runs."""
@@ -86,12 +83,12 @@ def measure_cell(
             return failed(settings.fault)
         try:
             started = _programs(cell, stack, context, hosts, settings)
-            measured = _supervised(cell, started, context, progress, hosts)
+            measured = _supervised(cell, started, progress)
         except Gone as gone:  # before anything was measured
             return failed(Note(what=gone.what, why=gone.where or "", fix=gone.fix))
         recorded = [file for one in started.probes for file in one.recordings]
         if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
-            _count(measured, stack, started, context, hosts, recorded)
+            _count(measured, stack, started, recorded)
         if settings.changed:
             measured.conditions = measured.conditions or Conditions()
             measured.conditions.tuned_places = settings.changed
@@ -110,6 +107,8 @@ def _programs(
     for program in probes if settings.group else []:
         program.environment = program.environment | {guard.GROUP: settings.group}
     return _Programs(
+        context,
+        hosts,
         probes,
         programs.talkers(cell, stack, context, limit_s),
         Declared(cell, folder, context.folder, hosts),
@@ -120,23 +119,18 @@ def _programs(
     )
 
 
-def _supervised(
-    cell: Cell,
-    started: _Programs,
-    context: Context,
-    progress: Callable[[int], None],
-    hosts: Hosts,
-) -> Cell:
+def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None]) -> Cell:
     """Runs the programs; the cell says how they ended, and what happened meanwhile."""
-    until = Starving(context.stop, cell, local=not hosts.remotes)
+    context, probes, declared = started.context, started.probes, started.declared
+    until = Starving(context.stop, cell, local=not started.hosts.remotes)
     allowed = others.IDLE if cell.load == load.IDLE else others.USUAL
-    frame, declared = Frame(context.journal, until, allowed), started.declared
+    frame = Frame(context.journal, until, allowed)
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int], _seconds: float) -> None:
         nonlocal notes_left
         declared.begin()
-        recorded = started.recorded
+        recorded = max(one.recorded for one in probes)
         if recorded:  # they have met
             frame.until_met.close()
         if notes_left:  # each time: it may be killed as soon as it has shared memory
@@ -149,7 +143,7 @@ def _supervised(
     if cell.transport == SHARED_MEMORY:
         frame.until_met.enter_context(addresses.kept())
     end, who = frame.run(
-        [*declared.programs, *started.talkers, *started.probes],
+        [*declared.programs, *started.talkers, *probes],
         started.environment,
         started.limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.limits,
@@ -171,24 +165,18 @@ def _supervised(
             "conditions": None,
         }
     )
-    lost = [] if context.stop.at_once else _bring_home(hosts)
-    judge(measured, started.probes, end, who)
-    _find_cause(measured, declared, end, who, len(started.probes) + len(started.talkers))
+    lost = [] if context.stop.at_once else _bring_home(started.hosts)
+    judge(measured, probes, end, who)
+    _find_cause(measured, declared, end, who, len(probes) + len(started.talkers))
     measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.told]
     measured.notes += [*_fallen_silent(started.talkers, end), *lost]
     return measured
 
 
-def _count(
-    measured: Cell,
-    stack: Stack,
-    started: _Programs,
-    context: Context,
-    hosts: Hosts,
-    recorded: list[Path],
-) -> None:
+def _count(measured: Cell, stack: Stack, started: _Programs, recorded: list[Path]) -> None:
     """Stores the samples and puts their numbers into the cell."""
-    for one in programs.heard_elsewhere(started.probes, hosts):
+    context = started.context
+    for one in programs.heard_elsewhere(started.probes, started.hosts):
         samples.to_clock(one, started.declared.add_ns)
     capability = stack.capability(measured.kind, measured.transport)
     reports = capability is not None and capability.reports
