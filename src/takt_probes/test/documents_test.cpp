@@ -27,19 +27,24 @@ TEST(Documents, capabilities_are_one_json_object) {
                          .histories = all_histories,
                          .contents = all_contents,
                          .allocators = {Allocator::heap, Allocator::tlsf},
-                         .dds = true};
+                         .dds = true,
+                         .without = {{"reliability", "its transport decides"}},
+                         .excluded = {{{{"policy", "rr"}}, "its threads run at fifo"}}};
   EXPECT_EQ(Json::parse(describe("x", {timer, fixed})), Json::parse(R"({
     "stack": "x", "capabilities": [
       {"kind": "wakeup", "transport": "nanosleep", "roles": ["both"],
        "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false,
        "executors": [], "contents": ["bytes"], "durabilities": [], "histories": [],
-       "allocators": ["heap"], "dds": false, "wire": null},
+       "allocators": ["heap"], "min_string_bytes": null, "without": {}, "excluded": [],
+       "dds": false, "wire": null},
       {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
        "fixed_payload_bytes": [64], "max_payload_bytes": null, "waits": ["idle"],
        "reports": false, "executors": ["one", "two"],
        "contents": ["bytes", "string"], "durabilities": ["volatile", "transient_local"],
-       "histories": ["keep_last", "keep_all"], "allocators": ["heap", "tlsf"], "dds": true,
-       "wire": "rtps"}]})"));
+       "histories": ["keep_last", "keep_all"], "allocators": ["heap", "tlsf"],
+       "min_string_bytes": 49, "without": {"reliability": "its transport decides"},
+       "excluded": [{"values": {"policy": "rr"}, "why": "its threads run at fifo"}],
+       "dds": true, "wire": "rtps"}]})"));
 }
 
 TEST(Documents, keep_64_bit_numbers_exact) {
