@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gutiérrez 2018: every finding holds on what the paper describes, and not on its reversal."""
+"""Gutiérrez 2018: where each threshold lies, and what a scale runs of the tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import pytest
 from made_round_trips import (
     OTHER,
     MadeTrips,
-    as_published,
     but,
     cases,
     levels,
-    the_other_way_round,
     trips,
 )
 from made_suites import World
@@ -37,13 +35,6 @@ def judged(name: str, world: World, scale: float = 1.0) -> Answer:
     return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=200)
 
 
-@pytest.mark.parametrize("name", sorted(EVERY))
-def test_what_the_paper_found_holds_at_its_own_length_and_its_reversal_does_not(name: str) -> None:
-    published, other = judged(name, as_published), judged(name, the_other_way_round)
-    assert published.holds is True, published
-    assert other.holds is False, other
-
-
 def of_vendors(rcl: float, other: float) -> World:
     """Averages of two middlewares."""
     return but(average=lambda cell: other if cell.stack == OTHER else rcl)
@@ -63,21 +54,20 @@ def unlike_in(of: str, tests: int) -> World:
 NEVER = cases("none", 1)
 # On either side of each threshold: (finding, above, below).
 SIDES: list[tuple[str, World, World]] = [
-    # 4216 of 1237 µs is 3.41.
-    ("idle-low-jitter", but(p50=levels(), p99=levels(t1A=3300)),
-     but(p50=levels(), p99=levels(t1A=3520))),
-    ("load-without-realtime", but(p99=levels(t1B=3100)), but(p99=levels(t1B=2900))),
+    ("idle-low-jitter", but(far_above=cases("1.A", 1, 1)), but(far_above=cases("1.A", 20))),
+    # 26764 of 4216 µs; half of that growth is 3.67.
+    ("load-without-realtime", but(highest=levels(t1B=3900)), but(highest=levels(t1B=3450))),
     ("load-misses", but(missed=cases("1.B", 0.0021)), but(missed=cases("1.B", 0.0014))),
     ("load-fewer-sent", but(left_out=cases("1.B", 0.018)), but(left_out=cases("1.B", 0.015))),
     # 2774 of 26764 µs; half of what that is less is 0.552.
-    ("realtime-improves", but(p99=levels(t1D=530)), but(p99=levels(t1D=575))),
-    ("realtime-load-harmless", but(p99=levels(t1D=1450)), but(p99=levels(t1D=1550))),
+    ("realtime-improves", but(highest=levels(t1D=530)), but(highest=levels(t1D=575))),
+    ("realtime-load-harmless", but(highest=levels(t1D=1450)), but(highest=levels(t1D=1550))),
     ("realtime-never-misses", but(missed=cases("1.D", 1, 1)), but(missed=cases("1.D", 5))),
     ("realtime-never-misses", but(lost=cases("1.C", 1, 1)), but(lost=cases("1.C", 5))),
-    ("traffic-alone-harmless", but(p99=levels(t2A=1400, t2C=1400, t2E=1400)),
-     but(p99=levels(t2A=1600))),
-    ("traffic-alone-harmless", but(p99=levels(t2C=1400)), but(p99=levels(t2C=1600))),
-    ("traffic-alone-harmless", but(p99=levels(t2E=1400)), but(p99=levels(t2E=1600))),
+    ("traffic-alone-harmless", but(highest=levels(t2A=1400, t2C=1400, t2E=1400)),
+     but(highest=levels(t2A=1600))),
+    ("traffic-alone-harmless", but(highest=levels(t2C=1400)), but(highest=levels(t2C=1600))),
+    ("traffic-alone-harmless", but(highest=levels(t2E=1400)), but(highest=levels(t2E=1600))),
     ("load-and-little-traffic", but(missed=cases("2.D", 1, 1)), but(missed=cases("2.D", 20))),
     ("load-and-little-traffic", but(missed=cases("2.B", 1, 1)), but(missed=cases("2.B", 20))),
     ("load-and-much-traffic", but(missed=cases("2.F", 0.003)), but(missed=cases("2.F", 0.002))),
@@ -89,13 +79,13 @@ SIDES: list[tuple[str, World, World]] = [
      but(highest=levels(t2F=10_300, t2E=100))),
     # 7175 of 6012 µs; half of that growth is 1.097.
     ("payload-32k-peaks", but(highest=levels(t3B=1190)), but(highest=levels(t3B=1010))),
-    ("payload-32k-never-misses", but(missed=cases("3.B", 1, 1)), but(missed=cases("3.B", 10))),
+    ("payload-32k-never-misses", but(missed=cases("3.B", 5)), but(missed=cases("3.B", 12))),
     ("payload-32k-never-misses", but(lost=cases("3.B", 1, 1)), but(lost=cases("3.B", 10))),
     ("payload-128k-misses", but(missed=cases("3.C", 0.018)), but(missed=cases("3.C", 0.014))),
     ("payload-128k-misses", but(lost=cases("3.C", 0.012)), but(lost=cases("3.C", 0.008))),
     # 9369 of 3292 µs; half of that growth is 1.92.
     ("payload-slower", but(p50=levels(t3C=2000)), but(p50=levels(t3C=1850))),
-    ("payload-rate", but(left_out=cases("3.C", 0.27)), but(left_out=cases("3.C", 0.23))),
+    ("payload-rate", but(left_out=cases("3.C", 0.34)), but(left_out=cases("3.C", 0.31))),
     # 6274 of 47058 µs; half of what that is less is 0.567.
     ("tuned-improves", but(highest=levels(t4A=545)), but(highest=levels(t4A=590))),
     ("tuned-hardly-misses", but(lost=cases("4.A", 1, 1)), but(lost=cases("4.A", 20))),
@@ -103,15 +93,17 @@ SIDES: list[tuple[str, World, World]] = [
     # 4942 of 3947 µs; half of that growth is 1.126.
     ("hours-show-more", but(highest=levels(t5B=1220)), but(highest=levels(t5B=1040))),
     ("hours-lose-some", but(lost=cases("5.B", 1, 1)), but(lost=cases("2.D", 0.001))),
-    ("hours-lose-few", but(lost=cases("5.B", 1, 3)), but(lost=cases("5.B", 5))),
+    ("hours-lose-few", but(lost=cases("5.B", 1, 2)), but(lost=cases("5.B", 5))),
     ("hours-quiet", but(lost=NEVER), but(lost=cases("5.A", 2))),
     ("hours-quiet", but(missed=NEVER), but(missed=cases("5.A", 2))),
     # 815 of 3001 µs; half of what that is less is 0.636.
-    ("hours-jitter", but(spread=levels(t5A=615)), but(spread=levels(t5A=660))),
+    ("hours-jitter", but(above_average=levels(t5A=615)), but(above_average=levels(t5A=660))),
     ("realtime-jitter", but(highest=levels(t1D=530)), but(highest=levels(t1D=575))),
-    ("realtime-jitter", but(spread=levels(t1D=510)), but(spread=levels(t1D=550))),
-    ("traffic-limits", but(p99=levels(t2F=1550)), but(p99=levels(t2F=1450))),
-    ("own-class-mends", but(p99=levels(town_class=1450)), but(p99=levels(town_class=1550))),
+    ("realtime-jitter", but(above_average=levels(t1D=510)), but(above_average=levels(t1D=550))),
+    # 57138 of 2774 µs; half of that growth is 10.8.
+    ("traffic-limits", but(highest=levels(t2F=11_300)), but(highest=levels(t2F=10_300))),
+    ("own-class-mends", but(highest=levels(town_class=1450)),
+     but(highest=levels(town_class=1550))),
     # 1335 of 981 µs; half of that growth is 1.18.
     ("vendors-differ", of_vendors(1000, 1215), of_vendors(1000, 1145)),
     ("vendors-differ", of_vendors(1215, 1000), of_vendors(1145, 1000)),
@@ -134,8 +126,8 @@ def test_every_finding_has_both_sides_and_every_published_one_is_checked() -> No
 
 
 RARE = {
-    "load-misses", "realtime-never-misses", "load-and-little-traffic", "payload-32k-never-misses",
-    "tuned-hardly-misses", "hours-lose-few", "hours-quiet",
+    "load-misses", "idle-low-jitter", "realtime-never-misses", "load-and-little-traffic",
+    "payload-32k-never-misses", "tuned-hardly-misses", "hours-lose-few", "hours-quiet",
 }  # fmt: skip
 
 
@@ -146,13 +138,13 @@ def test_the_papers_own_length_decides_all_but_what_only_a_case_proves() -> None
 
 @pytest.mark.parametrize("name", sorted(RARE - {"load-misses"}))
 def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(name: str) -> None:
-    found = judged(name, but(missed=NEVER, lost=NEVER), 0.005)
+    found = judged(name, but(missed=NEVER, lost=NEVER, far_above=NEVER), 0.005)
     assert found.holds is None
     assert "samples: " in found.needs, found.needs
     assert 3e4 < float(found.needs.split()[1].replace(",", "")) < 1e7
 
 
-@pytest.mark.parametrize("name", sorted(between.CHECKS))
+@pytest.mark.parametrize("name", sorted(between.COMPARED))
 def test_one_middleware_alone_is_compared_with_nothing(name: str) -> None:
     run = trips(0.005)
     alone = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})

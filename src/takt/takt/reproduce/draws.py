@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from takt.reproduce.criterion import Criterion
 from takt.reproduce.quantity import Observed, Quantity, Seen, Share, values_of
-from takt.reproduce.rare import Counts, bounds, together
+from takt.reproduce.rare import Strata, bounds, flat, together
 from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
 
 DRAWS = 4000
@@ -40,7 +40,7 @@ class Draws:
     known: Mapping[str, float]
     found: NDArray[np.float64]
     values: NDArray[np.float64]
-    counts: Mapping[int, Sequence[Counts]]  # of the shares, by row
+    counts: Mapping[int, Strata]  # of the shares, by row
     runs: int
     degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
     least: NDArray[np.float64]  # that each quantity can be
@@ -81,7 +81,7 @@ class Draws:
             np.array(list(found.values())),
             np.array(drawn).T,
             {
-                row: one.counts(every)
+                row: one.strata(every)
                 for row, one in enumerate(quantities.values())
                 if isinstance(one, Share)
             },
@@ -99,7 +99,7 @@ class Draws:
         above = (found > 0).mean(axis=1)
         if not (of_shares & (above > 0) & (above < 1)).any():
             return 0
-        return min((together(runs)[1] for runs in self.counts.values()), default=0)
+        return min((together(flat(runs))[1] for runs in self.counts.values()), default=0)
 
     def quantities(self) -> NDArray[np.float64]:
         """How far the truth may be from what was found; of a share, by turns its bounds."""

@@ -20,6 +20,7 @@ from takt.reproduce.quantity import PUBLISHED, Check, Observed, Seen, Share, val
 from takt.reproduce.rare import bounds
 from takt.reproduce.scatter import Missing
 
+FAR_APART = 0.5  # of a value: an interval that is wider is scatter, not a value at the threshold
 MOST_TIMES = 64  # as many runs: beyond that, the value lies at the threshold
 MEASURING = " of measuring"
 MOST_TIMES_SAMPLES = 1 << 40  # as many samples, for what is rare
@@ -32,6 +33,8 @@ def judge(
     criterion = Criterion(check.criterion)
     known = _known(published)
     asked = evidence.drawn(None)
+    if check.not_asked and (why := check.not_asked(asked)):
+        return Answer(check.criterion, None, {}, differs=check.differs, not_asked=why)
     try:
         found = values_of(check.quantities, asked)
         shown = values_of(check.shown, asked)
@@ -65,7 +68,7 @@ def judge(
             for name, row in zip(found, draws.quantities(), strict=True)
             if not isinstance(check.quantities[name], Observed)
         },
-        needs="" if holds is not None else _needs(decided, runs, draws.samples, asked.seconds),
+        needs="" if holds is not None else _needs(decided, runs, draws, asked.seconds),
     )
 
 
@@ -80,11 +83,13 @@ def undecidable(
 
 
 def _tells(check: Check[Seen], published: Figures, planned: Seen) -> bool:
+    if check.not_asked and check.not_asked(planned):
+        return True
     values: list[tuple[float, ...]] = []
     try:
         for one in check.quantities.values():
             if isinstance(one, Share):
-                values.append(bounds(one.counts(planned)))
+                values.append(bounds(one.strata(planned)))
             else:
                 values.append((one.of(planned),))
     except Missing:
@@ -109,17 +114,20 @@ def _known(published: Figures) -> dict[str, float]:
     }
 
 
-def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, seconds: float) -> str:
+def _needs(decided: Callable[[float], bool | None], runs: int, draws: Draws, seconds: float) -> str:
     """What it would take: how many runs, if they scatter as those that are there.
 
     For what is rare, how many samples, if it stays as rare.
     """
+    samples = draws.samples
     most = MOST_TIMES_SAMPLES if samples else MOST_TIMES
     times = 2
     while times <= most and decided(times) is None:
         times *= 2
     if times > most and samples:
         return "the value lies at the threshold: no number of such samples would decide"
+    if times > most and (scatter := _widest(draws)):
+        return f"runs that differ less: {scatter}; {MOST_TIMES} times as many would not decide"
     if times > most:
         return (
             f"the value lies at the threshold: even {MOST_TIMES} times as many "
@@ -135,3 +143,18 @@ def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, sec
     return (
         f"about {runs * times} runs of each point: {duration_in_words(seconds * times)}{MEASURING}"
     )
+
+
+def _widest(draws: Draws) -> str:
+    """The quantity whose interval is the widest, if that is more than half of its value."""
+    rows = dict(zip(draws.names, zip(draws.found, draws.quantities(), strict=True), strict=True))
+    wide = {}
+    for name, (found, row) in rows.items():
+        low, high = ends(row)
+        if (width := high - low) > FAR_APART * abs(found):
+            wide[name] = (width / max(abs(found), 1e-12), low, high)
+    if not wide:
+        return ""
+    name = max(wide, key=lambda one: wide[one][0])
+    _, low, high = wide[name]
+    return f"{name} is {low:.4g} to {high:.4g}"

@@ -59,7 +59,8 @@ def size_in_words(size: int) -> str:
 class Answer:
     """What a check found: whether the statement holds here, by which criterion, on which figures.
 
-    ``holds`` is None where the data cannot tell; ``needs`` says then what it would take.
+    ``holds`` is None where the data cannot tell; ``needs`` says then what it would take. It is None
+    as well where the statement is about another machine; ``not_asked`` says which.
     """
 
     criterion: str
@@ -69,6 +70,7 @@ class Answer:
     definitions: dict[str, str] = field(default_factory=dict)
     differs: str = ""  # from what the paper measured, and why
     needs: str = ""
+    not_asked: str = ""
 
 
 def rounded(figures: Mapping[str, float | str | None]) -> Figures:
@@ -92,12 +94,13 @@ class Finding(_Model):
     at: str  # its place in the paper
     published: Figures
     measured: Figures
-    holds: bool | None  # None: undecided, the data cannot tell
+    holds: bool | None  # None: undecided, the data cannot tell; or not asked
     criterion: str  # when it holds here; over the measured figures and published_… ones
     intervals: dict[str, tuple[float, float]] = {}  # at 95 %, of measured figures
     definitions: dict[str, str] = {}  # of measured figures
     differs: str = ""  # what is another thing than in the paper, and why
     needs: str = ""  # undecided: what it would take
+    not_asked: str = ""  # why it is not about this kernel, machine or middleware; empty: asked
     doubts: list[str] = []  # cells of its stack that are incomplete, or that others disturbed
 
 

@@ -29,10 +29,11 @@ _ROMAN = (
 )  # fmt: skip
 _NUMBER = r"(?:[IVX]+|\d+(?:\.\d+)*)"
 _MENTIONED = re.compile(rf"(figure|table|output)s? ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)")
-WORDS: dict[bool | None, tuple[str, str]] = {
-    True: ("good", "holds here"),
-    False: ("bad", "does not hold here"),
-    None: ("unknown", "undecided"),
+WORDS: dict[str, tuple[str, str]] = {
+    "holds": ("good", "holds here"),
+    "not here": ("bad", "does not hold here"),
+    "undecided": ("unknown", "undecided"),
+    "not asked": ("unknown", "not asked here"),
 }
 
 
@@ -44,6 +45,13 @@ class Section:
     findings: list[Finding] = field(default_factory=list)
     tables: dict[str, list[Row]] = field(default_factory=dict)
     figures: list[Figure] = field(default_factory=list)
+
+
+def verdict(one: Finding) -> str:
+    """A key of WORDS."""
+    if one.not_asked:
+        return "not asked"
+    return {True: "holds", False: "not here", None: "undecided"}[one.holds]
 
 
 def keep(outcome: Outcome) -> Path:
@@ -74,14 +82,12 @@ def read(folder: Path) -> Outcome:
 def render(outcome: Outcome, folder: Path) -> str:
     """Lays the page out."""
     environment = page.environment("takt.reproduce")
-    environment.globals.update(text=text, words=WORDS, figures=figures_in_words)
+    environment.globals.update(text=text, words=WORDS, verdict=verdict, figures=figures_in_words)
     return environment.get_template("reproduction.html.j2").render(
         outcome=outcome,
         sections=sections(outcome),
         unfinished=list(parts(outcome.unfinished)),
-        counts={
-            verdict: sum(one.holds is verdict for one in outcome.findings) for verdict in WORDS
-        },
+        counts={key: sum(verdict(one) == key for one in outcome.findings) for key in WORDS},
         pictures={
             one.file: _picture(folder / one.file)
             for one in outcome.figures

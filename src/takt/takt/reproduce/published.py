@@ -103,6 +103,7 @@ class Published(_Model):
             definitions=answer.definitions,
             differs=answer.differs,
             needs=answer.needs,
+            not_asked=answer.not_asked,
         )
 
     def outcome(

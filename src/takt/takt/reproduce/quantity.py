@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.rare import Counts, together
+from takt.reproduce.rare import Counts, Strata, flat, together
 from takt.reproduce.scatter import Missing, Order
 
 PUBLISHED = "published_"  # before the names of the paper's own values, in a criterion
@@ -53,31 +53,40 @@ class Observed(Quantity[Seen]):
 
 @dataclass(frozen=True)
 class Share(Quantity[Seen]):
-    """How often something happens of how many times it could: ``counts`` are these, run by run."""
+    """How often something happens of how many times it could: ``strata`` are these, run by run."""
 
-    counts: Callable[[Seen], Sequence[Counts]]
+    strata: Callable[[Seen], Strata]
 
 
 def share(definition: str, counts: Callable[[Seen], Sequence[Counts]]) -> Share[Seen]:
     """A share of its definition and counts; Missing where there is no sample."""
+    return pooled(definition, lambda seen: [counts(seen)])
+
+
+def pooled(definition: str, strata: Callable[[Seen], Strata]) -> Share[Seen]:
+    """The share of what a paper counts together, such as all its middlewares; each is a stratum."""
 
     def of(evidence: Seen) -> float:
-        cases, samples = together(counts(evidence))
+        cases, samples = together(flat(strata(evidence)))
         if not samples:
             raise Missing(f"no samples of: {definition}")
         return cases / samples
 
-    return Share(definition, of, counts)
+    return Share(definition, of, strata)
 
 
 @dataclass(frozen=True)
 class Check(Generic[Seen]):
-    """How a statement is judged; ``differs``: what is another thing than in the paper, and why."""
+    """How a statement is judged; ``differs``: what is another thing than in the paper, and why.
+
+    ``not_asked`` says why it is about another kernel, machine or middleware; empty: it is asked.
+    """
 
     criterion: str
     quantities: Mapping[str, Quantity[Seen]]
     differs: str = ""
     shown: Mapping[str, Quantity[Seen]] = field(default_factory=dict)  # beside it, not deciding
+    not_asked: Callable[[Seen], str] | None = None
 
     def __post_init__(self) -> None:
         unknown = {
@@ -85,6 +94,20 @@ class Check(Generic[Seen]):
         } - set(self.quantities)
         if unknown:
             raise ValueError(f"{self.criterion!r}: no quantity {', '.join(sorted(unknown))}")
+
+
+# Half as much again is told apart from alike, and from "around" a number.
+ALIKE = "1.5"
+
+
+def around(name: str, published: str) -> str:
+    """Neither half as much again as a number of the paper, nor as much below."""
+    return f"{published} / {ALIKE} <= {name} <= {ALIKE} * {published}"
+
+
+def alike(one: str, other: str) -> str:
+    """Neither is more than half as much again as the other."""
+    return f"{one} <= {ALIKE} * {other} and {other} <= {ALIKE} * {one}"
 
 
 def values_of(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence) -> dict[str, float]:

@@ -14,25 +14,37 @@ from scipy import stats
 from takt.reproduce.scatter import CONFIDENCE
 
 Counts = tuple[int, int]  # cases, of how many
+Strata = Sequence[Sequence[Counts]]  # runs of what may differ: a middleware, a test
 
 
-def bounds(runs: Sequence[Counts], times: float = 1.0) -> tuple[float, float]:
-    """Clopper and Pearson's bounds of a share, half of what CONFIDENCE leaves beyond each."""
-    cases, of = (times * number / _dispersion(runs) for number in together(runs))
+def bounds(strata: Strata, times: float = 1.0) -> tuple[float, float]:
+    """Clopper and Pearson's bounds of a share, half of what CONFIDENCE leaves beyond each.
+
+    That one stratum has more cases than another one is no sign that cases come together.
+    """
+    cases, of = (times * number / _dispersion(strata) for number in together(flat(strata)))
     level = (1 + CONFIDENCE) / 2
     low = stats.beta.ppf(1 - level, cases, of - cases + 1) if cases else 0.0
     high = stats.beta.ppf(level, cases + 1, of - cases) if of > cases else 1.0
     return float(low), float(high)
 
 
-def _dispersion(runs: Sequence[Counts]) -> float:
+def _dispersion(strata: Strata) -> float:
     """How many cases of a run come with a case, itself included and those by chance left out."""
-    cases, of = together(runs)
+    cases, _ = together(flat(strata))
     if not cases:
         return 1.0
-    others = sum(one * (one - 1) for one, _ in runs)
-    by_chance = sum((cases * number / of) ** 2 for _, number in runs)
+    others = by_chance = 0.0
+    for runs in strata:
+        own, of = together(runs)
+        others += sum(one * (one - 1) for one, _ in runs)
+        by_chance += sum((own * number / of) ** 2 for _, number in runs) if of else 0.0
     return max(1.0, 1 + (others - by_chance) / cases)
+
+
+def flat(strata: Strata) -> list[Counts]:
+    """The runs of all strata."""
+    return [one for runs in strata for one in runs]
 
 
 def together(runs: Sequence[Counts]) -> Counts:

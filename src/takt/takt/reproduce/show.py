@@ -10,13 +10,14 @@ from rich.padding import Padding
 from takt.pages.row_table import of_cells
 from takt.pages.text import full_stop
 from takt.reproduce.model import Figures, Finding, Outcome
-from takt.reproduce.page import PAGE, cell
+from takt.reproduce.page import PAGE, cell, verdict
 from takt.reproduce.unfinished import parts
 
 _MARKS = {
-    True: "[green]holds[/]    ",
-    False: "[yellow]not here[/] ",
-    None: "[dim]undecided[/]",
+    "holds": "[green]holds[/]    ",
+    "not here": "[yellow]not here[/] ",
+    "undecided": "[dim]undecided[/]",
+    "not asked": "[dim]not asked[/]",
 }
 
 
@@ -25,9 +26,10 @@ def show(console: Console, outcome: Outcome) -> None:
     console.print(f"[bold]{outcome.title}[/] ({outcome.paper}, scale {outcome.scale:g})")
     for stack in dict.fromkeys(one.stack for one in outcome.findings):
         found = [one for one in outcome.findings if one.stack == stack]
-        held = sum(one.holds is True for one in found)
-        unknown = sum(one.holds is None for one in found)
-        words = f", {unknown} undecided" if unknown else ""
+        verdicts = [verdict(one) for one in found]
+        held = verdicts.count("holds")
+        others = {name: verdicts.count(name) for name in ("undecided", "not asked")}
+        words = "".join(f", {count} {name}" for name, count in others.items() if count)
         console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here{words}")
         for one in found:
             _show_finding(console, one)
@@ -62,7 +64,7 @@ def _show_unfinished(console: Console, outcome: Outcome) -> None:
 
 
 def _show_finding(console: Console, one: Finding) -> None:
-    console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
+    console.print(f"{_MARKS[verdict(one)]} [bold]{one.id}[/] [dim]({one.at})[/]")
     console.print(Padding(f"{one.claim}.", (0, 0, 0, 10), expand=False))
     lines = {
         "published": _words(one.published),
@@ -70,6 +72,7 @@ def _show_finding(console: Console, one: Finding) -> None:
         "holds if": one.criterion,
         "differs": one.differs,
         "undecided": one.needs,
+        "not asked": one.not_asked,
         "doubtful": " ".join(map(full_stop, one.doubts)),
     }
     for name, text in lines.items():

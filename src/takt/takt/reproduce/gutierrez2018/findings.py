@@ -1,79 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statements of Gutiérrez et al. 2018, sections III.B and IV, as checks."""
+"""The statements of Gutiérrez et al. 2018, sections III.B and IV, as checks.
+
+The paper shows maxima and shares: what is asked is what it shows. Each middleware has its own
+maximum; the shares are of all middlewares together, as the statements are.
+"""
 
 from __future__ import annotations
 
 from takt.reproduce.gutierrez2018.quantities import (
     HIGHEST,
     NEVER,
-    PERCENTILE,
     Checked,
+    above_average,
+    far_above,
     grown,
     highest,
     highest_of_all,
     left_out,
     lost,
+    messages,
     missed,
     p50,
     p99,
     shrunk,
-    spread,
 )
-from takt.reproduce.quantity import Check
+from takt.reproduce.quantity import ALIKE, Check
 
-# No percentile is published. Load without real-time settings makes the highest latency 6.3 times as
-# high where it does so least, and half of that is three times. With them it is 1.28 times as high
-# where it grows most, beside traffic alone 1.05 times: twice such a growth is half as much again.
-SEVERE, HARMLESS = "3", "1.5"
 TUNED = "threads of network interrupts have priorities only where this kernel has such threads"
-# At 95 % two cases leave as many as 6.3 possible.
+# At 95 % two cases leave as many as 6.3 possible, and three 7.75.
 HARDLY = "<= 2 * 6.3 / published_count"
+THREE = "<= 2 * 7.75 / published_count"
+LOW_JITTER = 4216 / 1237  # on an idle system the highest is so many times the average
 
 LOAD: dict[str, Checked] = {
     "idle-low-jitter": Check(
-        "p99_us <= p50_us * published_max_us / published_avg_us",
-        {"p99_us": p99("1.A"), "p50_us": p50("1.A")},
-        differs=PERCENTILE,
+        f"far_above {NEVER}",
+        {"far_above": far_above("1.A", LOW_JITTER)},
+        shown={"max_us": highest("1.A")},
+        differs="how many messages are beyond the paper's ratio of the highest to the average: the "
+        "highest of a run grows with its length",
     ),
     "load-without-realtime": Check(
-        f"p99_load_us >= {SEVERE} * p99_idle_us",
-        {"p99_load_us": p99("1.B"), "p99_idle_us": p99("1.A")},
-        differs=PERCENTILE,
-    ),
-    "load-misses": Check("missed >= published_missed_share / 2", {"missed": missed("1.B")}),
-    "load-fewer-sent": Check(
-        "left_out >= published_left_out_share / 2", {"left_out": left_out("1.B")}
+        grown("max_load_us", "max_idle_us", "max_load_us", "max_idle_us"),
+        {"max_load_us": highest("1.B"), "max_idle_us": highest("1.A")},
+        differs=HIGHEST,
+        shown={"messages": messages("1.B"), "missed_load": missed("1.B")},
     ),
     "realtime-improves": Check(
-        shrunk("p99_with_us", "p99_without_us", "max_with_us", "max_without_us"),
-        {"p99_with_us": p99("1.D"), "p99_without_us": p99("1.B")},
-        differs=PERCENTILE,
+        shrunk("max_with_us", "max_without_us", "max_with_us", "max_without_us"),
+        {"max_with_us": highest("1.D"), "max_without_us": highest("1.B")},
+        differs=HIGHEST,
+        shown={
+            "messages": messages("1.D"),
+            "missed_with": missed("1.D"),
+            "missed_without": missed("1.B"),
+        },
     ),
     "realtime-load-harmless": Check(
-        f"p99_load_us <= {HARMLESS} * p99_idle_us",
-        {"p99_load_us": p99("1.D"), "p99_idle_us": p99("1.C")},
-        differs=PERCENTILE,
-    ),
-    "realtime-never-misses": Check(
-        f"missed {NEVER} and lost {NEVER}",
-        {"missed": missed("1.C", "1.D"), "lost": lost("1.C", "1.D")},
+        f"max_load_us <= {ALIKE} * max_idle_us",
+        {"max_load_us": highest("1.D"), "max_idle_us": highest("1.C")},
+        differs=HIGHEST,
+        shown={"messages": messages("1.D")},
     ),
 }
 TRAFFIC: dict[str, Checked] = {
     "traffic-alone-harmless": Check(
-        " and ".join(f"p99_{rate}mbps_us <= {HARMLESS} * p99_quiet_us" for rate in (1, 40, 80)),
+        " and ".join(f"max_{rate}mbps_us <= {ALIKE} * max_quiet_us" for rate in (1, 40, 80)),
         {
-            "p99_1mbps_us": p99("2.A"),
-            "p99_40mbps_us": p99("2.C"),
-            "p99_80mbps_us": p99("2.E"),
-            "p99_quiet_us": p99("1.C"),
+            "max_1mbps_us": highest("2.A"),
+            "max_40mbps_us": highest("2.C"),
+            "max_80mbps_us": highest("2.E"),
+            "max_quiet_us": highest("1.C"),
         },
-        differs=PERCENTILE,
-    ),
-    "load-and-little-traffic": Check(f"missed {NEVER}", {"missed": missed("2.B", "2.D")}),
-    "load-and-much-traffic": Check(
-        "missed >= published_missed_share / 2 and lost >= published_lost_share / 2",
-        {"missed": missed("2.F"), "lost": lost("2.F")},
+        differs=HIGHEST,
+        shown={"messages": messages("2.E")},
     ),
     "load-and-traffic-combine": Check(
         grown("max_both_us", "max_load_us", "max_both_us", "max_load_us")
@@ -85,6 +85,7 @@ TRAFFIC: dict[str, Checked] = {
             "max_traffic_us": highest("2.E"),
         },
         differs=HIGHEST,
+        shown={"messages": messages("2.F")},
     ),
 }
 PAYLOAD: dict[str, Checked] = {
@@ -92,13 +93,7 @@ PAYLOAD: dict[str, Checked] = {
         grown("max_load_us", "max_idle_us", "max_load_us", "max_idle_us"),
         {"max_load_us": highest("3.B"), "max_idle_us": highest("3.A")},
         differs=HIGHEST,
-    ),
-    "payload-32k-never-misses": Check(
-        f"missed {NEVER} and lost {NEVER}", {"missed": missed("3.B"), "lost": lost("3.B")}
-    ),
-    "payload-128k-misses": Check(
-        "missed >= published_missed_share / 2 and lost >= published_lost_share / 2",
-        {"missed": missed("3.C"), "lost": lost("3.C")},
+        shown={"messages": messages("3.B")},
     ),
     "payload-slower": Check(
         grown("p50_128k_us", "p50_32k_us", "avg_128k_us", "avg_32k_us"),
@@ -106,20 +101,13 @@ PAYLOAD: dict[str, Checked] = {
         differs="medians here, averages there: on a shared machine a single stolen time slice "
         "moves an average",
     ),
-    "payload-rate": Check(
-        "left_out >= published_left_out_share / 2", {"left_out": left_out("3.C")}
-    ),
 }
 TUNING: dict[str, Checked] = {
     "tuned-improves": Check(
         shrunk("max_tuned_us", "max_untuned_us", "max_after_us", "max_before_us"),
         {"max_tuned_us": highest("4.A"), "max_untuned_us": highest("2.F")},
         differs=f"{TUNED}; {HIGHEST}",
-    ),
-    "tuned-hardly-misses": Check(
-        f"missed {NEVER} and lost {HARDLY}",
-        {"missed": missed("4.A"), "lost": lost("4.A")},
-        differs=TUNED,
+        shown={"messages": messages("4.A")},
     ),
 }
 HOURS: dict[str, Checked] = {
@@ -127,6 +115,90 @@ HOURS: dict[str, Checked] = {
         grown("max_hours_us", "max_minutes_us", "max_hours_us", "max_minutes_us"),
         {"max_hours_us": highest_of_all("5.B"), "max_minutes_us": highest("2.D")},
         differs="at a smaller scale both are shorter, the hours by more than the minutes",
+        shown={"messages": messages("5.B")},
+    ),
+    "hours-jitter": Check(
+        shrunk(
+            "above_avg_1mbps_us", "above_avg_40mbps_us", "above_avg_1mbps_us", "above_avg_40mbps_us"
+        ),
+        {
+            "above_avg_1mbps_us": above_average("5.A"),
+            "above_avg_40mbps_us": above_average("5.B"),
+        },
+        differs=f"{HIGHEST}; published of ten minutes, as no table has the hours at 1 Mbit/s",
+        shown={"messages": messages("5.A")},
+    ),
+}
+CONCLUSION: dict[str, Checked] = {
+    "realtime-jitter": Check(
+        shrunk("max_with_us", "max_without_us", "max_with_us", "max_without_us")
+        + " and "
+        + shrunk(
+            "above_avg_with_us", "above_avg_without_us", "above_avg_with_us", "above_avg_without_us"
+        ),
+        {
+            "max_with_us": highest("1.D"),
+            "max_without_us": highest("1.B"),
+            "above_avg_with_us": above_average("1.D"),
+            "above_avg_without_us": above_average("1.B"),
+        },
+        differs=HIGHEST,
+        shown={"messages": messages("1.D")},
+    ),
+    "traffic-limits": Check(
+        grown("max_traffic_us", "max_quiet_us", "max_traffic_us", "max_quiet_us"),
+        {"max_traffic_us": highest("2.F"), "max_quiet_us": highest("1.D")},
+        differs=HIGHEST,
+        shown={"messages": messages("2.F"), "missed_traffic": missed("2.F")},
+    ),
+    # Nothing is published of it. Without load nothing else competes.
+    "own-class-mends": Check(
+        f"max_own_us <= {ALIKE} * max_quiet_us",
+        {"max_own_us": highest("own-class"), "max_quiet_us": highest("1.C")},
+        differs="80 of 100 Mbit/s without load; the paper proposes it and does not measure it",
+        shown={
+            "max_traffic_us": highest("2.E"),
+            "max_load_own_us": highest("own-class-load"),
+            "max_load_quiet_us": highest("1.D"),
+            "p99_own_us": p99("own-class"),
+            "p99_quiet_us": p99("1.C"),
+            "messages": messages("own-class"),
+        },
+    ),
+}
+# Of one middleware.
+CHECKS: dict[str, Checked] = {**LOAD, **TRAFFIC, **PAYLOAD, **TUNING, **HOURS, **CONCLUSION}
+
+# Of all middlewares together.
+POOLED: dict[str, Checked] = {
+    "load-misses": Check("missed >= published_missed_share / 2", {"missed": missed("1.B")}),
+    "load-fewer-sent": Check(
+        "left_out >= published_left_out_share / 2", {"left_out": left_out("1.B")}
+    ),
+    "realtime-never-misses": Check(
+        f"missed {NEVER} and lost {NEVER}",
+        {"missed": missed("1.C", "1.D"), "lost": lost("1.C", "1.D")},
+    ),
+    "load-and-little-traffic": Check(f"missed {NEVER}", {"missed": missed("2.B", "2.D")}),
+    "load-and-much-traffic": Check(
+        "missed >= published_missed_share / 2 and lost >= published_lost_share / 2",
+        {"missed": missed("2.F"), "lost": lost("2.F")},
+    ),
+    # Table XI has three, against the text; the tables count.
+    "payload-32k-never-misses": Check(
+        f"missed {THREE} and lost {NEVER}", {"missed": missed("3.B"), "lost": lost("3.B")}
+    ),
+    "payload-128k-misses": Check(
+        "missed >= published_missed_share / 2 and lost >= published_lost_share / 2",
+        {"missed": missed("3.C"), "lost": lost("3.C")},
+    ),
+    "payload-rate": Check(
+        "left_out >= published_left_out_share / 2", {"left_out": left_out("3.C")}
+    ),
+    "tuned-hardly-misses": Check(
+        f"missed {NEVER} and lost {HARDLY}",
+        {"missed": missed("4.A"), "lost": lost("4.A")},
+        differs=TUNED,
     ),
     "hours-lose-some": Check(
         f"lost_hours > 0 and lost_minutes {NEVER}",
@@ -136,45 +208,4 @@ HOURS: dict[str, Checked] = {
     "hours-quiet": Check(
         f"lost {NEVER} and missed {NEVER}", {"lost": lost("5.A"), "missed": missed("5.A")}
     ),
-    "hours-jitter": Check(
-        shrunk("spread_1mbps_us", "spread_40mbps_us", "above_avg_1mbps_us", "above_avg_40mbps_us"),
-        {"spread_1mbps_us": spread("5.A"), "spread_40mbps_us": spread("5.B")},
-        differs="from the median to what 99 % keep; there from the average to the highest, of ten "
-        "minutes, as no table has the hours at 1 Mbit/s",
-    ),
 }
-CONCLUSION: dict[str, Checked] = {
-    "realtime-jitter": Check(
-        shrunk("max_with_us", "max_without_us", "max_with_us", "max_without_us")
-        + " and "
-        + shrunk(
-            "spread_with_us", "spread_without_us", "above_avg_with_us", "above_avg_without_us"
-        ),
-        {
-            "max_with_us": highest("1.D"),
-            "max_without_us": highest("1.B"),
-            "spread_with_us": spread("1.D"),
-            "spread_without_us": spread("1.B"),
-        },
-        differs=f"{HIGHEST}; jitter from the median to what 99 % keep, there from the average to "
-        "the highest",
-    ),
-    "traffic-limits": Check(
-        f"p99_traffic_us > {HARMLESS} * p99_quiet_us",
-        {"p99_traffic_us": p99("2.F"), "p99_quiet_us": p99("1.D")},
-        differs=PERCENTILE,
-        shown={"p99_idle_traffic_us": p99("2.E"), "p99_idle_quiet_us": p99("1.C")},
-    ),
-    # Nothing is published of it. Without load nothing else competes.
-    "own-class-mends": Check(
-        f"p99_own_us <= {HARMLESS} * p99_quiet_us",
-        {"p99_own_us": p99("own-class"), "p99_quiet_us": p99("1.C")},
-        differs="80 of 100 Mbit/s without load; the paper proposes it and does not measure it",
-        shown={
-            "p99_traffic_us": p99("2.E"),
-            "p99_load_own_us": p99("own-class-load"),
-            "p99_load_quiet_us": p99("1.D"),
-        },
-    ),
-}
-CHECKS: dict[str, Checked] = {**LOAD, **TRAFFIC, **PAYLOAD, **TUNING, **HOURS, **CONCLUSION}

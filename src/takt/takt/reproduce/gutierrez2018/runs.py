@@ -12,7 +12,10 @@ from takt.measure.results.model import Cell
 from takt.reproduce.rare import Counts
 from takt.reproduce.runs import beyond, p50, p99, statistics
 
-__all__ = ["average", "highest", "left_out", "lost", "missed", "p50", "p99", "spread"]
+__all__ = [
+    "above_average", "average", "far_above", "highest", "left_out", "lost", "missed", "p50", "p99",
+    "sent",
+]  # fmt: skip
 
 
 def average(cell: Cell, _: Path) -> float:
@@ -25,10 +28,20 @@ def highest(cell: Cell, _: Path) -> float:
     return statistics(cell).latency.max_us
 
 
-def spread(cell: Cell, _: Path) -> float:
-    """How far above the median the latency lies that 99 % keep, in µs."""
+def above_average(cell: Cell, _: Path) -> float:
+    """How far above the average the highest latency lies, in µs."""
     found = statistics(cell).latency
-    return found.p99_us - found.p50_us
+    return found.max_us - found.mean_us
+
+
+def sent(cell: Cell, _: Path) -> float:
+    """Messages that were sent."""
+    return float(cell.sent)
+
+
+def far_above(cell: Cell, folder: Path, times: float) -> Counts:
+    """Latencies of more than so many times the average, of all that came."""
+    return beyond(cell, folder, times * average(cell, folder))
 
 
 def missed(cell: Cell, folder: Path) -> Counts:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every finding of every paper, fed with the paper's own numbers, their reversal and neither.
+
+The numbers are those of the tables and the text; :mod:`made_distributions` makes runs of them
+without anything that a criterion computes with.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from made_gutierrez import Trips
+
+from takt.reproduce.model import Answer
+
+
+class Paper(Protocol):
+    """The made-up runs of a paper: a world is ``paper``, ``reversed`` or ``neutral``."""
+
+    def __init__(self, folder: Path) -> None: ...
+
+    @property
+    def asked(self) -> object: ...
+
+    def answer(self, name: str, stack: str, world: str) -> Answer: ...
+
+
+PAPERS = {"gutierrez2018": Trips}
+EXPECTED = {"paper": True, "reversed": False, "neutral": None}
+# (paper, finding, world): what it is instead, and why.
+EXCEPTIONS: dict[tuple[str, str, str], tuple[bool | None, str]] = {}
+EVERY = [
+    (paper, name, stack) for paper, made in PAPERS.items() for name, stack in sorted(made.asked)
+]
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Paper]:
+    return {name: made(tmp_path_factory.mktemp(name)) for name, made in PAPERS.items()}
+
+
+@pytest.mark.parametrize("world", list(EXPECTED))
+@pytest.mark.parametrize(("paper", "name", "stack"), EVERY)
+def test_the_papers_numbers_hold_their_reversal_does_not_and_neither_is_undecided(
+    papers: dict[str, Paper], paper: str, name: str, stack: str, world: str
+) -> None:
+    expected, _ = EXCEPTIONS.get((paper, name, world), (EXPECTED[world], ""))
+    found = papers[paper].answer(name, stack, world)
+    assert found.holds is expected, found
+    assert not found.not_asked
+    assert found.measured
+    assert bool(found.needs) == (found.holds is None)
+
+
+def test_every_exception_is_of_a_finding_and_has_its_reason() -> None:
+    assert {(paper, name) for paper, name, _ in EXCEPTIONS} <= {one[:2] for one in EVERY}
+    assert all(why and EXPECTED[world] is not instead
+               for (_, _, world), (instead, why) in EXCEPTIONS.items())  # fmt: skip
