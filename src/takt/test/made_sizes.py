@@ -77,13 +77,20 @@ def planned(scale: float = 1.0, names: tuple[str, ...] = EVERY_STACK) -> Run:
     return made_run("ye2023", cells)
 
 
+def under(kernel: str, scale: float = 1.0) -> Run:
+    """The same with a kernel."""
+    return planned(scale).model_copy(update={"machine": {"preemption": kernel}})
+
+
 class MadeSizes(Made):
     """Evidence whose runs amount to what a world says, with a little scatter between them."""
 
     @classmethod
-    def of_world(cls, world: World, scale: float = 1.0, stack: str = "rcl") -> Evidence:
+    def of_world(
+        cls, world: World, scale: float = 1.0, stack: str = "rcl", kernel: str = "PREEMPT_RT"
+    ) -> Evidence:
         own = type("MadeOf", (cls,), {"world": staticmethod(world)})
-        return own(Measured(planned(scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
+        return own(Measured(under(kernel, scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
 
 
 def count(cell: Cell) -> int:

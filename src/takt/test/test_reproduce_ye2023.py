@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ye 2023: every finding holds on what the paper describes, and not on its reversal."""
+"""Ye 2023: where each threshold lies, on which kernel it is asked, and what a scale runs."""
 
 from __future__ import annotations
 
@@ -17,21 +17,27 @@ from made_sizes import (
     of_stack,
     planned,
     share_of,
-    the_other_way_round,
+    under,
 )
 from made_suites import World
 
+from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
+from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
 from takt.reproduce.published import experiments, read_published
 from takt.reproduce.ye2023 import ALL, between, cannot_tell, criteria
-from takt.reproduce.ye2023.extent import LEAST, placed, scaled
-from takt.reproduce.ye2023.findings import CHECKS, WAKEUPS
+from takt.reproduce.ye2023.extent import LEAST, a_day, placed, scaled
+from takt.reproduce.ye2023.findings import CHECKS
+from takt.reproduce.ye2023.kernels import WAKEUPS
 from takt.reproduce.ye2023.quantities import KIB, LARGE, MIB, SMALL, Checked
 
 PUBLISHED = read_published("ye2023")
+NATIVE, REALTIME = "PREEMPT_DYNAMIC", "PREEMPT_RT"
+OF_NATIVE = {"wakeup-native-too-late", "jitter-native", "sizes-64b-late"}
+OF_RCLCPP = {"pointer-unique-same", "pointer-others-copied"}
 ASKED: dict[tuple[str, str], Checked] = {
     (name, stack): check
     for stack, checks in (*CHECKS.items(), ("cyclictest", WAKEUPS), (ALL, between.CHECKS))
@@ -40,19 +46,10 @@ ASKED: dict[tuple[str, str], Checked] = {
 
 
 def judged(name: str, stack: str, world: World, scale: float = 1.0) -> Answer:
-    evidence = MadeSizes.of_world(world, scale, stack)
+    kernel = NATIVE if name in OF_NATIVE else REALTIME
+    evidence = MadeSizes.of_world(world, scale, stack, kernel)
     values = PUBLISHED.findings[name].values
     return judge(ASKED[name, stack], values, evidence, most_draws=200)
-
-
-@pytest.mark.parametrize(("name", "stack"), sorted(ASKED))
-def test_what_the_paper_found_holds_at_its_own_length_and_its_reversal_does_not(
-    name: str, stack: str
-) -> None:
-    published = judged(name, stack, as_published)
-    other = judged(name, stack, the_other_way_round)
-    assert published.holds is True, published
-    assert other.holds is False, other
 
 
 def by_size(**of: float) -> Any:
@@ -125,7 +122,7 @@ SIDES: list[tuple[str, str, World, World]] = [
      but(p50=of_label("one-process", 70))),
     *(
         finding
-        for stack in ("rcl", "rclcpp")
+        for stack in ("rclcpp",)
         for finding in (
             ("pointer-unique-same", stack, but(same_address=lambda _: 0.95),
              but(same_address=lambda _: 0.85)),
@@ -179,7 +176,8 @@ def test_each_side_of_the_threshold_is_told_apart(
 
 
 def test_every_finding_has_both_sides_and_every_published_one_is_checked() -> None:
-    assert {(name, stack) for name, stack, _, _ in SIDES} == set(ASKED)
+    of_takt = {(name, "rcl") for name in OF_RCLCPP}
+    assert {(name, stack) for name, stack, _, _ in SIDES} == set(ASKED) - of_takt
     assert {name for name, _ in ASKED} == set(PUBLISHED.findings) == set(criteria())
 
 
@@ -193,10 +191,44 @@ def test_every_statement_leads_to_a_finding_or_says_why_not() -> None:
 
 
 def test_the_papers_own_length_decides_all_but_what_took_a_day() -> None:
-    assert cannot_tell(planned(1.0)) == ["wakeup-rt-highest"]
-    assert set(cannot_tell(planned(0.01))) == {
+    assert cannot_tell(under(REALTIME)) == ["wakeup-rt-highest"]
+    assert set(cannot_tell(under(REALTIME, 0.01))) == {
         "wakeup-rt-highest", "jitter-rt", "ethercat-cycle", "ethercat-highest",
     }  # fmt: skip
+    assert cannot_tell(under(NATIVE)) == cannot_tell(under(NATIVE, 0.01)) == []
+
+
+def test_with_preempt_rt_wake_ups_are_as_long_as_the_papers_and_decide() -> None:
+    experiment, source = read_experiment(experiments() / "ye2023.yaml")
+    there = Installed()
+    fitted = placed(a_day(experiment), there)
+    cells = plan(fitted, source, there, Machine(frozenset({0, 1}), 64 << 30), 1).cells
+    waking = [one for one in cells if one.label == "wakeup"]
+    hours = sum(one.samples_asked * one.period_us / 3.6e9 for one in waking)
+    assert hours == pytest.approx(25.7, abs=0.01)
+    run = planned(1.0).model_copy(update={"cells": cells, "machine": {"preemption": REALTIME}})
+    assert cannot_tell(run) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "stack", "kernel", "why"),
+    [
+        (OF_NATIVE, "", REALTIME, "it is about the native kernel; this one is PREEMPT_RT"),
+        ({"wakeup-rt-highest", "wakeup-rt-average", "jitter-rt", "jitter-rates-alike",
+          "jitter-within-10us", "jitter-normal", "frequencies-alike", "frequencies-150us",
+          "ethercat-cycle", "ethercat-average", "ethercat-highest"}, "", NATIVE,
+         "it is about PREEMPT_RT; this kernel is PREEMPT_DYNAMIC"),
+        (OF_RCLCPP, "rcl", REALTIME, "it is about rclcpp; this is Takt's own library"),
+    ],
+)  # fmt: skip
+def test_what_is_about_another_kernel_or_library_is_not_asked(
+    names: set[str], stack: str, kernel: str, why: str
+) -> None:
+    for (name, of), check in ASKED.items():
+        if name in names and stack in ("", of):
+            evidence = MadeSizes.of_world(as_published, 1.0, of, kernel)
+            found = judge(check, PUBLISHED.findings[name].values, evidence)
+            assert (found.holds, found.not_asked, found.needs) == (None, why, "")
 
 
 def test_what_never_happened_in_few_samples_is_undecided_and_says_how_many_it_takes() -> None:

@@ -14,11 +14,18 @@ from rendering import none_rendered
 from synthetic_cells import cell_of, made_run, records_of
 
 from takt.machine.system import System
-from takt.measure.results.model import AddressCheck, Cell, ProbeResult, Run, Status
+from takt.measure.results.model import (
+    AddressCheck,
+    Cell,
+    ProbeResult,
+    Run,
+    Status,
+    Subscriber,
+)
 from takt.reproduce import page, ye2023
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.scatter import Missing
-from takt.reproduce.ye2023 import drawing, runs
+from takt.reproduce.ye2023 import drawing, runs, tables
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
 COUNT = 60
@@ -195,6 +202,28 @@ def test_the_table_of_the_subscribers_has_the_interval_too(outcome: Outcome) -> 
             assert 1 / 6 <= low <= here <= high <= 1
 
 
+def test_no_interval_of_jains_index_reaches_above_one(run: Run, folder: Path) -> None:
+    wide = [
+        one.model_copy(update={"statistics": one.statistics.model_copy(
+            update={"subscribers": _slower(one.statistics.subscribers, 3 * one.repetition)})})
+        if one.label == "six" and one.statistics else one
+        for one in run.cells
+    ]  # fmt: skip
+    measured = ye2023.Measured(run.model_copy(update={"cells": wide}), folder)
+    for size in (KIB, 4 * MIB):
+        found = tables.fairness_interval(measured, "rcl", size, 200)
+        assert found is not None
+        assert found[0] < found[1] <= 1
+
+
+def _slower(subscribers: list[Subscriber], times: int) -> list[Subscriber]:
+    """The last one is served so many times slower."""
+    last = subscribers[-1]
+    assert last.latency
+    slow = last.latency.model_copy(update={"p50_us": last.latency.p50_us * (1 + times)})
+    return [*subscribers[:-1], last.model_copy(update={"latency": slow})]
+
+
 def test_every_curve_is_drawn_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +289,7 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
     empty = made_run("x", failed, status=Status.failed)
     found = ye2023.answers(empty, tmp_path, Request(scale=0.01, draws=5), Kernel(tmp_path, {}))
     assert {one.holds for one in found.findings} == {None}
-    assert all(one.needs for one in found.findings)
+    assert all(one.needs or one.not_asked for one in found.findings)
     assert found.figures == []
     assert not found.complete
 

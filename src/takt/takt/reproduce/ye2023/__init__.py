@@ -20,7 +20,8 @@ from takt.reproduce.unfinished import points_left
 from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures
-from takt.reproduce.ye2023.findings import CHECKS, WAKEUPS
+from takt.reproduce.ye2023.findings import CHECKS
+from takt.reproduce.ye2023.kernels import WAKEUPS
 from takt.reproduce.ye2023.quantities import WAKEUP, Checked
 from takt.reproduce.ye2023.tables import rows
 

@@ -124,7 +124,8 @@ CHECKS: dict[str, Checked] = {
                 partial(_of_vendors, max),
             ),
         },
-        differs="the middlewares that are installed here",
+        differs="Fast DDS below rcl here, Cyclone DDS and RustDDS without ROS: their messages do "
+        "not pass through rcl; there each of them below rclcpp",
     ),
     "six-ros2-fairer": Check(
         "ros2_fairness > ros1_fairness",

@@ -8,16 +8,16 @@ from statistics import fmean
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.ye2023 import runs
+from takt.reproduce.ye2023.kernels import CYCLES, JITTERS
 from takt.reproduce.ye2023.quantities import (
     ALIKE,
     BEST_EFFORT,
-    ETHERCAT,
     FREQUENCIES,
-    JITTER,
     KIB,
     LARGE,
     MIB,
     NEVER,
+    OF_ONE_LENGTH,
     ONE_PROCESS,
     POINTERS,
     RELIABLE,
@@ -25,158 +25,18 @@ from takt.reproduce.ye2023.quantities import (
     SIZES,
     SMALL,
     THIS_KERNEL,
-    WAKEUP,
     Checked,
     alike,
     how_often,
     level,
+    only_native,
+    only_rclcpp,
+    only_realtime,
     over_periods,
     p50,
 )
 
 MEDIANS = "medians of the runs, where the paper shows means"
-OF_ONE_LENGTH = "the mean of the runs' highest, of runs of one length, which a scale shortens"
-
-# The two kernels of table 4 and figures 25 and 26; each statement is asked of the kernel that runs.
-WAKEUPS: dict[str, Checked] = {
-    "wakeup-native-too-late": Check(
-        "highest_us >= (published_limit_us + published_max_us) / 2",
-        {
-            "highest_us": over_periods(
-                "highest latency in µs of a run", runs.highest, "mean", WAKEUP
-            )
-        },
-        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
-    ),
-    "wakeup-rt-highest": Check(
-        f"later {NEVER}",
-        {"later": how_often("wake-ups later than 82 µs", runs.beyond, 83.0, label=WAKEUP)},
-        differs=THIS_KERNEL,
-    ),
-    "wakeup-rt-average": Check(
-        "p50_us <= 2 * published_avg_us",
-        {"p50_us": over_periods("median latency in µs", runs.p50, "mean", WAKEUP)},
-        differs=f"{THIS_KERNEL}; medians here, as one stolen time slice moves an average",
-    ),
-}
-
-JITTERS: dict[str, Checked] = {
-    "jitter-native": Check(
-        "highest_us >= published_limit_us + (published_highest_us - published_limit_us) / 2",
-        {
-            "highest_us": over_periods(
-                "largest jitter in µs of a run, early or late",
-                runs.jitter_highest,
-                "highest",
-                JITTER,
-            )
-        },
-        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
-    ),
-    "jitter-rt": Check(
-        f"beyond_60us {NEVER}",
-        {
-            "beyond_60us": how_often(
-                "cycles too short or too long by 60 µs or more",
-                runs.jitter_beyond,
-                60.0,
-                label=JITTER,
-            )
-        },
-        differs=THIS_KERNEL,
-    ),
-    # Nothing is published but that it is stable.
-    "jitter-rates-alike": Check(
-        "widest_us <= 2 * narrowest_us",
-        {
-            "narrowest_us": over_periods(
-                "standard deviation of the jitter in µs", runs.jitter_size, "lowest", JITTER
-            ),
-            "widest_us": over_periods(
-                "standard deviation of the jitter in µs", runs.jitter_size, "highest", JITTER
-            ),
-        },
-        differs=THIS_KERNEL,
-    ),
-    "jitter-within-10us": Check(
-        "within_10us > 0.5",
-        {
-            "within_10us": how_often(
-                "cycles too short or too long by less than 10 µs",
-                runs.jitter_within,
-                10.0,
-                label=JITTER,
-            )
-        },
-        differs=THIS_KERNEL,
-    ),
-    # An exponential distribution is 0.16 from its normal fit; half of that is rather normal.
-    "jitter-normal": Check(
-        "distance <= 0.08",
-        {
-            "distance": over_periods(
-                "largest distance of the jitter's distribution from that of its normal fit, "
-                "from 0 to 1 (Kolmogorov, Smirnov)",
-                runs.jitter_distance,
-                "mean",
-                JITTER,
-            )
-        },
-        differs=THIS_KERNEL,
-        shown={
-            "rejected": over_periods(
-                "runs in which D'Agostino and Pearson's test rejects the normal distribution at "
-                "1 %, as a share",
-                runs.jitter_rejected,
-                "mean",
-                JITTER,
-            )
-        },
-    ),
-}
-
-SIMULATED = f"{THIS_KERNEL}; simulated slaves, whose frames pass through the kernel only"
-CYCLES: dict[str, Checked] = {
-    "ethercat-cycle": Check(
-        f"outside {NEVER}",
-        {
-            "outside": how_often(
-                "cycles shorter than 982.5 µs or longer than 1022.4 µs",
-                runs.period_outside,
-                982.5,
-                1022.4,
-                label=ETHERCAT,
-            )
-        },
-        differs=SIMULATED,
-        shown={
-            "p999_us": over_periods(
-                "period in µs that 99.9 % keep", runs.period_p999, "mean", ETHERCAT
-            ),
-            "wrong_counters": over_periods(
-                "cycles in which not every slave took part", runs.wrong_counters, "mean", ETHERCAT
-            ),
-        },
-    ),
-    "ethercat-average": Check(
-        "off_us <= 2 * published_off_us",
-        {
-            "off_us": over_periods(
-                "how far the mean period is from 1000 µs, in µs", runs.period_off, "mean", ETHERCAT
-            )
-        },
-        differs=SIMULATED,
-    ),
-    "ethercat-highest": Check(
-        f"longer {NEVER}",
-        {
-            "longer": how_often(
-                "cycles longer than 1022.4 µs", runs.period_outside, 0.0, 1022.4, label=ETHERCAT
-            )
-        },
-        differs=SIMULATED,
-    ),
-}
 
 
 def _same_address(way: str) -> Quantity[Evidence]:
@@ -194,7 +54,9 @@ def _same_address(way: str) -> Quantity[Evidence]:
 
 # A message is copied or it is not: nothing is between all of them and none.
 BY_POINTER: dict[str, Checked] = {
-    "pointer-unique-same": Check("same >= 0.9", {"same": _same_address("unique_ptr")}),
+    "pointer-unique-same": Check(
+        "same >= 0.9", {"same": _same_address("unique_ptr")}, not_asked=only_rclcpp
+    ),
     "pointer-others-copied": Check(
         "same_shared_ptr <= 0.1 and same_const_ref <= 0.1",
         {
@@ -202,6 +64,7 @@ BY_POINTER: dict[str, Checked] = {
             "same_const_ref": _same_address("const_ref"),
         },
         differs="at least one copy; how many there are is not counted",
+        not_asked=only_rclcpp,
     ),
 }
 
@@ -243,7 +106,8 @@ ROS2: dict[str, Checked] = {
             ),
             "p50_64kb_us": p50("between processes", (64 * KIB,), label=SIZES),
         },
-        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
+        differs=OF_ONE_LENGTH,
+        not_asked=only_native,
     ),
     "qos-small-alike": Check(
         alike("best_effort_us", "reliable_us"),
@@ -311,7 +175,7 @@ ROS2: dict[str, Checked] = {
                 "median latency in µs at 1 KB", runs.p50, "highest", FREQUENCIES
             ),
         },
-        differs=THIS_KERNEL,
+        not_asked=only_realtime,
     ),
     "frequencies-150us": Check(
         f"later {NEVER}",
@@ -320,8 +184,9 @@ ROS2: dict[str, Checked] = {
                 "latencies of 150 µs and more at 1 KB", runs.beyond, 150.0, label=FREQUENCIES
             )
         },
-        differs=f"{THIS_KERNEL}; counted for one frequency, because the paper does not give the "
-        "number of frequencies",
+        differs="counted for one frequency, because the paper does not give the number of "
+        "frequencies",
+        not_asked=only_realtime,
     ),
 }
 ROS1: dict[str, Checked] = {

@@ -20,6 +20,7 @@ from takt.statistics import Floats, Int64
 
 __all__ = ["beyond", "fairness", "highest", "p50", "spread", "statistics", "unfairness"]
 
+BY_CHANCE = 0.6  # of √n normal values: their mean distance from their own normal fit
 REJECTED = 0.01  # the level at which a test says that a jitter is not normal
 
 
@@ -124,8 +125,12 @@ def jitter_highest(cell: Cell, _: Path) -> float:
 
 
 def jitter_distance(cell: Cell, folder: Path) -> float:
-    """How far the jitter's distribution is from its normal fit at most (Kolmogorov, Smirnov)."""
-    return distance(jitter_us(cell, folder))
+    """How far the jitter's distribution is from its normal fit at most (Kolmogorov, Smirnov).
+
+    Less what so many normal values have by chance, on average, with a fit of their own.
+    """
+    found = jitter_us(cell, folder)
+    return max(0.0, distance(found) - BY_CHANCE / len(found) ** 0.5)
 
 
 def jitter_rejected(cell: Cell, folder: Path) -> float:

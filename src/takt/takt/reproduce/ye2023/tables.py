@@ -21,6 +21,7 @@ from takt.reproduce.ye2023.quantities import (
     ETHERCAT,
     LOANS,
     POINTERS,
+    REALTIME,
     SIX,
     SIZES,
     STRINGS,
@@ -28,7 +29,6 @@ from takt.reproduce.ye2023.quantities import (
     level,
 )
 
-REALTIME = "PREEMPT_RT"
 NAMES = {
     "rcl": "ROS 2",
     "rclcpp": "rclcpp",
@@ -173,7 +173,8 @@ def fairness_interval(
     measured: Measured, stack: str, size: int, draws: int
 ) -> tuple[float, float] | None:
     """Of Jain's index at 95 %; None: one run does not tell. Raises Missing."""
-    index = level("Jain's index of the subscribers' medians", runs.fairness, (size,), label=SIX)
+    words = "Jain's index of the subscribers' medians"
+    index = level(words, runs.fairness, (size,), most=1, label=SIX)
     return interval(index, Evidence(measured, stack), draws)
 
 
