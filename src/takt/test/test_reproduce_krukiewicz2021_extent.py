@@ -18,7 +18,7 @@ from takt.reproduce.krukiewicz2021 import cannot_tell, keep_scale
 from takt.reproduce.krukiewicz2021.bars import bar_figures, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.executions import Extent, name_of
-from takt.reproduce.krukiewicz2021.points import KB, flat
+from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, flat
 from takt.reproduce.published import read_published
 
 
@@ -51,7 +51,7 @@ def test_the_two_minutes_of_a_smoke_test_cover_every_experiment() -> None:
 def test_every_approach_executes_the_same_application() -> None:
     for one in EVERY[:20]:
         other = dataclasses.replace(one, approach="baseline1")
-        mine, theirs = flat(one, 1), flat(other, 1)
+        mine, theirs = flat(one, [1]), flat(other, [1])
         for callback in mine["callbacks"]:
             for read in callback.get("reads", []):
                 read.pop("max_age", None)
@@ -63,7 +63,7 @@ def test_applications_have_the_nodes_utilization_and_messages_of_their_point() -
     for point in EVERY:
         if point.experiment not in {"misses", "freshness"}:
             continue
-        application = flat(point, 0)
+        application = flat(point, [0])
         callbacks = application["callbacks"]
         assert len({one["node"] for one in callbacks}) == point.nodes
         used = sum(one["execution"]["worst"] / one["period"] for one in callbacks)
@@ -73,11 +73,38 @@ def test_applications_have_the_nodes_utilization_and_messages_of_their_point() -
         )
 
 
+def test_with_harmonic_periods_a_reader_is_due_with_its_producer_and_runs_after_it() -> None:
+    readers = 0
+    for point in EVERY:
+        if (point.experiment, point.periods) != ("freshness", HARMONIC):
+            continue
+        callbacks = flat(point, [0])["callbacks"]
+        writer = {topic: one for one in callbacks for topic in one.get("writes", [])}
+        assert len(writer) == point.nodes / 2
+        for one in callbacks:
+            for read in one.get("reads", []):
+                readers += 1
+                assert one["period"] % writer[read["topic"]]["period"] == 0
+                assert one["priority"] < writer[read["topic"]]["priority"]
+        assert {1 <= one["priority"] <= 98 for one in callbacks} == {True}
+    assert readers > 100
+
+
+def test_deadline_misses_are_executed_on_the_two_cores_of_the_thesis_and_on_one() -> None:
+    assert {point.cores for point in EVERY if point.experiment == "misses"} == {1, 2}
+    assert {point.cores for point in EVERY if point.experiment != "misses"} == {1}
+    name = "misses-4-nodes-1-no-messages-10-20ms-takt"
+    one, two = sorted((p for p in EVERY if p.name.startswith(name)), key=lambda p: p.cores)
+    assert (one.cores, two.cores) == (1, 2)
+    assert one.application == two.application
+    assert one.name != two.name
+
+
 def test_the_critical_pair_has_the_lowest_and_the_highest_priority() -> None:
     for point in EVERY:
         if point.experiment != "age":
             continue
-        priorities = {one["name"]: one["priority"] for one in flat(point, 0)["callbacks"]}
+        priorities = {one["name"]: one["priority"] for one in flat(point, [0])["callbacks"]}
         assert len(priorities) == point.nodes + 2
         assert min(priorities, key=priorities.__getitem__) == "producer.produce"
         assert max(priorities, key=priorities.__getitem__) == "listener.listen"

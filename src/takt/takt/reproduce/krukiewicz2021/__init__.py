@@ -25,7 +25,7 @@ from takt.reproduce.krukiewicz2021.executions import (
 )
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
-from takt.reproduce.krukiewicz2021.points import points
+from takt.reproduce.krukiewicz2021.points import Point, points
 from takt.reproduce.krukiewicz2021.tables import rows
 from takt.reproduce.model import Outcome, Request, announced, duration_in_words
 from takt.reproduce.published import read_published
@@ -66,9 +66,11 @@ def answers(
     findings = []
     for name, check in CHECKS.items():
         answer = judge(check, published.findings[name].values, evidence, request.draws)
-        if lacking := _lacking(check, extent, done):
+        asked = _points_of(check, extent)
+        if lacking := _lacking(asked, extent, done):
             answer = replace(answer, needs=lacking)
-        findings.append(published.finding(name, STACK, answer))
+        finding = published.finding(name, STACK, answer)
+        findings.append(finding.model_copy(update={"doubts": evidence.silent(asked)}))
     request.say("drawing the figures")
     return published.outcome(
         request,
@@ -83,18 +85,22 @@ def answers(
     )
 
 
-def _lacking(check: Check[Evidence], extent: Extent, done: Executions) -> str:
-    """What it would take to execute the points that a finding is about; empty where they were."""
-    seconds = {point: extent.runs * extent.length_of(point) for point in points()}
-    planned = Planned(seconds)
+def _points_of(check: Check[Evidence], extent: Extent) -> set[Point]:
+    """The points that a finding is about."""
+    planned = Planned({point: extent.runs * extent.length_of(point) for point in points()})
     for quantity in check.quantities.values():
         quantity.of(planned)
-    missing = sorted((one for one in planned.asked if not done.metrics.get(one)), key=str)
+    return planned.asked
+
+
+def _lacking(asked: set[Point], extent: Extent, done: Executions) -> str:
+    """What it would take to execute the points that a finding is about; empty where they were."""
+    missing = sorted((one for one in asked if not done.metrics.get(one)), key=str)
     if not missing:
         return ""
     takes = extent.seconds([(one, run) for one in missing for run in range(extent.runs)])
     words = (
-        f"{len(missing)} of {len(planned.asked)} points that were not executed "
+        f"{len(missing)} of {len(asked)} points that were not executed "
         f"({missing[0].name}{', …' if len(missing) > 1 else ''}): {duration_in_words(takes)}"
     )
     all_of_them = f"; --scale {LEAST_SCALE_OF_ALL:.2g} has them" if extent.left_out else ""

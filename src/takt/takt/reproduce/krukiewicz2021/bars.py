@@ -13,6 +13,7 @@ from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
     FRESHNESS_SIZES,
     HARMONIC,
+    MISSES_CORES,
     MISSES_SIZES,
     NODES,
     OTHER,
@@ -55,7 +56,7 @@ def bar_figures() -> list[BarFigure]:
             f"{NAMES[approach]}: deadline misses, {nodes} nodes",
             {
                 format_size(size) if size else "no messages": {
-                    load: Point("misses", approach, nodes, load, size, (10, 20))
+                    load: Point("misses", approach, nodes, load, size, (10, 20), MISSES_CORES)
                     for load in UTILIZATIONS
                 }
                 for size in MISSES_SIZES

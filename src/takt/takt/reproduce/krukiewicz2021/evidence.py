@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from statistics import fmean, median
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import Freshness, Spread
 
 ROUND_S = 2.5  # of the overhead: an executor started, measured for a second, ended
+Value = TypeVar("Value")
 COLUMNS = ("min", "q1", "median", "q3", "max", "mean", "sd")
 
 
@@ -32,12 +34,19 @@ class Evidence:
     ) -> None:
         self.points = metrics.keys()
         self._metrics, self._overhead, self._order = metrics, overhead, order
-        self._asked: dict[Point, Sequence[Metrics]] = {}
+        self._asked: dict[tuple[Point, str], Sequence[Metrics]] = {}
+        self._silent: dict[tuple[Point, str], str] = {}
         self._rounds: dict[str, NDArray[np.int64]] = {}
 
     def drawn(self, order: Order | None) -> Evidence:
         """The same, nothing asked yet; with an order, the runs of each point that this says."""
-        return Evidence(self._metrics, self._overhead, order)
+        found = Evidence(self._metrics, self._overhead, order)
+        found._silent = self._silent
+        return found
+
+    def silent(self, points: Collection[Point]) -> list[str]:
+        """The runs of these points that have nothing of what was asked; they do not count."""
+        return [words for (point, _), words in self._silent.items() if point in points]
 
     @property
     def runs(self) -> int:
@@ -53,10 +62,8 @@ class Evidence:
 
     def miss_ratio(self, point: Point) -> float:
         """Section 5.1: misses / executions of each callback, on average; the mean of the runs."""
-        ratios = [one.mean_miss_ratio for one in self._of(point) if one.mean_miss_ratio is not None]
-        if not ratios:
-            raise Missing(f"no deadline was due in {point.name}")
-        return fmean(ratios)
+        runs = self._of(point, "deadline", lambda one: one.mean_miss_ratio is not None)
+        return fmean(one.mean_miss_ratio or 0.0 for one in runs)
 
     def old_data(self, point: Point) -> float:
         """Section 5.4.3: share of executions on old data, over all nodes; the mean of the runs."""
@@ -68,21 +75,17 @@ class Evidence:
 
     def on_old_data_of(self, point: Point) -> list[Counts]:
         """The same and all executions, run by run."""
-        self._freshness(point, lambda one: one.on_old_data)  # Missing where there is none
-        found = [one.freshness for one in self._of(point) if one.freshness is not None]
+        found = self._freshness(point, lambda one: one)
         return [(one.on_old_data, sum(node.executions for node in one.nodes)) for one in found]
 
     def too_old(self, point: Point) -> list[Counts]:
         """The listener's uses of data above the constraint, and all of its uses, run by run."""
-        found = [
+        return [
             (age.violations, age.age_us.count)
-            for run in self._of(point)
+            for run in self._with_ages(point, LISTENER)
             for age in run.data_age
             if age.callback == LISTENER and age.age_us is not None
         ]
-        if not found:
-            raise Missing(f"no data was used in {point.name}")
-        return found
 
     def older(self, point: Point, limit_us: float) -> list[Counts]:
         """Uses of data older than a limit, as many at least as a run's quartiles tell, and all."""
@@ -144,15 +147,18 @@ class Evidence:
         return float(np.median(values[self._rounds[table]]))
 
     def _ages(self, point: Point, callback: str) -> list[Spread]:
-        found = [
+        return [
             age.age_us
-            for one in self._of(point)
+            for one in self._with_ages(point, callback)
             for age in one.data_age
             if age.callback == callback and age.age_us is not None
         ]
-        if not found:
-            raise Missing(f"no data was used in {point.name}")
-        return found
+
+    def _with_ages(self, point: Point, callback: str) -> Sequence[Metrics]:
+        def has(one: Metrics) -> bool:
+            return any(a.callback == callback and a.age_us is not None for a in one.data_age)
+
+        return self._of(point, "data", has)
 
     def _spread(self, point: Point, callback: str) -> Spread:
         found = self._ages(point, callback)
@@ -168,21 +174,30 @@ class Evidence:
             **middle,
         )
 
-    def _freshness(self, point: Point, value: Callable[[Freshness], float]) -> list[float]:
-        found = [value(one.freshness) for one in self._of(point) if one.freshness is not None]
-        if not found:
-            raise Missing(f"no callback recorded the data it used in {point.name}")
-        return found
+    def _freshness(self, point: Point, value: Callable[[Freshness], Value]) -> list[Value]:
+        runs = self._of(point, "recorded use of data", lambda one: one.freshness is not None)
+        return [value(one.freshness) for one in runs if one.freshness is not None]
 
-    def _of(self, point: Point) -> Sequence[Metrics]:
-        if point not in self._asked:
-            runs = self._metrics.get(point)
-            if not runs:
+    def _of(
+        self, point: Point, what: str = "", has: Callable[[Metrics], bool] = lambda _: True
+    ) -> Sequence[Metrics]:
+        """The runs that have what is asked of them, as they were drawn; the others are named."""
+        if (point, what) not in self._asked:
+            every = self._metrics.get(point)
+            if not every:
                 raise Missing(f"{point.name} was not executed")
+            runs = [one for one in every if has(one)]
+            if not runs:
+                raise Missing(f"no run of {point.name} has any {what}")
+            if len(runs) < len(every):
+                without = len(every) - len(runs)
+                self._silent[point, what] = (
+                    f"{without} of {len(every)} runs of {point.name} without any {what}"
+                )
             if self._order is not None:
                 runs = [runs[place] for place in self._order.integers(len(runs), size=len(runs))]
-            self._asked[point] = runs
-        return self._asked[point]
+            self._asked[point, what] = runs
+        return self._asked[point, what]
 
 
 class Planned(Evidence):

@@ -130,7 +130,7 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
 
     Raises Failure where the folder's disk is full; an execution that filled it has failed.
     """
-    cpu = max(os.sched_getaffinity(0))
+    cpus = sorted(os.sched_getaffinity(0))
     asked = extent.asked
     done, stop = Executions(), Stop()
     with stopping(stop):
@@ -142,9 +142,13 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
                     done.left.append((point, run))
                     continue
                 check_room(folder, FULL)
+                if point.cores > len(cpus):
+                    done.failed[point, run] = f"it takes {point.cores} CPUs, this process has fewer"
+                    continue
                 say(f"{count} of {len(asked)}: {name}")
+                own = cpus[-point.cores :]
                 try:
-                    _execute(point, run, extent.length_of(point), kept, cpu, stop)
+                    _execute(point, run, extent.length_of(point), kept, own, stop)
                 except Failure as error:
                     done.failed[point, run] = error.what
                     continue
@@ -171,11 +175,13 @@ def read_kept(file: Path) -> Metrics:
         ) from None
 
 
-def _execute(point: Point, run: int, length_s: float, kept: Path, cpu: int, stop: Stop) -> None:
+def _execute(
+    point: Point, run: int, length_s: float, kept: Path, cpus: list[int], stop: Stop
+) -> None:
     approach = "takt" if point.approach == WITH_CONSTRAINT else point.approach
     trace = kept.with_suffix(".takttrace")
     execution = execute(
-        flat(point, cpu), approach, trace=trace, duration_s=length_s, seed=run + 1, stop=stop
+        flat(point, cpus), approach, trace=trace, duration_s=length_s, seed=run + 1, stop=stop
     )
     if execution.status == "complete":
         write_text(kept, measure(trace).model_dump_json())

@@ -173,7 +173,7 @@ def violations(wanted: Thesis) -> Iterator[tuple[str, str, str]]:
     elif publishers == 1 and subscribers == nodes:
         what = "restriction 5: the only publisher would subscribe to its own topic"
         yield "pubsub", what, "use more publishers, or fewer subscribers"
-    if publishers and wanted.message_size is None:
+    if publishers and not wanted.message_size:
         yield "message_size", "publishers need a message size", 'add "message_size": "512kB"'
     room = nodes * wanted.most
     if total > room:

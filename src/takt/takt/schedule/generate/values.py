@@ -13,12 +13,15 @@ from takt.documents import units
 
 Number = TypeVar("Number", int, float)
 MS = 1_000_000
+NO_MESSAGES = "-"  # in the thesis's table 5.3
 _SIZE = re.compile(r"([0-9]+) *([kKmM]?)[bB]")
 _TIMES = {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 1}
 
 
 def _size(value: object) -> int:
-    """``512kB``, ``2Mb``, ``16b``: in the thesis a small b means bytes, too."""
+    """``512kB``, ``2Mb``, ``16b``: in the thesis a small b means bytes, too; ``-`` is none."""
+    if value == NO_MESSAGES:
+        return 0
     if isinstance(value, str) and (match := _SIZE.fullmatch(value)):
         return int(match[1]) * {"": 1, "k": 10**3, "m": 10**6}[match[2].lower()]
     return units.parse_size(value)
