@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from pyarrow import parquet
 from synthetic_cells import made_run
 
 from takt.measure.results.model import AddressCheck, Cell, Subscriber, ThreadSeries
+from takt.reproduce.beside.evidence import Several
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
 from takt.reproduce.published import read_published
-from takt.reproduce.ye2023 import ALL, between
+from takt.reproduce.ye2023 import ALL, beside, between
 from takt.reproduce.ye2023.findings import CHECKS
 from takt.reproduce.ye2023.kernels import WAKEUPS
 from takt.reproduce.ye2023.quantities import Checked
@@ -52,13 +54,17 @@ MASTER = {"paper": (-0.2, 3.0), "reversed": (3.0, 30.0)}  # µs that a cycle is 
 class Sizes:
     """The made-up runs of each world and kernel, and what is judged of them."""
 
-    asked = ASKED
+    asked: Mapping[tuple[str, str], Any] = ASKED | {
+        (name, beside.TWO): check for name, check in beside.CHECKS.items()
+    }
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._measured: dict[tuple[str, str], Measured] = {}
 
     def answer(self, name: str, stack: str, world: str) -> Answer:
+        if stack == beside.TWO:
+            return self.of_both(name, world)
         if world == "neutral" and name in ABSENT:
             world = "few"
         kernel = NATIVE if name in OF_NATIVE else REALTIME
@@ -66,11 +72,28 @@ class Sizes:
         values = PUBLISHED.findings[name].values
         return judge(ASKED[name, stack], values, evidence, most_draws=200)
 
-    def measured(self, world: str, kernel: str) -> Measured:
+    def of_both(self, name: str, world: str) -> Answer:
+        """Of two kernels; in the reversal each has the numbers of the other one."""
+        kernels = {beside.NATIVE: NATIVE, beside.REALTIME: REALTIME}
+        if world == "reversed":
+            kernels = {beside.NATIVE: REALTIME, beside.REALTIME: NATIVE}
+        side = "neutral" if world == "neutral" else "paper"
+        there = {
+            name: Evidence(self.measured(side, kernel), "cyclictest")
+            for name, kernel in kernels.items()
+        }
+        values = PUBLISHED.beside[name].values
+        return judge(beside.CHECKS[name], values, Several(there), most_draws=200)
+
+    def measured(self, world: str, kernel: str, labels: Collection[str] = ()) -> Measured:
         if (world, kernel) not in self._measured:
             folder = self.folder / f"{world}-{kernel}"
             (folder / "samples").mkdir(parents=True)
-            cells = [Recorder(folder, one, world, kernel).made() for one in planned(1.0).cells]
+            cells = [
+                Recorder(folder, one, world, kernel).made()
+                for one in planned(1.0).cells
+                if not labels or one.label in labels
+            ]
             run = made_run("ye2023", cells, machine={"preemption": kernel})
             self._measured[world, kernel] = Measured(run, folder)
         return self._measured[world, kernel]
@@ -84,6 +107,7 @@ class Recorder:
         self.few = FEW if world == "few" else 1.0
         odd = world == "neutral" and cell.repetition % 2
         self.side = "reversed" if odd or world == "reversed" else "paper"
+        self.slow = self.kernel == NATIVE and self.side == "paper"
         self.shift = 1 + SCATTER[cell.repetition % len(SCATTER)]
         self.random = np.random.default_rng(cell.order * 10 + cell.repetition)
         self.count = 120 if world != "few" else 2
@@ -98,10 +122,13 @@ class Recorder:
 
     def messages(self) -> Cell:
         middle, width = self.says("p50"), self.says("spread")
+        if self.slow:
+            middle, width = 1.3 * middle, 2.0 * width
         turn = np.tile(np.linspace(-1, 1, 8), -(-self.count // 8))[: self.count]
         each = middle + turn * min(width, 0.5 * middle)
-        if self.cell.label == "sizes" and self.cell.payload_bytes == 64:
-            each[self.count // 2] = self.says("highest") if self.kernel == NATIVE else middle * 1.2
+        if self.cell.label == "sizes":
+            high = self.says("highest") if self.kernel == NATIVE else 1.2 * middle
+            each[self.count // 2] = max(high, 4.0 * middle * self.slow)
         if self.cell.label == "frequencies":  # a fifth of them late in the reversal
             each = each.clip(max=149.0) if self.side == "paper" else each
             each[:: 5 if self.side == "reversed" else self.count + 1] += 400.0 * (

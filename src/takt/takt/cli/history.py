@@ -19,7 +19,8 @@ def history(
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Argument(
             metavar="RUNS…",
-            help="Run folders to add, or folders that contain run folders. (default: results)",
+            help="Run folders or bundles to add, or folders that contain run folders. (default: "
+            "results)",
         ),
     ] = None,
     store: Annotated[
@@ -53,6 +54,7 @@ def history(
     from takt.measure.history.page import write_history
     from takt.measure.history.show import show
     from takt.measure.history.store import History, find, says
+    from takt.measure.results import bundle
     from takt.measure.results import store as results
     from takt.measure.results.model import SCHEMA_VERSION
     from takt.measure.results.outcome import CellOutcome, judge
@@ -71,8 +73,9 @@ def history(
     with History(store) as opened:
         for folder in folders:
             try:
-                run = results.read(folder)
-                added += opened.add(run, folder)
+                with bundle.opened(folder) as place:
+                    run = results.read(place)
+                    added += opened.add(run, place, folder)
                 silent.update({cell.id: judge([cell]) for cell in run.cells if not says(cell)})
             except TaktError as error:  # another version's run is no reason to stop
                 stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)

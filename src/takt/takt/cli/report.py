@@ -16,6 +16,15 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="HTML file to write.", show_default="DIR/report.html")
     ] = None,
+    bundle: Annotated[
+        bool,
+        typer.Option(
+            "--bundle",
+            help="Write one file to share instead: samples, documents and pictures, without the "
+            "names and paths of this computer. (default: DIR.zip)",
+            show_default=False,
+        ),
+    ] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
     """Write the HTML report of a run or a reproduction: a single file that works offline.
@@ -28,12 +37,15 @@ def report(
     from takt.documents.writing import is_full
     from takt.errors import TaktError
     from takt.measure.report.html import write_report
+    from takt.measure.results import bundle as bundles
     from takt.measure.results import store
     from takt.reproduce import page
 
     place = folder.parent if folder.is_file() else folder
     try:
-        if (place / page.DOCUMENT).is_file():
+        if bundle:
+            file, open_ = bundles.write(place, out), False
+        elif (place / page.DOCUMENT).is_file():
             file = page.write_page(place, page.read(place), out)
         else:
             file = write_report(place, store.read(folder), out)

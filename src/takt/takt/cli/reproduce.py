@@ -15,6 +15,14 @@ def reproduce(
     paper: Annotated[
         str, typer.Argument(help="gutierrez2018, krukiewicz2021, sticha2014, ye2023.")
     ],
+    runs: Annotated[
+        Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Argument(
+            metavar="RUN…",
+            help="With --beside: results folders of reproductions, or their bundles.",
+            show_default=False,
+        ),
+    ] = None,
     scale: Annotated[
         float,
         typer.Option(
@@ -31,6 +39,13 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    beside: Annotated[
+        bool,
+        typer.Option(
+            "--beside",
+            help="Measure nothing: put the given runs (kernels, machines, versions) on one page.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Repeat the experiments of a paper on this machine, and compare with its published figures.
@@ -41,13 +56,24 @@ def reproduce(
 
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 
-    Example: takt reproduce sticha2014 --scale 0.0002
+    Examples: takt reproduce sticha2014 --scale 0.0002, and takt reproduce ye2023 --beside
+    results/native results/preempt-rt.zip
     """
     from takt.cli.output import print_json, stderr, stdout
+    from takt.errors import TaktError
     from takt.reproduce import reproduce as reproduced
     from takt.reproduce.model import Request
     from takt.reproduce.show import show
 
+    if beside or runs:
+        if not beside:
+            raise TaktError(
+                "runs are given, but not --beside",
+                where=str((runs or [])[0]),
+                fix=f"takt reproduce {paper} --beside RUN RUN; to continue a run: --out RUN",
+            )
+        _beside(paper, runs or [], out, as_json=as_json)
+        return
     with stderr().status(f"{paper}: planning") as status:
         request = Request(
             scale,
@@ -65,3 +91,16 @@ def reproduce(
         hint = f"Continue with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
+
+
+def _beside(paper: str, runs: list[Path], out: Path | None, *, as_json: bool) -> None:
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.reproduce import set_beside
+    from takt.reproduce.beside.show import show
+
+    with stderr().status(f"{paper}: reading the runs") as status:
+        made = set_beside(paper, runs, out, lambda text: status.update(f"{paper}: {text}"))
+    if as_json:
+        print_json(made.model_dump(mode="json"))
+    else:
+        show(stdout(), made)

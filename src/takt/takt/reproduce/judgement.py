@@ -33,7 +33,8 @@ def judge(
     criterion = Criterion(check.criterion)
     known = _known(published)
     asked = evidence.drawn(None)
-    if check.not_asked and (why := check.not_asked(asked)):
+    why = check.not_asked(evidence) if check.not_asked else ""
+    if why:
         return Answer(check.criterion, None, {}, differs=check.differs, not_asked=why)
     try:
         found = values_of(check.quantities, asked)

@@ -139,6 +139,7 @@ class Statement(_Model):
     at: str
     finding: str = ""  # its id
     why: str = ""  # there is no finding of its own
+    beside: str = ""  # the finding that judges it where several runs stand beside each other
 
 
 class Unfinished(_Model):

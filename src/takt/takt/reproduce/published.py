@@ -65,6 +65,7 @@ class Published(_Model):
     paper: str
     title: str
     findings: dict[str, Claim] = {}
+    beside: dict[str, Claim] = {}  # what takes several runs, such as two kernels
     tables: list[PublishedRow] = []
     figures: dict[str, PublishedFigure] = {}
     statements: list[Statement] = []
@@ -77,6 +78,8 @@ class Published(_Model):
                 one.finding and one.finding not in self.findings
             ):
                 raise ValueError(f"{one.claim!r} has no finding of this paper and no reason")
+            if one.beside and one.beside not in self.beside:
+                raise ValueError(f"{one.claim!r} has no finding of several runs {one.beside}")
         return self
 
     def all_statements(self) -> list[Statement]:
@@ -87,9 +90,14 @@ class Published(_Model):
         ]
         return sorted([*own, *self.statements], key=lambda one: natural(one.at))
 
+    def of_several_runs(self) -> list[Statement]:
+        """The statements that take several runs, by place."""
+        found = [one for one in self.statements if one.beside]
+        return sorted(found, key=lambda one: natural(one.at))
+
     def finding(self, name: str, stack: str, answer: Answer) -> Finding:
         """A claim with this machine's answer beside it."""
-        claim = self.findings[name]
+        claim = self.findings.get(name) or self.beside[name]
         return Finding(
             id=name,
             stack=stack,

@@ -16,7 +16,7 @@ import contextlib
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -118,10 +118,15 @@ class History:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, run: Run, folder: Path) -> int:
-        """Adds the complete cells of a run that are not there yet; returns how many were new."""
+    def add(self, run: Run, folder: Path, source: Path | None = None) -> int:
+        """Adds the complete cells of a run that are not there yet; returns how many were new.
+
+        ``source`` is the bundle that the folder was unpacked from.
+        """
         entries = [
-            entry for cell in run.cells if says(cell) and (entry := _entry(run, folder, cell))
+            replace(entry, run=str(source or folder))
+            for cell in run.cells
+            if says(cell) and (entry := _entry(run, folder, cell))
         ]
         with self._damage(), self._database:
             return sum(map(self._insert, entries))
@@ -195,12 +200,16 @@ def machine_name(fingerprint: dict[str, object]) -> str:
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
-    """The run folders among these folders and directly below them."""
+    """The run folders and bundles among these, and the folders directly below them."""
+    from takt.measure.results import bundle
     from takt.measure.results.store import find_runs
     from takt.processes.scratch import DOCUMENT
 
     found: list[Path] = []
     for path in paths:
+        if path.is_file() and path.suffix == bundle.SUFFIX:
+            found.append(path)
+            continue
         found += [path] if (path / DOCUMENT).exists() else find_runs(path)
     return found
 

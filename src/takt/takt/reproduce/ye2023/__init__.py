@@ -17,6 +17,7 @@ from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
 from takt.reproduce.unfinished import points_left
+from takt.reproduce.ye2023 import beside as beside
 from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures

@@ -138,6 +138,8 @@ def _wakeups(drawn: Drawn, figure: str) -> None:
         for period, found in sorted(runs.bins_by_period(cells, drawn.folder).items()):
             parts = [(one.values, one.counts) for one in found]
             series.append(pictures.Counts(f"{period:g} µs", *histogram.merged(parts)))
+        if not series:
+            raise Missing("the samples of the wake-ups are gone")
         marks = [pictures.Mark(one.name, one.value) for one in drawn.marks(figure)]
         title = f"{NAMES[there[0]]} at full load"
         return pictures.histogram(drawn.file(figure), title, series, drawing.LATENCY, marks)
@@ -152,11 +154,11 @@ def _sizes(drawn: Drawn) -> None:
         return drawn.curves(*asked, least=least)
 
     def small() -> list[Path]:
-        found = [_part(one, 0, MOST_SMALL) for one in both()]
+        found = [part(one, 0, MOST_SMALL) for one in both()]
         return drawing.curves(drawn.file("13"), "Small data", found, SIZE)
 
     def large() -> list[Path]:
-        found = [_part(one, LEAST_LARGE, None) for one in both()]
+        found = [part(one, LEAST_LARGE, None) for one in both()]
         return drawing.bars(drawn.file("14"), "Large data, median latency", found)
 
     def lead() -> list[Path]:
@@ -324,7 +326,7 @@ def _joined(cells: list[Cell], folder: Path) -> Floats:
     return np.concatenate([runs.executions_us(cell, folder) for cell in cells])
 
 
-def _part(curve: Curve, least: int, most: int | None) -> Curve:
+def part(curve: Curve, least: int, most: int | None) -> Curve:
     """The sizes from one to another."""
     kept = [place for place, at in enumerate(curve.at) if at >= least and (not most or at <= most)]
     columns = (curve.at, curve.low, curve.median, curve.high)

@@ -31,6 +31,20 @@ def highest(cell: Cell, _: Path) -> float:
     return fmean(threads) if threads else found.latency.max_us
 
 
+def lowest(cell: Cell, _: Path) -> float:
+    """The lowest latency in µs; of several threads the mean of what each of them has."""
+    found = statistics(cell)
+    threads = [one.latency.min_us for one in found.threads if one.latency]
+    return fmean(threads) if threads else found.latency.min_us
+
+
+def average(cell: Cell, _: Path) -> float:
+    """The mean latency in µs; of several threads the mean of what each of them has."""
+    found = statistics(cell)
+    threads = [one.latency.mean_us for one in found.threads if one.latency]
+    return fmean(threads) if threads else found.latency.mean_us
+
+
 def spread(cell: Cell, folder: Path) -> float:
     """How wide the middle half of the executions is, in µs: a single late one moves it little."""
     found = executions_us(cell, folder)
@@ -130,7 +144,7 @@ def jitter_distance(cell: Cell, folder: Path) -> float:
     Less what so many normal values have by chance, on average, with a fit of their own.
     """
     found = jitter_us(cell, folder)
-    return max(0.0, distance(found) - BY_CHANCE / len(found) ** 0.5)
+    return max(0.0, distance(found) - float(BY_CHANCE / len(found) ** 0.5))
 
 
 def jitter_rejected(cell: Cell, folder: Path) -> float:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reproductions beside each other, each with a name that tells it from the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from takt.errors import TaktError
+from takt.measure.results import store
+from takt.measure.results.model import Run
+from takt.processes.scratch import DOCUMENT
+from takt.reproduce import page
+from takt.reproduce.beside.model import Side
+from takt.reproduce.model import Outcome
+
+# What is known of a machine, in the order in which it may tell two runs apart.
+KNOWN = {
+    "preemption": "preemption",
+    "kernel": "kernel",
+    "cpu": "cpu_model",
+    "ros": "ros_distribution",
+    "distribution": "distribution",
+}
+VERDICTS = ("holds", "not here", "undecided", "not asked")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A reproduction whose files are there."""
+
+    side: Side
+    outcome: Outcome
+    folder: Path
+    run: Run | None  # None: its experiments are no experiment file
+
+
+def opened(paper: str, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
+    """Each of a place as it was given, and the folder with its files; raises TaktError."""
+    found = []
+    for place, folder in places:
+        if not (folder / page.DOCUMENT).is_file():
+            raise TaktError(
+                "no reproduction here",
+                where=str(place),
+                fix=f"give the results folder of takt reproduce {paper}, or its bundle",
+            )
+        outcome = page.read(folder)
+        if outcome.paper != paper:
+            raise TaktError(f"a reproduction of {outcome.paper}, not of {paper}", where=str(place))
+        run = store.read(folder) if (folder / DOCUMENT).is_file() else None
+        found.append((place, folder, outcome, run))
+    machines = [_machine(run) for *_, run in found]
+    names = _names(machines)
+    return [
+        Opened(_side(name, place, outcome, machine), outcome, folder, run)
+        for name, machine, (place, folder, outcome, run) in zip(names, machines, found, strict=True)
+    ]
+
+
+def _machine(run: Run | None) -> dict[str, str]:
+    known: dict[str, Any] = run.machine if run else {}
+    return {name: str(value) for name, key in KNOWN.items() if (value := known.get(key))}
+
+
+def _names(machines: Sequence[dict[str, str]]) -> list[str]:
+    """By what differs; runs of which nothing does are counted."""
+    differing = [key for key in KNOWN if len({one.get(key) for one in machines}) > 1]
+    names = [""] * len(machines)
+    for key in differing:
+        if len(set(names)) == len(names):
+            break
+        names = [
+            ", ".join(filter(None, (name, machine.get(key, f"unknown {key}"))))
+            for name, machine in zip(names, machines, strict=True)
+        ]
+    twice = {name for name, count in Counter(names).items() if count > 1}
+    numbers: Counter[str] = Counter()
+    made = []
+    for name in names:
+        numbers[name] += 1
+        counted = f"{name}, run {numbers[name]}".removeprefix(", ")
+        made.append(counted if name in twice or not name else name)
+    return made
+
+
+def _side(name: str, place: Path, outcome: Outcome, machine: dict[str, str]) -> Side:
+    verdicts = Counter(map(page.verdict, outcome.findings))
+    return Side(
+        name=name,
+        run=str(place),
+        scale=outcome.scale,
+        complete=outcome.complete,
+        machine=machine,
+        verdicts={one: verdicts[one] for one in VERDICTS},
+    )

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several reproductions on one page, as folders and as bundles that are shared."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_ye import NATIVE, REALTIME, Sizes
+from rendering import none_rendered
+
+from takt.errors import TaktError
+from takt.machine.system import System
+from takt.measure.history.store import History, find
+from takt.measure.results import bundle, store
+from takt.measure.results.model import Run
+from takt.reproduce import page, set_beside, ye2023
+from takt.reproduce.beside.differences import compared
+from takt.reproduce.beside.model import Beside
+from takt.reproduce.beside.sides import _names
+from takt.reproduce.model import Finding, Outcome, Request
+
+LABELS = {"sizes", "six", "wakeup", "jitter"}
+
+
+class Kernel(System):
+    """A machine of which nothing is known."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.__dict__["kernel_config"] = {}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reproductions under two kernels, made of the paper's numbers."""
+    made = Sizes(tmp_path_factory.mktemp("kernels"))
+    folders = {}
+    for kernel in (NATIVE, REALTIME):
+        measured = made.measured("paper", kernel, LABELS)
+        machine = {"preemption": kernel, "kernel": f"6.1.0-{kernel[8:10].lower()}",
+                   "cpu_model": "Example CPU"}  # fmt: skip
+        run = measured.run.model_copy(update={"machine": machine})
+        store.write(run, measured.folder)
+        with none_rendered():
+            found = ye2023.answers(run, measured.folder, Request(draws=50), Kernel(measured.folder))
+        page.keep(found)
+        folders[kernel] = measured.folder
+    return folders
+
+
+@pytest.fixture(scope="module")
+def made(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Beside:
+    with none_rendered():
+        return set_beside("ye2023", list(runs.values()), tmp_path_factory.mktemp("beside"))
+
+
+def test_statements_that_take_two_kernels_are_decided(made: Beside) -> None:
+    assert {one.id: one.holds for one in made.findings} == dict.fromkeys(
+        ("rt-wakeups-lower", "rt-ros2-faster", "rt-ros1-faster", "rt-fluctuates-less",
+         "rt-six-faster", "rt-jitter-lower"), True,
+    )  # fmt: skip
+    decided = {one.id for one in made.findings}
+    assert len(made.statements) == 7
+    assert all(one.beside in decided for one in made.statements)
+
+
+def test_a_run_is_called_by_what_tells_it_from_the_others(made: Beside) -> None:
+    assert [one.name for one in made.sides] == [NATIVE, REALTIME]
+    same = {"preemption": NATIVE, "kernel": "6.1", "cpu": "a"}
+    assert _names([same, {**same, "cpu": "b"}]) == ["a", "b"]
+    assert _names([same, same]) == ["run 1", "run 2"]
+
+
+def test_both_kernels_have_their_curves_in_one_picture(made: Beside) -> None:
+    assert {one.figure for one in made.figures} == {"12", "13", "14", "30"}
+
+
+def test_the_page_names_every_run_and_decides_every_statement(made: Beside) -> None:
+    text = (Path(made.results) / "beside.html").read_text(encoding="utf-8")
+    for said in (NATIVE, REALTIME, "rt-fluctuates-less", "not asked", "Example CPU"):
+        assert said in text
+    for one in made.statements:
+        assert one.claim[1:14] in text.replace("&#39;", "'")
+    kept = json.loads((Path(made.results) / "beside.json").read_text(encoding="utf-8"))
+    assert Beside.model_validate(kept) == made
+
+
+def outcome(holds: bool, low: float) -> Outcome:
+    found = Finding(id="first", stack="rcl", claim="A claim", at="1", published={},
+                    measured={"p50_us": low + 1}, holds=holds, criterion="p50_us > 1",
+                    intervals={"p50_us": (low, low + 2)})  # fmt: skip
+    return Outcome(paper="ye2023", title="", scale=1.0, complete=True, findings=[found], tables=[],
+                   figures=[], results="")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("other", "apart", "differing"),
+    [(outcome(True, 1.5), False, []), (outcome(True, 9.0), False, ["p50_us"]),
+     (outcome(False, 9.0), True, ["p50_us"])],
+)  # fmt: skip
+def test_what_differs_has_intervals_that_do_not_overlap(
+    other: Outcome, apart: bool, differing: list[str]
+) -> None:
+    (one,) = compared([("a", outcome(True, 1.0)), ("b", other)])
+    assert (one.apart, one.differing) == (apart, differing)
+
+
+def test_one_kernel_alone_leaves_them_undecided(runs: dict[str, Path], tmp_path: Path) -> None:
+    with none_rendered():
+        found = set_beside("ye2023", [runs[NATIVE], runs[NATIVE]], tmp_path)
+    assert {one.holds for one in found.findings} == {None}
+    assert all("a run with PREEMPT_RT" in one.needs for one in found.findings)
+
+
+def test_a_bundle_stands_for_its_folder(runs: dict[str, Path], tmp_path: Path) -> None:
+    files = [bundle.write(folder, tmp_path / f"{name}.zip") for name, folder in runs.items()]
+    with none_rendered():
+        found = set_beside("ye2023", files, tmp_path / "out")
+    assert {one.holds for one in found.findings} == {True}
+    assert [one.run for one in found.sides] == list(map(str, files))
+
+
+def test_a_bundle_has_the_samples_and_no_names_or_paths_of_this_computer(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "secretive-host")
+    monkeypatch.setattr(getpass, "getuser", lambda: "somebody")
+    folder = runs[REALTIME]
+    document = store.read(folder)
+    note = f"{Path.home()}/x {folder}/samples somebody@secretive-host somebody-else"
+    told = document.model_copy(update={"versions": {"note": note}})
+    store.write(told, folder)
+    try:
+        with zipfile.ZipFile(bundle.write(folder, tmp_path / "one.zip")) as found:
+            names, text = found.namelist(), found.read("run.json").decode()
+    finally:
+        store.write(document, folder)
+    assert any(one.endswith(".parquet") for one in names)
+    assert {"run.json", "outcome.json", bundle.MANIFEST} <= set(names)
+    for private in (str(Path.home()), str(folder), "secretive-host", '"somebody', " somebody@"):
+        assert private not in text, private
+    assert "somebody-else" in text
+    Run.model_validate_json(text)
+
+
+def test_the_history_takes_bundles_of_several_machines(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    for name, folder in runs.items():
+        bundle.write(folder, tmp_path / f"{name}.zip")
+    found = find([tmp_path / f"{name}.zip" for name in runs])
+    with History(tmp_path / "h.sqlite") as history:
+        for one in found:
+            with bundle.opened(one) as place:
+                started = [
+                    cell.model_copy(update={"started": store.read(place).started})
+                    for cell in store.read(place).cells
+                ]
+                run = store.read(place).model_copy(update={"cells": started})
+                assert history.add(run, place, one) > 0
+                assert history.add(run, place, one) == 0
+        there = history.configurations()
+        assert len({one.machine for one in there}) == 2
+        assert {entry.run for one in there for entry in history.entries(one)} == set(
+            map(str, found)
+        )
+
+
+def packed(tmp_path: Path, **files: str) -> Path:
+    file = tmp_path / "x.zip"
+    with zipfile.ZipFile(file, "w") as made:
+        for name, content in files.items():
+            made.writestr(name.replace("__", "."), content)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"run__json": "{}"}, "no bundle.json"),
+        ({"bundle__json": '{"schema_version": 2}'}, "its version is not 1"),
+        ({"bundle__json": "no"}, "not a bundle"),
+        ({"bundle__json": '{"schema_version": 1}', "____/a__json": ""}, "not a file of a run"),
+        ({"bundle__json": '{"schema_version": 1}', "a__sh": ""}, "not a file of a run"),
+    ],
+)
+def test_what_is_no_bundle_is_refused_and_nothing_is_left(
+    tmp_path: Path, files: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle.tempfile, "tempdir", str(tmp_path))
+    file = packed(tmp_path, **files)
+    with pytest.raises(TaktError, match=why), bundle.opened(file):
+        pass
+    assert [one.name for one in tmp_path.iterdir()] == ["x.zip"]
+
+
+def test_a_file_that_is_no_archive_and_a_folder_without_a_run_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("x")
+    with pytest.raises(TaktError, match="not a bundle"), bundle.opened(tmp_path / "a.zip"):
+        pass
+    with pytest.raises(TaktError, match="no run"):
+        bundle.write(tmp_path)
+    with pytest.raises(TaktError, match="no reproduction"):
+        set_beside("ye2023", [tmp_path, tmp_path], tmp_path / "out")
+    with pytest.raises(TaktError, match="nothing beside it"):
+        set_beside("ye2023", [tmp_path], tmp_path / "out")
