@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 from made_executions import (
-    EVERY,
-    FALLING,
     PUBLISHED_GROWTH,
     World,
     as_published,
     executed,
-    metrics,
     overheads,
-    the_other_way_round,
 )
 from rendering import none_rendered
 
@@ -70,16 +66,6 @@ def test_executions_as_published_uphold_every_finding(tmp_path: Path) -> None:
     drawn = {figure.figure for figure in made.figures}
     assert drawn == {"2.7", *(f"5.{number}" for number in range(2, 14))}
     assert all((tmp_path / figure.file).stat().st_size > 0 for figure in made.figures)
-
-
-PUBLISHED_WORLD = Evidence(executed(as_published), overheads(PUBLISHED_GROWTH))
-REVERSED_WORLD = Evidence(executed(the_other_way_round), overheads(FALLING))
-
-
-@pytest.mark.parametrize("name", sorted(CHECKS))
-def test_what_the_thesis_found_holds_and_its_reversal_does_not(name: str) -> None:
-    assert judged(name, PUBLISHED_WORLD).holds is True
-    assert judged(name, REVERSED_WORLD).holds is False
 
 
 def scaled(experiment: str, approach: str, times: float) -> World:
@@ -229,25 +215,6 @@ def test_overhead_grows_only_where_it_grows_about_as_much(name: str, table: str)
         growth = PUBLISHED_GROWTH | {table: share * asked}
         found = judged(name, Evidence({}, overheads(growth, (0.998, 0.999, 1, 1.001, 1.002))))
         assert found.holds is holds, share
-
-
-# What is seen in half of the runs is seen.
-SEEN = {"misses-takt-50-nodes", "age-baseline1-exceeds", "age-proposed-exceeds"}
-
-
-@pytest.mark.parametrize("name", sorted(set(CHECKS) - SEEN))
-def test_runs_that_contradict_each_other_leave_it_undecided(name: str) -> None:
-    both = {
-        point: [metrics(point, w(point)) for w in (as_published, the_other_way_round) * 2]
-        for point in EVERY
-    }
-    tables = overheads(PUBLISHED_GROWTH)
-    for table in tables:
-        table.rounds["takt"][:2] = [{"mean": 5.0}, {"mean": 5.0}]
-    found = judged(name, Evidence(both, tables))
-    assert found.holds is not True
-    if found.holds is None:
-        assert found.needs
 
 
 def test_one_run_of_a_point_decides_nothing() -> None:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sticha 2014: every finding holds on what the thesis describes, and not on its reversal.
-
-The thresholds are tested with made-up numbers of each run.
-"""
+"""Sticha 2014: where each threshold lies, with made-up numbers of each run, and its extent."""
 
 from __future__ import annotations
 
@@ -19,11 +16,9 @@ from made_suites import (
     RARE,
     Made,
     World,
-    as_published,
     but,
     cases,
     suites,
-    the_other_way_round,
 )
 
 from takt.cli.main import main
@@ -41,13 +36,6 @@ def judged(name: str, world: World, scale: float = 1.0) -> Answer:
     stack = "cyclictest" if name in BARE_CHECKS else "rcl"
     evidence = Made.of_world(world, scale, stack)
     return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=200)
-
-
-@pytest.mark.parametrize("name", sorted(EVERY))
-def test_what_the_thesis_found_holds_at_its_own_length_and_its_reversal_does_not(name: str) -> None:
-    published, other = judged(name, as_published), judged(name, the_other_way_round)
-    assert published.holds is True, published
-    assert other.holds is False, other
 
 
 def shot(us_800: float, us_1000: float, us_10_000: float) -> Any:
@@ -252,6 +240,7 @@ def test_the_suites_are_those_of_the_thesis_at_its_own_length() -> None:
         cell for cell in suites(1.0).cells if cell.stack == "rcl" and cell.scheduling != "other"
     ]
     cells = [c for c in cells if c.transport != "executor" and not c.talkers and not c.cpu]
+    cells = [c for c in cells if c.label != "defaults"]
 
     def measured(kind: str) -> tuple[int, int]:
         of_kind = [c for c in cells if c.kind == kind and c.period_us in (1000.0, 10_000.0)]

@@ -19,7 +19,7 @@ from takt.measure.results.model import Run, Status
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer, Outcome, Request
-from takt.reproduce.sticha2014 import BARE_CHECKS, answers
+from takt.reproduce.sticha2014 import BARE_CHECKS, answers, logs
 from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 
@@ -127,3 +127,25 @@ def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(
     assert mechanisms == {"Takt's own loop, nanosleep", "Takt's own loop, futex"}
     total = next(one for one in outcome.tables if one.table == "figure 5.4")
     assert total.measured["runs"] == 2 * 2 * 2 * 2 * 6
+
+
+def test_each_subscriber_has_a_log_with_its_results_that_gnuplot_draws(thesis: Run) -> None:
+    folder = FOLDERS[id(thesis)]
+    cell = next(one for one in thesis.cells if one.kind == "pubsub" and one.subscribers == 5)
+    files = [one for one in logs.write(thesis, folder) if one.name.startswith(f"{cell.id}-sub")]
+    assert [one.name for one in files] == [
+        f"{cell.id}-subscriber{number}.log" for number in range(1, 6)
+    ]
+    assert cell.statistics
+    for one, known in zip(files, cell.statistics.subscribers, strict=True):
+        lines = one.read_text(encoding="utf-8").splitlines()
+        assert known.latency
+        low, high = known.latency.min_us, known.latency.max_us
+        assert f"MIN: {low:.0f}us" in lines[2]
+        assert f"MAX: {high:.0f}us" in lines[2]
+        assert f"|{known.highest[0].us:.0f}:{known.highest[0].index}|" in lines[3]
+        plot = next(place for place, line in enumerate(lines) if line.startswith("plot "))
+        counts = [int(line.split()[1]) for line in lines[plot + 1 : -1]]
+        assert sum(counts) == known.latency.count
+        assert lines[-1] == "e"
+        assert f'set output "{one.stem}.jpg"' in lines

@@ -13,7 +13,7 @@ from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
-from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
+from takt.reproduce.sticha2014 import cyclic, general, logs, oneshot, pubsub
 from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.quantities import Checked
@@ -49,6 +49,8 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         for one in (*there, *bare[:1])
         for name, check in _checks(one.stack).items()
     ]
+    request.say("writing the logs")
+    logs.write(run, folder)
     request.say("drawing the figures")
     return published.outcome(
         request,

@@ -15,7 +15,7 @@ TRANSPORTS = {
     "rcl": {"timer-oneshot": "rcl_timer", "timer-cyclic": "rcl_timer", "pubsub": "shm"},
     "ros1": {"timer-oneshot": "ros_timer", "timer-cyclic": "ros_timer", "pubsub": "tcpros"},
 }
-NOT_ASKED = {"talkers": 0, "cpu": ()}  # unless a point is about them
+NOT_ASKED = {"talkers": 0, "cpu": (), "label": ""}  # unless a point is about them
 
 
 class Measured(evidence.Measured):
