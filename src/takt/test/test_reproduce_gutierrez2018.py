@@ -216,7 +216,8 @@ def test_a_cell_is_what_its_test_is_called() -> None:
         assert cell.payload_bytes == {"3": 1000 * (128 if name == "3.C" else 32)}.get(name[0], 500)
         assert (cell.scheduling == "other") == (name in {"1.A", "1.B"})
         assert (cell.queue == "own") == (name in {"own-class", "own-class-load"})
-        kernel = ("70-80", "ksoftirqd+irq-threads") if name == "4.A" else ("", "none")
+        realtime = "70-80" if cell.scheduling == "fifo" else ""
+        kernel = (realtime, "ksoftirqd+irq-threads" if name == "4.A" else "none")
         assert (cell.dds_priority, cell.tuned) == kernel
         assert (cell.late, cell.reliability, cell.depth) == ("next_cycle", "best_effort", 1)
         assert (cell.period_us, cell.deadline_us, cell.lost_after_us) == (1e4, 1e4, 5e5)

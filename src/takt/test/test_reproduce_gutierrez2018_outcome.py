@@ -124,6 +124,27 @@ def test_what_is_installed_is_measured_once_it_goes_over_a_link() -> None:
     assert {tuple(block.cpu) for block in fitted.measurements} == {("2,5",)}
 
 
+class WithTlsf(Installed):
+    """Its allocator can be chosen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        (udp,) = self["rcl"].capabilities
+        both = udp.model_copy(update={"allocators": ["heap", "tlsf"]})
+        self._asked["rcl"] = Stack("rcl", Path("rcl"), [both])
+
+
+def test_real_time_settings_are_the_papers_where_the_stack_can_choose_them() -> None:
+    experiment, _ = read_experiment(experiments() / "gutierrez2018.yaml")
+    for block in extent.placed(experiment, [0, 1], WithTlsf()).measurements:
+        realtime = block.scheduling != ["other"]
+        own = realtime and "rcl" in block.stack
+        assert (block.allocator == ["tlsf"]) == own, block.label
+        assert bool(block.dds_priority) == realtime, block.label
+    plain = extent.placed(experiment, [0, 1], Installed()).measurements
+    assert {str(block.allocator) for block in plain} == {"None"}
+
+
 @pytest.mark.usefixtures("unrendered")
 def test_a_second_middleware_has_rows_findings_and_figures_of_its_own(
     run: Run, folder: Path

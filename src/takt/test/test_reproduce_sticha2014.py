@@ -174,8 +174,9 @@ def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below
 
 ALL_JUDGED = """
 import test_reproduce_sticha2014 as own
+from made_suites import as_published
 for name in sorted(own.EVERY):
-    print(own.judged(name, own.as_published))
+    print(own.judged(name, as_published))
 """
 
 

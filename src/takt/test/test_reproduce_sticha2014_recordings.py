@@ -120,7 +120,9 @@ def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(
     ]  # fmt: skip
     row = next(r for r in outcome.tables if (r.table, r.vendor) == ("figure 4.1", "ROS 2"))
     assert row.measured["max_us"] == pytest.approx(max(one_shot))
-    message = next(one for one in outcome.tables if one.table == "output 4.3")
+    # Output 4.3 is of the suite's defaults, which these runs do not have.
+    assert not [one for one in outcome.tables if one.table == "output 4.3"]
+    message = next(one for one in outcome.tables if one.table == "figure 4.3")
     assert float(message.measured["max_us"] or 0) < 1000
     assert message.measured["first_us"] == 1200
     mechanisms = {one.vendor for one in outcome.tables if one.table == "figure 4.1"} - {"ROS 2"}
