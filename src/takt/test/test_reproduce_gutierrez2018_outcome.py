@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from synthetic_cells import cell_of, made_run, records_of
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Run, Status
 from takt.network.stacks import Capability, Stack
+from takt.pages import timeplots
 from takt.reproduce import gutierrez2018, page
 from takt.reproduce.evidence import Measured
 from takt.reproduce.gutierrez2018 import extent, runs, vendors
@@ -156,9 +158,7 @@ def test_a_second_middleware_has_rows_findings_and_figures_of_its_own(
     assert of(found.tables, "IV", "Cyclone DDS").measured == of(found.tables, "IV").measured
     stacks = [one.stack for one in found.findings]
     assert stacks.count("rcl") == stacks.count("cyclonedds") > 10
-    assert {one.file for one in found.figures} >= {
-        f"figures/{figure}-{stack}.png" for figure in FIGURES for stack in ("rcl", "cyclonedds")
-    }
+    assert {one.file for one in found.figures} >= {f"figures/{figure}.png" for figure in FIGURES}
     (differ,) = [one for one in found.findings if one.id == "vendors-differ"]
     assert differ.holds is False  # they are the same
 
@@ -185,9 +185,7 @@ def test_cycles_that_a_late_reply_costs_are_left_out(folder: Path) -> None:
 def test_every_figure_is_drawn_with_all_its_panels(run: Run, folder: Path) -> None:
     made = figures(read_published("gutierrez2018"), Measured(run, folder))
     expected = {
-        (figure, f"figures/{figure}-rcl{suffix}")
-        for figure in FIGURES
-        for suffix in (".png", ".svg")
+        (figure, f"figures/{figure}{suffix}") for figure in FIGURES for suffix in (".png", ".svg")
     }
     assert {(one.figure, one.file) for one in made} == expected
     for one in made:
@@ -205,7 +203,7 @@ def test_a_figure_without_its_samples_is_still_drawn(
         if cell.label == "1.B":
             (tmp_path / cell.samples[0]).unlink()
     found = gutierrez2018.answers(run, tmp_path, Request(scale=0.005, draws=5))
-    assert "figures/5-rcl.png" in {one.file for one in found.figures}
+    assert "figures/5.png" in {one.file for one in found.figures}
 
 
 def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder: Path) -> None:
@@ -230,3 +228,19 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
     assert all(one.needs for one in found.findings)
     assert found.figures == []
     assert not found.complete
+
+
+def test_every_panel_of_a_figure_has_the_same_scale(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(timeplots, "save", lambda figure, _: shown.append(figure) or [])
+    twins = [one.model_copy(update={"stack": "cyclonedds", "key": f"c-{one.key}",
+                                    "id": f"c-{one.id}"}) for one in run.cells
+             if one.label != "1.D"]  # fmt: skip
+    both = run.model_copy(update={"cells": [*run.cells, *twins]})
+    figures(read_published("gutierrez2018"), Measured(both, folder))
+    fifth = shown[list(FIGURES).index("5")]
+    assert len(fifth.axes) == 4 + 3  # tests of one middleware, and of one without test 1.D
+    assert len({axes.get_ylim() for axes in fifth.axes}) == 1
+    assert fifth.axes[0].get_ylim()[1] > 25.0  # ms: the late reply of test 1.B

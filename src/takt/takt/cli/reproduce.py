@@ -57,7 +57,6 @@ def reproduce(
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 
     Example: takt reproduce sticha2014 --scale 0.0002
-
     Example: takt reproduce ye2023 --beside results/native results/preempt-rt.zip
     """
     from takt.cli.output import print_json, stderr, stdout

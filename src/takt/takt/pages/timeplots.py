@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = 600  # of a panel
+WIDE = 3  # panels in a row: from so many on they are narrower
 _DRAWN, _MISSED, _BETWEEN = "#0a7d8c", "#c0392b", "#9aa5b1"
 _UNITS = ((3 * 3600.0, 3600.0, "h"), (300.0, 60.0, "min"), (0.0, 1.0, "s"))
 
@@ -64,17 +65,28 @@ class Course:
         return np.clip((share * COLUMNS).astype(np.int64), 0, COLUMNS - 1)
 
 
-def grid(file: Path, title: str, courses: Sequence[Course], deadline_ms: float) -> list[Path]:
-    """Draws panels, two in a row; writes ``file`` as PNG and SVG, returns the paths."""
+def grid(
+    file: Path,
+    title: str,
+    courses: Sequence[Course | None],
+    deadline_ms: float,
+    across: int = 2,
+) -> list[Path]:
+    """Draws panels of one scale, so many in a row; writes ``file`` as PNG and SVG.
+
+    None leaves a place empty. Returns the paths.
+    """
     from matplotlib.figure import Figure
 
-    across = min(2, len(courses))
+    across = min(across, len(courses))
     down = -(-len(courses) // across)
-    figure = Figure(
-        figsize=(5.4 * across + 1.6 * (across == 1), 2.7 * down + 0.5), layout="constrained"
-    )
+    width = 5.4 * across if across < WIDE else 4.0 * across
+    figure = Figure(figsize=(width + 1.6 * (across == 1), 2.7 * down + 0.5), layout="constrained")
+    there = [one for one in courses if one is not None]
+    top = 1.12 * max(deadline_ms, *(_highest(one) for one in there))
     for place, course in enumerate(courses, 1):
-        _draw(figure.add_subplot(down, across, place), course, deadline_ms)
+        if course is not None:
+            _draw(figure.add_subplot(down, across, place), course, deadline_ms, top)
     figure.suptitle(title, fontsize="medium")
     # Outside: inside of a panel it would hide peaks.
     handles, labels = figure.axes[0].get_legend_handles_labels()
@@ -82,7 +94,11 @@ def grid(file: Path, title: str, courses: Sequence[Course], deadline_ms: float) 
     return save(figure, file)
 
 
-def _draw(axes: Axes, course: Course, deadline_ms: float) -> None:
+def _highest(course: Course) -> float:
+    return float(course.high[course.filled].max()) if course.filled.any() else 0.0
+
+
+def _draw(axes: Axes, course: Course, deadline_ms: float, top_ms: float) -> None:
     unit, name = next((unit, name) for least, unit, name in _UNITS if course.seconds >= least)
     there = course.filled
     times = course.times_s / unit
@@ -101,8 +117,7 @@ def _draw(axes: Axes, course: Course, deadline_ms: float) -> None:
     top = np.full(len(gone), 0.97)
     where = axes.get_xaxis_transform()  # the height is a share of the panel's
     axes.plot(gone, top, "v", color=MARKED, markersize=4, label="lost", transform=where)
-    highest = max(deadline_ms, float(course.high[there].max()) if there.any() else 0.0)
-    axes.set(xlim=(0, course.seconds / unit), ylim=(0, 1.12 * highest))
+    axes.set(xlim=(0, course.seconds / unit), ylim=(0, top_ms))
     count = int(course.lost.sum())
     axes.set_title(course.title + f", {count} lost" * (count > 0), fontsize="small")
     axes.set_xlabel(f"time ({name})", fontsize="small")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 4 to 9: latencies over time with the deadline; one file a figure and middleware."""
+"""Figures 4 to 9: latencies over time with the deadline, all middlewares on one scale.
+
+A row is a test, a column a middleware.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow
@@ -35,33 +37,41 @@ FIGURES: dict[str, tuple[str, ...]] = {
 def figures(published: Published, measured: Measured) -> list[Figure]:
     """Draws every figure of which a panel was measured."""
     made = []
-    for vendor in VENDORS:
-        for figure, tests in FIGURES.items():
-            panels = list(_panels(measured, vendor, tests))
-            if panels:
-                file = measured.folder / FOLDER / f"{figure}-{vendor.stack}"
-                for one in timeplots.grid(file, vendor.name, panels, panels[0].deadline_ms):
-                    name = str(one.relative_to(measured.folder))
-                    caption = published.figures[figure].caption
-                    made.append(Figure(figure=figure, file=name, caption=caption))
+    for figure, tests in FIGURES.items():
+        panels = {one: _panels(measured, one, tests) for one in VENDORS}
+        vendors = [one for one in VENDORS if any(panels[one])]
+        if not vendors:
+            continue
+        courses = [panels[one][place] for place in range(len(tests)) for one in vendors]
+        deadline = next(one.deadline_ms for one in courses if one)
+        title = ", ".join(one.name for one in vendors)
+        across = len(vendors) if len(vendors) > 1 else 2
+        for file in timeplots.grid(
+            measured.folder / FOLDER / figure, title, courses, deadline, across
+        ):
+            name = str(file.relative_to(measured.folder))
+            caption = published.figures[figure].caption
+            made.append(Figure(figure=figure, file=name, caption=caption))
     return made
 
 
-def _panels(measured: Measured, vendor: Vendor, tests: tuple[str, ...]) -> Iterator[Course]:
+def _panels(measured: Measured, vendor: Vendor, tests: tuple[str, ...]) -> list[Course | None]:
+    """One of each test; None: it was not measured."""
+    found: list[Course | None] = []
     for test in tests:
-        try:
+        cells: list[Cell] = []
+        with contextlib.suppress(Missing):
             cells = Evidence(measured, vendor.stack).cells(label=test)
-        except Missing:
-            continue
-        if any(cell.samples for cell in cells):
-            yield _course(test, cells, measured.folder)
+        kept = any(cell.samples for cell in cells)
+        found.append(_course(vendor, test, cells, measured.folder) if kept else None)
+    return found
 
 
-def _course(test: str, cells: list[Cell], folder: Path) -> Course:
+def _course(vendor: Vendor, test: str, cells: list[Cell], folder: Path) -> Course:
     """All runs of a test one after the other."""
     lengths = [cell.samples_asked * cell.period_us / 1e6 for cell in cells]
     each = format_duration(round(lengths[0]) * 10**9)
-    words = f"{test}: {TESTS[test]} ({len(cells)} runs of {each})"
+    words = f"{vendor.name}, {test}: {TESTS[test]}\n{len(cells)} runs of {each}"
     course = Course(words, sum(lengths), cells[0].deadline_us / 1000)
     begin = 0.0
     for cell, length in zip(cells, lengths, strict=True):

@@ -78,7 +78,7 @@ def answers(
         unfinished=done.unfinished(extent),
         findings=findings,
         tables=rows(published, evidence, overhead),
-        figures=figures(published, evidence, folder),
+        figures=figures(published, evidence, folder, overhead),
         skipped=skipped,
         undecidable=cannot_tell(extent),
         stolen_s=round(evidence.all_stolen_ms() / 1000, 1),

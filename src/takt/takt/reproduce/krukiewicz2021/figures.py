@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from takt.bench.model import Table
 from takt.documents.units import format_size
 from takt.pages.pictures import plain_ticks, save
 from takt.reproduce.krukiewicz2021.bars import Bars, bar_figures, known, places_of
+from takt.reproduce.krukiewicz2021.bars import place as place_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
@@ -30,14 +32,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 FOLDER = "figures"
+FAR = 3  # times the height of a box above it: a longer whisker would squeeze the boxes
+BOX = {"whislo": "min", "q1": "q1", "med": "median", "q3": "q3", "whishi": "max"}
 NAMES = {"baseline1": "baseline1", "takt": "Takt", WITH_CONSTRAINT: "Takt,\nconstraint"}
 THESIS_NAMES = NAMES | {"takt": "proposed", WITH_CONSTRAINT: "proposed,\nconstraint"}
 _COLOURS = ("#4a6785", "#0a7d8c", "#2f8f3a", "#c96a12", "#b83280")
 
 
-def figures(published: Published, evidence: Evidence, folder: Path) -> list[Figure]:
+def figures(
+    published: Published, evidence: Evidence, folder: Path, overhead: Sequence[Table] = ()
+) -> list[Figure]:
     """Draws every figure of which something was executed, the thesis's numbers in the same one."""
     drawn = _Drawing(published, folder)
+    drawn.overheads("5.1", "Overhead of the executors, 50 nodes", overhead)
     drawn.boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence))
     for one in bar_figures():
         drawn.bars(one.number, one.title, one.bars(evidence))
@@ -93,6 +100,7 @@ class _Drawing:
         width = 0.8 / len(bars)
         told = self._published.figures[number].values
         marks: list[tuple[float, float]] = []
+        absent: list[float] = []
         for index, (series, values) in enumerate(bars.items()):
             shift = (index - (len(bars) - 1) / 2) * width
             at = [places.index(place) + shift for place in values]
@@ -100,6 +108,11 @@ class _Drawing:
             colour = _COLOURS[index % len(_COLOURS)]
             drawn = axes.bar(at, heights, width, label=series, color=colour)
             axes.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
+            absent += [
+                places.index(place) + shift
+                for place in places
+                if place not in values and self._is_a_point(number, series, place)
+            ]
             marks += [
                 (places.index(place) + shift, 100 * share)
                 for place in places
@@ -108,10 +121,37 @@ class _Drawing:
         if marks:
             at, heights = [place for place, _ in marks], [height for _, height in marks]
             axes.plot(at, heights, "D", color="#111111", markersize=5, label="thesis, of this bar")
+        if absent:  # a bar of height 0 says 0
+            zeros = [0.0] * len(absent)
+            axes.plot(absent, zeros, "x", color="#888888", markersize=5, label="not measured")
         axes.set_xticks(range(len(places)), places)
         axes.set(title=title, ylabel="share (%)")
         axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no bar
+        self._save(picture, number)
+
+    def _is_a_point(self, number: str, series: str, at: str) -> bool:
+        (one,) = (figure for figure in bar_figures() if figure.number == number)
+        return at in {place_of(load) for load in one.points[series]}
+
+    def overheads(self, number: str, title: str, tables: Sequence[Table]) -> None:
+        """Boxes of the overhead with and without subscriptions, the thesis's in grey."""
+        asked = {"5.7": "no subscriptions", "5.8": "subscriptions"}
+        here, theirs = [], []
+        for table in tables:
+            for name, own in (("baseline0", "baseline0"), ("takt", "thesis")):
+                words = asked.get(table.table)
+                if words and set(BOX.values()) <= set(table.measured.get(name, {})):
+                    label = f"{NAMES.get(name, name)},\n{words}"
+                    here.append(_box(label, table.measured[name]))
+                    if set(BOX.values()) <= set(table.published.get(own, {})):
+                        theirs.append(_box(f"{own},\n{words}", table.published[own]))
+        if not here:
+            return
+        picture, axes = _picture()
+        _draw_boxes(axes, here, theirs)
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set(title=title, ylabel="µs")
         self._save(picture, number)
 
     def boxes(
@@ -151,20 +191,12 @@ class _Drawing:
             }
             for name, row in (there or {}).items()
         ]
-        for boxes, first, colour in ((here, 1, _COLOURS[1]), (theirs, len(here) + 1, "#c8c8c8")):
-            if boxes:
-                axes.bxp(
-                    boxes,
-                    positions=[first + place for place in range(len(boxes))],
-                    patch_artist=True,
-                    showfliers=False,
-                    boxprops={"facecolor": colour},
-                    medianprops={"color": "#111111"},
-                )
+        _draw_boxes(axes, here, theirs)
         axes.tick_params(axis="x", labelsize=8)
         axes.set(title=title, ylabel=axis)
         if axis.endswith("(ms)"):
             name = f"constraint, {MAX_AGE_MS:g} ms"
+            _leave_out_far_whiskers(axes, here, theirs)
             axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1, label=name)
             axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no box
         else:
@@ -177,6 +209,42 @@ class _Drawing:
         for file in save(picture, self._folder / FOLDER / number):
             name = str(file.relative_to(self._folder))
             self.made.append(Figure(figure=number, file=name, caption=caption))
+
+
+def _box(label: str, numbers: Mapping[str, float]) -> dict[str, Any]:
+    return {"label": label, **{name: numbers[column] for name, column in BOX.items()}}
+
+
+def _draw_boxes(axes: Axes, here: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
+    """This machine's, then the thesis's in grey."""
+    for boxes, first, colour in ((here, 1, _COLOURS[1]), (theirs, len(here) + 1, "#c8c8c8")):
+        if boxes:
+            axes.bxp(
+                boxes,
+                positions=[first + place for place in range(len(boxes))],
+                patch_artist=True,
+                showfliers=False,
+                boxprops={"facecolor": colour},
+                medianprops={"color": "#111111"},
+            )
+
+
+def _leave_out_far_whiskers(
+    axes: Axes, here: list[dict[str, Any]], theirs: list[dict[str, Any]]
+) -> None:
+    """A whisker that would squeeze the boxes ends at the edge, with its value."""
+    usual = max(
+        *(one["q3"] + FAR * (one["q3"] - one["q1"]) for one in here),
+        *(one["whishi"] for one in theirs),
+        MAX_AGE_MS,
+    )
+    if max(one["whishi"] for one in here) <= usual:
+        return
+    axes.set_ylim(0, 1.1 * usual)
+    for place, one in enumerate(here, 1):
+        if one["whishi"] > usual:
+            words = f"↑ {one['whishi']:.4g} ms"
+            axes.text(place, 1.04 * usual, words, ha="center", fontsize=8)
 
 
 def _picture() -> tuple[Picture, Axes]:
