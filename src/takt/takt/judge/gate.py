@@ -31,6 +31,7 @@ from takt.measure.results import store
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
+from takt.schedule.model.recordings import is_recorded
 from takt.statistics.judgement import Outcome, overall
 
 ENDING = ".takttrace"
@@ -68,7 +69,7 @@ def examine(path: Path, limits: Limits, application: Path | None = None) -> Exam
 
 def traces(path: Path) -> list[Path]:
     """The trace itself, or those of a folder: repetitions of one application."""
-    if not path.is_dir():
+    if not path.is_dir() or is_recorded(path):
         return [path]
     if found := sorted(path.glob(f"*{ENDING}")):
         return found

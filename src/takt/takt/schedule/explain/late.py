@@ -309,7 +309,7 @@ class _Watching:
         lines = [
             f"no evidence of real-time behaviour: {one}" for one in self._names.values("shortfall")
         ]
-        lines += self._above.remarks
+        lines += [*self._names.values("note"), *self._above.remarks]
         lines += totals.remarks(self._trace, self._application)
         lines += self._programs.remarks(missed=any(sums.misses for _, sums in totals.callbacks))
         if self._trace.lost:

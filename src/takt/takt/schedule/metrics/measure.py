@@ -186,6 +186,7 @@ class Gathering:
             closed_in_order=trace.closed_in_order,
             lost=trace.lost,
             shortfalls=self._names.values("shortfall"),
+            notes=self._names.values("note"),
             declared=self._application is not None,
             callbacks=[self._callback(number, of) for number, of in counted.items()],
             absent=self._absent(),

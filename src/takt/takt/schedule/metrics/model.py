@@ -116,6 +116,7 @@ class Metrics(_Part):
     closed_in_order: bool
     lost: int
     shortfalls: list[str]
+    notes: list[str] = []  # what a recording does not contain
     declared: bool  # whether the trace carries its application
     callbacks: list[CallbackMetrics]
     absent: list[str] = []  # active callbacks of the application that the trace does not know

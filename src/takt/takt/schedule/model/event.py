@@ -15,3 +15,17 @@ class Event:
     time: int  # ns
     name: str  # ros2:callback_start
     fields: dict[str, Value]
+
+    def handle(self, key: str) -> tuple[int, int]:
+        """Process and address of one of its fields; 0 where the event lacks it."""
+        return self.process, int(self.fields.get(key, 0))
+
+    @property
+    def process(self) -> int:
+        """Of the process that it is of; 0: not recorded."""
+        return int(self.fields.get("vpid", 0))
+
+    @property
+    def thread(self) -> tuple[int, int]:
+        """Process and thread."""
+        return self.handle("vtid")

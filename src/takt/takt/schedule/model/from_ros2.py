@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from takt.errors import TaktError
 from takt.schedule.model import babeltrace, recordings
+from takt.schedule.model.called import Call, Entity, Handle
 from takt.schedule.model.event import Event
+from takt.schedule.model.messages import Messages
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.trace.names import topic_name, whole_name
 
@@ -40,6 +40,8 @@ _HANDLED = {
     "rcl_publish",
     "rclcpp_intra_publish",
 }
+_ENOUGH = 10  # calls of a timer, of which one begins soon after it is due
+_EVENT_LATE = 50_000  # ns
 _RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
 _NO_CALLBACK_FIX = {
     _RECORDING: "record a program on rclcpp until its callbacks ran: those of rclpy and rcl are "
@@ -62,16 +64,15 @@ _NEVER_TOLD = (
         "(reads: [topic])"
     ),
 )
-Handle = tuple[int, int]  # process and address: each process has addresses of its own
 
 
 def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
     if recordings.is_recorded(path):
-        reading = _Reading(_RECORDING)
+        reading = Reading(_RECORDING)
         events = recordings.events(path)
     else:
-        reading = _Reading(_TRACE)
+        reading = Reading(_TRACE)
         events = babeltrace.events(
             path, lambda name: name.startswith("ros2:") or name == _KERNEL, progress
         )
@@ -80,43 +81,27 @@ def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     return reading.result(path)
 
 
-@dataclass
-class _Entity:
-    """A timer, a subscription or a service."""
-
-    kind: Literal["timer", "subscription", "service"]
-    handle: Handle
-    node: Handle | None = None
-    name: str = ""  # of the topic or the service
-    period: int = 0
-    depth: int = 0
-    jobs: list[_Job] = field(default_factory=list)
+def read_recording(folder: Path) -> Reading:
+    """All events of a folder of takt record; raises TaktError for a damaged file."""
+    reading = Reading(_RECORDING)
+    for event in recordings.events(folder):
+        reading.take(event)
+    return reading
 
 
-@dataclass
-class _Job:
-    """One call of a callback."""
-
-    begin: int
-    cpu: int | None = None  # CPU time of its thread, at the begin
-    computed: int | None = None  # CPU time; where it was recorded
-    end: int = 0
-    off_core: int = 0  # taken away by the kernel; only where the trace has its events
-    published: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and way
-
-
-class _Reading:
+class Reading:
     """Follows handles from nodes to callbacks, and threads through their callbacks."""
 
     def __init__(self, source: str) -> None:
         self._source = source
+        self.messages = Messages()
         self._nodes: dict[Handle, str] = {}
         self._topics: dict[Handle, str] = {}  # of publishers
-        self._entities: dict[Handle, _Entity] = {}  # by rcl handle
+        self._entities: dict[Handle, Entity] = {}  # by rcl handle
         self._subscriptions: dict[Handle, Handle] = {}  # of rclcpp to those of rcl
-        self._callbacks: dict[Handle, _Entity] = {}
+        self._callbacks: dict[Handle, Entity] = {}
         self._early: dict[Handle, list[Handle]] = {}  # callbacks by a subscription still unknown
-        self._running: dict[Handle, list[tuple[Handle, _Job]]] = defaultdict(list)  # by thread
+        self._running: dict[Handle, list[tuple[Handle, Call]]] = defaultdict(list)  # by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
         self._outside: dict[str, list[int]] = defaultdict(list)
         self._unknown: Counter[Handle] = Counter()  # calls of callbacks whose begin was missed
@@ -133,12 +118,10 @@ class _Reading:
             return
         self._has_threads |= "vtid" in event.fields
         name = event.name.removeprefix("ros2:")
+        stack = self._running[event.thread]
+        self.messages.take(name, event, stack[-1][1] if stack else None)
         if name in _HANDLED:
             getattr(self, f"_{name}")(event)
-
-    def _handle(self, event: Event, key: str) -> Handle:
-        process, address = event.fields.get("vpid", 0), event.fields.get(key, 0)
-        return int(process), int(address)
 
     def _text(self, event: Event, key: str) -> str:
         return str(event.fields.get(key, ""))
@@ -147,25 +130,25 @@ class _Reading:
         namespace = self._text(event, "namespace").strip("/")
         name = self._text(event, "node_name")
         path = f"/{namespace}/{name}" if namespace else f"/{name}"
-        self._nodes[self._handle(event, "node_handle")] = path
+        self._nodes[event.handle("node_handle")] = path
 
     def _rcl_publisher_init(self, event: Event) -> None:
         topic = topic_name(self._text(event, "topic_name"))
-        self._topics[self._handle(event, "publisher_handle")] = topic
+        self._topics[event.handle("publisher_handle")] = topic
 
     def _rcl_subscription_init(self, event: Event) -> None:
-        handle = self._handle(event, "subscription_handle")
-        self._entities[handle] = _Entity(
+        handle = event.handle("subscription_handle")
+        self._entities[handle] = Entity(
             "subscription",
             handle,
-            self._handle(event, "node_handle"),
+            event.handle("node_handle"),
             topic_name(self._text(event, "topic_name")),
             depth=int(event.fields.get("queue_depth", 0)),
         )
 
     def _rclcpp_subscription_init(self, event: Event) -> None:
-        handle = self._handle(event, "subscription_handle")
-        subscription = self._handle(event, "subscription")
+        handle = event.handle("subscription_handle")
+        subscription = event.handle("subscription")
         self._subscriptions[subscription] = handle
         # Within a process, rclcpp adds the callback before it says of which subscription it is.
         for callback in self._early.pop(subscription, ()):
@@ -174,48 +157,49 @@ class _Reading:
 
     def _rclcpp_subscription_callback_added(self, event: Event) -> None:
         key = "subscription" if "subscription" in event.fields else "subscription_handle"
-        subscription = self._handle(event, key)
+        subscription = event.handle(key)
         handle = self._subscriptions.get(subscription, subscription)
         self._added(event, handle)
         if handle not in self._entities:
-            self._early.setdefault(subscription, []).append(self._handle(event, "callback"))
+            self._early.setdefault(subscription, []).append(event.handle("callback"))
 
     def _rcl_service_init(self, event: Event) -> None:
-        handle = self._handle(event, "service_handle")
+        handle = event.handle("service_handle")
         name = topic_name(self._text(event, "service_name"))
-        self._entities[handle] = _Entity(
-            "service", handle, self._handle(event, "node_handle"), name
-        )
+        self._entities[handle] = Entity("service", handle, event.handle("node_handle"), name)
 
     def _rclcpp_service_callback_added(self, event: Event) -> None:
-        self._added(event, self._handle(event, "service_handle"))
+        self._added(event, event.handle("service_handle"))
 
     def _rcl_timer_init(self, event: Event) -> None:
-        handle = self._handle(event, "timer_handle")
+        handle = event.handle("timer_handle")
         period = int(event.fields.get("period", 0))
-        self._entities[handle] = _Entity("timer", handle, period=period)
+        self._entities[handle] = Entity("timer", handle, period=period, made=event.time)
 
     def _rclcpp_timer_callback_added(self, event: Event) -> None:
-        self._added(event, self._handle(event, "timer_handle"))
+        self._added(event, event.handle("timer_handle"))
 
     def _rclcpp_timer_link_node(self, event: Event) -> None:
-        entity = self._entities.get(self._handle(event, "timer_handle"))
+        entity = self._entities.get(event.handle("timer_handle"))
         if entity is not None:
-            entity.node = self._handle(event, "node_handle")
+            entity.node = event.handle("node_handle")
 
     def _added(self, event: Event, handle: Handle) -> None:
         if handle in self._entities:
-            self._callbacks[self._handle(event, "callback")] = self._entities[handle]
+            self._callbacks[event.handle("callback")] = self._entities[handle]
 
     def _callback_start(self, event: Event) -> None:
-        callback = self._handle(event, "callback")
+        callback = event.handle("callback")
         cpu = event.fields.get("cpu_time")
-        job = _Job(event.time, cpu if isinstance(cpu, int) else None)
-        self._running[self._handle(event, "vtid")].append((callback, job))
+        core = int(event.fields.get("core", -1))
+        job = Call(event.time, cpu if isinstance(cpu, int) else None, event.thread, core)
+        if (entity := self._callbacks.get(callback)) is not None:
+            self.messages.begins(job, entity.topic)
+        self._running[event.thread].append((callback, job))
 
     def _callback_end(self, event: Event) -> None:
-        callback = self._handle(event, "callback")
-        stack = self._running[self._handle(event, "vtid")]
+        callback = event.handle("callback")
+        stack = self._running[event.thread]
         while stack:
             begun, job = stack.pop()
             if begun != callback:
@@ -239,10 +223,10 @@ class _Reading:
         self._publish(event, "intra")
 
     def _publish(self, event: Event, way: str) -> None:
-        topic = self._topics.get(self._handle(event, "publisher_handle"))
+        topic = self._topics.get(event.handle("publisher_handle"))
         if topic is None:
             return
-        stack = self._running[self._handle(event, "vtid")]
+        stack = self._running[event.thread]
         if stack:
             stack[-1][1].published[topic, way] += 1
         elif way == "rcl" or not self._outside[topic] or self._outside[topic][-1] < event.time:
@@ -272,12 +256,7 @@ class _Reading:
                 fix=_NO_CALLBACK_FIX[self._source],
             )
         span = self._span or (0, 0)
-        ordinals: Counter[str] = Counter()
-        callbacks = []
-        for entity in self._entities.values():
-            callback = self._callback(entity, ordinals)
-            if callback is not None:
-                callbacks.append(callback)
+        callbacks = [self._callback(entity, name) for name, entity in self.named()]
         depths = {
             one.name: one.depth
             for one in self._entities.values()
@@ -296,16 +275,22 @@ class _Reading:
             notes=self._notes(),
         )
 
-    def _callback(self, entity: _Entity, ordinals: Counter[str]) -> SeenCallback | None:
-        node = self._nodes.get(entity.node) if entity.node else None
-        # As Takt's executor of rclcpp nodes calls them.
-        alike = f"{(node or 'unknown').lstrip('/')}.{entity.kind}"
-        if entity.kind != "timer":
-            alike += f":/{entity.name.lstrip('/')}"
-        ordinal = ordinals[alike]
-        ordinals[alike] += 1
-        number = "" if entity.kind != "timer" and not ordinal else f"#{ordinal}"
-        recorded = alike + (str(ordinal) if entity.kind == "timer" else number)
+    def named(self) -> list[tuple[str, Entity]]:
+        """All entities with the names that Takt's executor of rclcpp nodes would give them."""
+        ordinals: Counter[str] = Counter()
+        found = []
+        for entity in self._entities.values():
+            node = self._nodes.get(entity.node) if entity.node else None
+            alike = f"{(node or 'unknown').lstrip('/')}.{entity.kind}"
+            if entity.kind != "timer":
+                alike += f":/{entity.name.lstrip('/')}"
+            ordinal = ordinals[alike]
+            ordinals[alike] += 1
+            number = "" if entity.kind != "timer" and not ordinal else f"#{ordinal}"
+            found.append((alike + (str(ordinal) if entity.kind == "timer" else number), entity))
+        return found
+
+    def _callback(self, entity: Entity, recorded: str) -> SeenCallback:
         jobs = sorted(entity.jobs, key=lambda job: job.begin)
         begins = np.array([job.begin for job in jobs], np.int64)
         writes: Counter[str] = Counter()
@@ -318,7 +303,7 @@ class _Reading:
             name=whole_name(recorded),
             recorded=recorded,
             kind="timer" if entity.kind == "timer" else "message",
-            execution=np.array([_execution(job) for job in jobs], np.int64),
+            execution=np.array([job.execution for job in jobs], np.int64),
             execution_is="CPU time" if self._has_cpu else "from begin to end",
             releases=begins,
             indices=np.arange(len(begins), dtype=np.int64),
@@ -329,12 +314,11 @@ class _Reading:
         if entity.kind == "timer":
             found.told |= {"name": recorded, "kind": "timer", "period": entity.period}
             if entity.period and len(begins):
-                found.releases, found.indices = on_grid(begins, entity.period)
+                found.releases, found.indices = due(begins, entity.period, entity.made)
                 late = int((begins - found.releases).max())
                 found.notes.append(f"its executor started it up to {late / 1e6:.6g} ms late")
         else:
-            service = entity.kind == "service"
-            found.trigger = f"{entity.name}/_service/request" if service else entity.name
+            found.trigger = entity.topic
         return found
 
     @property
@@ -380,8 +364,22 @@ class _Reading:
         ]
 
 
-def _execution(job: _Job) -> int:
-    return job.end - job.begin - job.off_core if job.computed is None else job.computed
+def due(begins: Times, period: int, made: int | None) -> tuple[Times, Times]:
+    """When a timer that began at these times was due, and how many periods after its first time.
+
+    A timer of rclcpp is due a period after it was made, and keeps its phase, whenever its callback
+    begins. One that was made before the recording, or reset, has another phase.
+    """
+    if made is None:
+        return on_grid(begins, period)
+    late = (begins - made) % period
+    if len(late) >= _ENOUGH and late.min() > period // 10:
+        return on_grid(begins, period)
+    # The event comes shortly after the time that the timer counts from.
+    early = late[late > period - min(_EVENT_LATE, period // 20)]
+    made -= int(period - early.min()) if len(early) else 0
+    indices = (begins - made) // period
+    return made + indices * period, indices - indices[0]
 
 
 def on_grid(begins: Times, period: int) -> tuple[Times, Times]:

@@ -40,7 +40,7 @@ def model(
     seen = _seen_by_ros2(trace) if ctf else from_trace.seen(trace)
     builder = Builder(seen, margin)
     document = builder.flat(_name(out), progress)
-    if not ctf:  # which message a callback used, a trace of ROS 2 tells of none
+    if not ctf or is_recorded(trace):  # which messages were used, LTTng's trace does not say
         _latencies(trace, seen, builder)
     _keep_seen(document, builder)
     general = [*seen.notes, *builder.notes.pop("", []), *_untold(document)]

@@ -10,14 +10,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import takt_core
 
 from takt.errors import TaktError
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.trace.file import Trace
+from takt.schedule.trace.file import RECORDING, Trace, read
 from takt.schedule.trace.names import whole_name
+
+_NO_BOUNDS = (
+    "note=bounds are those of Takt's executor; a stock executor of ROS 2 follows no policy and may "
+    "exceed them"
+)
 
 
 def against(trace: Trace, application: Path | None) -> Trace:
@@ -30,8 +36,11 @@ def against(trace: Trace, application: Path | None) -> Trace:
     described = read_application(application)
     known = set(described.callbacks)
     recorded = {one.recorded: name for name, one in described.callbacks.items() if one.recorded}
+    document = flat(described)
+    if trace.source == RECORDING:
+        trace = read(trace.path, _deadlines(document, recorded))
     with located(described):
-        text = json.dumps(flat(described))
+        text = json.dumps(document)
         try:
             takt_core.declared(text)
         except takt_core.Error as error:
@@ -48,6 +57,20 @@ def against(trace: Trace, application: Path | None) -> Trace:
             fix=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the "
             "file written by takt model for this application",
         )
+    notes = [_NO_BOUNDS] if trace.source == RECORDING else []
     attributes = [one for one in trace.names.attributes if not one.startswith("application=")]
-    names = replace(trace.names, tasks=tasks, attributes=[*attributes, f"application={text}"])
+    names = replace(
+        trace.names, tasks=tasks, attributes=[*attributes, *notes, f"application={text}"]
+    )
     return replace(trace, names=names)
+
+
+def _deadlines(document: dict[str, Any], recorded: dict[str, str]) -> dict[str, int]:
+    """Those of an application, by the names that a recording has; that of a timer is its period."""
+    names = {name: one for one, name in recorded.items()}
+    found = {}
+    for one in document["callbacks"]:
+        deadline = one.get("deadline") or (one.get("period") if one["kind"] == "timer" else None)
+        if deadline:
+            found[names.get(one["name"], one["name"])] = int(deadline)
+    return found

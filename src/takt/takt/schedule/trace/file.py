@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +24,8 @@ NONE = NO_TASK  # no task, topic or core
 #: The approaches of ``takt execute`` that follow the policy and the scenarios of the description.
 SCHEDULED = ("takt", "rclcpp_takt")
 MAGIC = b"TAKTTRC1"
+#: What Trace.source is for a folder of takt record.
+RECORDING = "recording"
 #: The attribute of a stretch in which another program had a core.
 HELD = "held"
 
@@ -51,6 +56,11 @@ class Names:
         """The name of a scenario."""
         return self.scenarios.get(number, f"scenario {number}")
 
+    def core(self, number: int) -> str:
+        """The name of a core; in a recording, of the thread that stands there."""
+        known = next(iter(self.values(f"thread.{number}")), None)
+        return known or f"core {number}"
+
     def values(self, key: str) -> list[str]:
         """The attributes of one key."""
         return [one.partition("=")[2] for one in self.attributes if one.startswith(f"{key}=")]
@@ -59,6 +69,15 @@ class Names:
         """The policies of its scenarios."""
         found = [one for one in self.attributes if one.startswith(("policy=", "policy."))]
         return [one.partition("=")[2] for one in found]
+
+
+class InMemory:
+    """A file without a place on a disk: it is gone with this object, however the process ends."""
+
+    def __init__(self) -> None:
+        descriptor = os.memfd_create("takt-recording")
+        self.path = Path(f"/proc/self/fd/{descriptor}")
+        weakref.finalize(self, os.close, descriptor)
 
 
 @dataclass(frozen=True)
@@ -75,11 +94,41 @@ class Trace:
     unknown: int  # records of a type that this version does not know; they are left out
     events: int
     core: takt_core.Trace
+    made: InMemory | None = None  # keeps its events, where they were made from a recording
 
     def recorded(self, task: str) -> str:
         """The name that the file has for a task."""
         numbers = (number for number, name in self.names.tasks.items() if name == task)
         return next((str(self.core.tasks[number]) for number in numbers), task)
+
+
+def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
+    from takt.schedule.model.recordings import SUFFIX
+
+    stamps = tuple(
+        (str(file), file.stat().st_mtime_ns) for file in sorted(folder.glob(f"*{SUFFIX}"))
+    )
+    if not stamps:
+        raise TaktError(
+            "this folder contains no recording: no *.taktrecord",
+            where=str(folder),
+            fix="give a trace file, or a folder that takt record wrote",
+        )
+    given = None if deadlines is None else tuple(sorted(deadlines.items()))
+    return _converted(folder, stamps, given)
+
+
+@lru_cache(maxsize=4)  # one command reads a trace several times
+def _converted(
+    folder: Path,
+    _stamps: tuple[tuple[str, int], ...],
+    deadlines: tuple[tuple[str, int], ...] | None,
+) -> Trace:
+    from takt.schedule.trace import recording
+
+    made = InMemory()
+    recording.write(folder, made.path, None if deadlines is None else dict(deadlines))
+    return replace(read(made.path), path=folder, source=RECORDING, made=made)
 
 
 class Sink(Protocol):
@@ -89,8 +138,14 @@ class Sink(Protocol):
         """The next stretch."""
 
 
-def read(path: Path) -> Trace:
-    """Opens a trace; raises TaktError, with the reason, for what is none."""
+def read(path: Path, deadlines: Mapping[str, int] | None = None) -> Trace:
+    """Opens a trace; raises TaktError, with the reason, for what is none.
+
+    A folder of takt record becomes one. ``deadlines``, in ns by callback, are for it: a recording
+    has none; without them, those of timers are their periods.
+    """
+    if path.is_dir():
+        return _recorded(path, deadlines)
     try:
         with opened(path):
             core = takt_core.Trace(str(path))

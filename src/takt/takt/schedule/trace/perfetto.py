@@ -197,7 +197,7 @@ class PerfettoExport:
             self._packets.spans(track[rows], name[rows], start[rows], end[rows], some)
 
     def _core_track(self, number: int) -> int:
-        name = "no core" if number == NONE else f"core {number}"
+        name = "no core" if number == NONE else self._trace.names.core(number)
         return self._packets.track(name, number, self._cores)
 
     def _task_track(self, number: int) -> int:

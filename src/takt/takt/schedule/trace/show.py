@@ -34,7 +34,7 @@ def show(console: Console, summary: TraceSummary) -> None:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
     # Descriptions would fill the screen: of the application, and of each task as JSON.
-    told_elsewhere = ("shortfall=", "application=", "task=")
+    told_elsewhere = ("shortfall=", "application=", "task=", "thread.", "note=")
     facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
@@ -71,6 +71,7 @@ def remarks(summary: TraceSummary) -> list[str]:
         for one in summary.attributes
         if one.startswith("shortfall=")
     ]
+    lines += [one.partition("=")[2] for one in summary.attributes if one.startswith("note=")]
     if summary.not_nested:
         lines.append(
             f"{summary.not_nested} jobs ended before a job that had started later on the "

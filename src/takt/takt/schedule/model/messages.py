@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which message a callback was called with, from the events of tracetools.
+
+Between processes by the topic and the source time stamp, which the writer and the take have in
+common; within a process by the order in the buffer of the subscription; requests of services by
+the client and its sequence number. What a callback reads besides, no event says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Hashable
+
+from takt.schedule.model.called import Call, Handle, Message
+from takt.schedule.model.event import Event
+from takt.schedule.trace.names import topic_name
+
+
+class Messages:
+    """Follows messages from their publication to the thread that takes them."""
+
+    def __init__(self) -> None:
+        self.made: list[Message] = []
+        self._topics: dict[Handle, str] = {}  # of publishers, clients and readers
+        self._clients: dict[Handle, str] = {}  # their numbers
+        self._known: dict[Hashable, Message] = {}  # by what its take repeats
+        self._latest: dict[Handle, tuple[Handle, Message]] = {}  # by thread, within the process
+        self._buffers: dict[Handle, deque[Message | None]] = defaultdict(deque)
+        self._going: dict[Handle, Message] = {}  # by thread, from rcl to rmw
+        self._taken: dict[Handle, Message | None] = {}  # by thread
+
+    def take(self, name: str, event: Event, call: Call | None) -> None:
+        """The next event; ``call``: the callback that runs in its thread."""
+        if handler := getattr(self, f"_{name}", None):
+            handler(event, call)
+
+    def begins(self, call: Call, topic: str) -> None:
+        """A callback of this topic begins: it was called with what its thread took last."""
+        self._latest.pop(call.thread, None)
+        message = self._taken.pop(call.thread, None)
+        if message is not None and message.topic == topic:
+            call.took, message.used = message, True
+
+    def _rcl_publisher_init(self, event: Event, _: Call | None) -> None:
+        topic = topic_name(str(event.fields.get("topic_name", "")))
+        for key in ("publisher_handle", "rmw_publisher_handle"):
+            self._topics[event.handle(key)] = topic
+
+    def _rcl_subscription_init(self, event: Event, _: Call | None) -> None:
+        topic = topic_name(str(event.fields.get("topic_name", "")))
+        self._topics[event.handle("rmw_subscription_handle")] = topic
+
+    def _rcl_service_init(self, event: Event, _: Call | None) -> None:
+        self._service(event, "rmw_service_handle")
+
+    def _rcl_client_init(self, event: Event, _: Call | None) -> None:
+        self._service(event, "rmw_client_handle")
+
+    def _service(self, event: Event, key: str) -> None:
+        name = topic_name(str(event.fields.get("service_name", "")))
+        self._topics[event.handle(key)] = f"{name}/_service/request"
+
+    def _rmw_client_init(self, event: Event, _: Call | None) -> None:
+        self._clients[event.handle("rmw_client_handle")] = str(event.fields.get("gid", ""))
+
+    def _rclcpp_intra_publish(self, event: Event, call: Call | None) -> None:
+        publisher = event.handle("publisher_handle")
+        if topic := self._topics.get(publisher):
+            self._latest[event.thread] = publisher, self._make(event, topic, call)
+
+    def _rcl_publish(self, event: Event, call: Call | None) -> None:
+        publisher = event.handle("publisher_handle")
+        within = self._latest.get(event.thread)
+        # Published within the process first, it goes to other processes, too: one message.
+        if within is not None and within[0] == publisher:
+            del self._latest[event.thread]
+            self._going[event.thread] = within[1]
+        elif topic := self._topics.get(publisher):
+            self._going[event.thread] = self._make(event, topic, call)
+
+    def _rmw_publish(self, event: Event, call: Call | None) -> None:
+        message = self._going.pop(event.thread, None)
+        topic = self._topics.get(event.handle("rmw_publisher_handle"))
+        if topic is None or "timestamp" not in event.fields:
+            return
+        if message is None or message.topic != topic:  # not by rcl
+            message = self._make(event, topic, call)
+        self._known[topic, event.fields["timestamp"]] = message
+
+    def _rmw_send_request(self, event: Event, call: Call | None) -> None:
+        client = event.handle("rmw_client_handle")
+        topic, number = self._topics.get(client), self._clients.get(client)
+        if topic is not None and number:
+            key = (topic, number, event.fields.get("sequence_number"))
+            self._known[key] = self._make(event, topic, call)
+
+    def _make(self, event: Event, topic: str, call: Call | None) -> Message:
+        message = Message(topic, event.time, call, event.process)
+        self.made.append(message)
+        return message
+
+    def _rmw_take(self, event: Event, _: Call | None) -> None:
+        topic = self._topics.get(event.handle("rmw_subscription_handle"))
+        if topic is not None and event.fields.get("taken"):
+            known = self._known.get((topic, event.fields.get("source_timestamp")))
+            self._taken[event.thread] = known
+
+    def _rmw_take_request(self, event: Event, _: Call | None) -> None:
+        topic = self._topics.get(event.handle("rmw_service_handle"))
+        if topic is not None and event.fields.get("taken"):
+            fields = event.fields
+            key = (topic, fields.get("client_gid"), fields.get("sequence_number"))
+            self._taken[event.thread] = self._known.get(key)
+
+    def _rclcpp_ring_buffer_enqueue(self, event: Event, _: Call | None) -> None:
+        buffer = self._buffers[event.handle("buffer")]
+        if event.fields.get("overwritten") and buffer:
+            buffer.popleft()
+        within = self._latest.get(event.thread)
+        buffer.append(within[1] if within else None)
+
+    def _rclcpp_ring_buffer_dequeue(self, event: Event, _: Call | None) -> None:
+        buffer = self._buffers[event.handle("buffer")]
+        self._taken[event.thread] = buffer.popleft() if buffer else None
+
+    def _rclcpp_ring_buffer_clear(self, event: Event, _: Call | None) -> None:
+        self._buffers[event.handle("buffer")].clear()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder of takt record is read as a trace is: jobs, messages and chains of all its processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recording_files import MS, SENSOR, Process, robot
+
+from takt.errors import TaktError
+from takt.judge.gate import examine
+from takt.judge.limits import Limits
+from takt.schedule.explain import explain
+from takt.schedule.metrics import measure
+from takt.schedule.model.model import model
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import Step, Type
+from takt.schedule.trace.summary import Summing, TaskSummary, TraceSummary
+
+
+def summary(folder: Path) -> TraceSummary:
+    trace = files.read(folder)
+    summing = Summing(trace)
+    return summing.result(files.replay(trace, [summing]).not_nested)
+
+
+def task(folder: Path, name: str) -> TaskSummary:
+    return next(one for one in summary(folder).tasks if one.task == name)
+
+
+def application(folder: Path) -> Path:
+    out = folder.parent / "robot.app.yaml"
+    model(folder, out)
+    return out
+
+
+def test_responses_count_from_the_release_of_each_job(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out")
+    assert summary(folder).source == "recording"
+    sensor = task(folder, "sensor.timer0")
+    assert (sensor.jobs, sensor.releases, sensor.skipped) == (20, 20, 0)
+    assert sensor.response_max_us == pytest.approx(1100)
+    # From the publication in another process, and within the process.
+    assert task(folder, "filter.subscription:/scan").response_max_us == pytest.approx(1600)
+    assert task(folder, "plan.subscription:/points").response_max_us == pytest.approx(2100)
+
+
+def test_a_chain_crosses_processes(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out")
+    metrics = measure(folder, application=application(folder))
+    (chain,) = metrics.chains
+    assert chain.latency_us is not None
+    assert (chain.latency_us.count, chain.latency_us.max) == (20, pytest.approx(4500))
+    scan = next(one for one in metrics.data_age if one.topic == "scan")
+    assert scan.age_us is not None
+    assert scan.age_us.max == pytest.approx(500)
+
+
+def test_the_model_knows_the_latency_of_its_chains(tmp_path: Path) -> None:
+    out = tmp_path / "robot.app.yaml"
+    (chain,) = model(robot(tmp_path / "out"), out).chains
+    assert (chain.arrivals, chain.longest_us) == (20, pytest.approx(4500))
+
+
+def test_a_timer_has_its_period_as_deadline_or_that_of_the_application(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out")
+    assert explain(folder).misses == 0
+    file = application(folder)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("{timer: 10ms", "{timer: 10ms, deadline: 1ms"), encoding="utf-8")
+    found = explain(folder, application=file)
+    late = {one.callback for one in found.details if one.missed}
+    assert (found.misses, late) == (20, {"sensor.timer0"})
+    assert any("stock executor" in one for one in found.remarks)
+
+
+def test_releases_that_a_timer_left_out_are_skipped(tmp_path: Path) -> None:
+    process = Process(1)
+    process.node(1, "one")
+    process.timer(SENSOR, 1, 10 * MS)
+    for place in (1, 2, 5, 6):
+        process.call(place * 10 * MS, place * 10 * MS + MS, SENSOR)
+    process.write(tmp_path / "out")
+    assert task(tmp_path / "out", "one.timer0").skipped == 2
+    # Where events are missing, jobs may be, too.
+    process.write(tmp_path / "out", dropped=3)
+    assert task(tmp_path / "out", "one.timer0").skipped == 0
+
+
+def test_jobs_of_unrecorded_writers_have_no_release_and_a_note_says_so(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out", outside=True)
+    assert task(folder, "filter.subscription:/scan").incomplete == 20
+    assert task(folder, "filter.subscription:/scan").response_max_us is None
+    assert task(folder, "plan.subscription:/points").response_max_us == pytest.approx(2100)
+    assert any("not recorded" in one and "scan" in one for one in measure(folder).notes)
+
+
+def test_a_message_to_both_its_process_and_others_is_one(tmp_path: Path) -> None:
+    process = Process(1)
+    process.node(1, "one")
+    process.timer(SENSOR, 1, 10 * MS)
+    process.publisher(400, 1, "/scan")
+    process.call(10 * MS, 12 * MS, SENSOR)
+    process.add(11 * MS, "rclcpp_intra_publish", 400, 7)
+    process.publish(11 * MS + 1, 400)
+    process.write(tmp_path / "out")
+    assert [one for one in types(tmp_path / "out") if one == Type.publish] == [Type.publish]
+
+
+def types(folder: Path) -> list[int]:
+    found: list[int] = []
+
+    class Sink:
+        def take(self, step: Step) -> None:
+            found.extend(step.events["type"].tolist())
+
+    files.replay(files.read(folder), [Sink()])
+    return found
+
+
+def test_threads_stand_where_cores_do(tmp_path: Path) -> None:
+    trace = files.read(robot(tmp_path / "out"))
+    assert {trace.names.core(number) for number in range(4)} == {
+        "sensors 11, thread 11",
+        "planning 22, thread 22",
+        "planning 22, thread 23",
+        "core 3",
+    }
+    assert trace.path == tmp_path / "out"
+
+
+def test_two_calls_in_one_period_are_two_jobs(tmp_path: Path) -> None:
+    process = Process(1)
+    process.node(1, "one")
+    process.timer(SENSOR, 1, 10 * MS)
+    for begin in (19, 21, 22, 30):
+        process.call(begin * MS, begin * MS + MS // 2, SENSOR)
+    process.write(tmp_path / "out")
+    assert task(tmp_path / "out", "one.timer0").jobs == 4
+
+
+def test_a_recording_is_judged_by_the_limits_of_an_application(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out")
+    verdict = examine(folder, Limits(), application(folder)).verdict()
+    assert verdict.outcome.value == "meets"
+
+
+def test_folders_without_recordings_and_without_callbacks_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="contains no recording"):
+        files.read(tmp_path)
+    process = Process(1)
+    process.node(1, "one")
+    process.write(tmp_path / "out")
+    with pytest.raises(TaktError, match="contains no callback"):
+        files.read(tmp_path / "out")
