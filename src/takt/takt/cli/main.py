@@ -47,6 +47,7 @@ COMMANDS = (
     "scheduler",
     "worker",
     "trace",
+    "view",
     "top",
     "bench",
     "clean",
