@@ -78,10 +78,10 @@ class Process:
         lines = "".join(f"{' '.join([name, *kinds])}\n" for name, kinds in KINDS.items())
         names = f"{lines}\0{self.program}\0".encode()
         names += bytes(-len(names) % 8)
-        size = 56 + len(names) + len(self._events)
+        size = 72 + len(names) + len(self._events)
         head = struct.pack(
-            "<8sQQQqqiI",
-            b"TAKTREC1",
+            "<8sQQQqqiIQQ",
+            b"TAKTREC2",
             size,
             size,
             dropped,
@@ -89,6 +89,8 @@ class Process:
             REALTIME + BEGIN,
             self.number,
             len(names),
+            0,
+            0,
         )
         file = folder / f"{self.program}.{self.number}.taktrecord"
         file.write_bytes(head + names + self._events)

@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from takt.errors import Failure, TaktError
 from takt.network import stacks
 from takt.schedule.model import recordings
 from takt.schedule.model.from_ros2 import seen
+from takt.schedule.record import control
 
 try:
     PLAYED = stacks.program("played_events")
@@ -57,7 +59,7 @@ def test_nodes_callbacks_and_their_calls_are_recorded(tmp_path: Path, way: str) 
     assert (timer["calls"], timer["period_ms"]) == (20, 10.0)
     assert subscription["calls"] == 20
     assert timer["longest_us"] > subscription["median_us"] > 0
-    (file,) = (tmp_path / "out").iterdir()
+    (file,) = (tmp_path / "out").glob("*.taktrecord")
     assert file.stat().st_size == process["bytes"] < 1 << 20  # reserved space is given back
 
 
@@ -206,9 +208,107 @@ def test_a_disk_without_space_does_not_end_the_program(tmp_path: Path) -> None:
     assert "nothing of process" in done.stderr
 
 
+def test_a_ring_keeps_names_and_the_newest_events_of_a_killed_program(tmp_path: Path) -> None:
+    script = f"{PLAYED} many; exec {PLAYED} many-killed"
+    options = ("--ring", "--size", "1MiB")
+    document = record(tmp_path / "out", "bash", "-c", script, options=options)
+    assert document["exit"] == 128 + signal.SIGKILL
+    assert "older events were overwritten" in document["stderr"]
+    for process in document["processes"]:
+        assert process["nodes"] == ["/talker", "/listener"]
+        assert 10_000 < process["events"] < 30_000
+        assert process["dropped"] == 0
+    for recording in recordings.recordings(tmp_path / "out"):
+        found = list(recordings.of(recording))
+        calls = [one for one in found if one.name == "ros2:callback_start"]
+        names = [one for one in found if one.name.endswith("_init")]
+        # None of the first calls is left, and the last ones follow each other without a gap.
+        assert calls[0].time > max(one.time for one in names)
+        assert len(calls) > 5000
+        assert [one.time for one in calls] == sorted(one.time for one in calls)
+
+
+def takt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "takt", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """A program that runs until it is ended, and its recorder."""
+    command = [sys.executable, "-m", "takt", "record", "-o", str(folder), "--json", *options]
+    process = subprocess.Popen(
+        [*command, "--", str(PLAYED), "long"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(folder.glob("*.taktrecord")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    return process
+
+
+def calls(folder: Path) -> int:
+    return sum(one.name == "ros2:callback_start" for one in recordings.events(folder))
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    process.terminate()
+    out, _ = process.communicate(timeout=120)
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def test_recording_begins_and_ends_while_the_program_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    process = started(folder, "--paused")
+    assert calls(folder) == 0
+    counts = []
+    for _ in range(2):
+        attached = takt("record", "--attach", folder, "--for", "500ms", "--json")
+        assert attached.returncode == 0
+        document = json.loads(attached.stdout)
+        assert process.poll() is None
+        counts.append(calls(folder))
+    assert 0 < counts[0] < counts[1]
+    assert document["processes"][0]["nodes"] == ["/talker", "/listener"]
+    found = ended(process)
+    assert found["exit_code"] == 128 + signal.SIGTERM
+    # Nothing was recorded after the second stretch but the calls that were under way.
+    assert calls(folder) <= counts[1] + 1
+    begins = control.stretches(folder)
+    assert len(begins) == 2
+    assert all(end is not None and begin < end for begin, end in begins)
+    assert control.is_on(folder) is False
+
+
+def test_a_recording_ends_by_itself_and_the_program_continues(tmp_path: Path) -> None:
+    process = started(tmp_path / "out", "--for", "300ms")
+    while control.is_on(tmp_path / "out"):
+        time.sleep(0.05)
+    count = calls(tmp_path / "out")
+    assert process.poll() is None
+    assert count > 0
+    ended(process)
+    assert calls(tmp_path / "out") <= count + 1
+
+
+def test_only_running_recordings_that_pause_are_resumed(tmp_path: Path) -> None:
+    process = started(tmp_path / "out")
+    running = takt("record", "--attach", tmp_path / "out", "--for", "1ms")
+    assert (running.returncode, "this recording is running" in running.stderr) == (2, True)
+    ended(process)
+    gone = takt("record", "--attach", tmp_path / "out", "--for", "1ms")
+    assert (gone.returncode, "no process of this recording" in gone.stderr) == (2, True)
+    (tmp_path / "other").mkdir()
+    assert takt("record", "--attach", tmp_path / "other").returncode == 2
+    assert takt("record", "--attach", tmp_path / "out", "--", "true").returncode == 2
+    assert takt("record").returncode == 2
+
+
 def damaged(tmp_path: Path, change: Any) -> str:
     assert record(tmp_path / "out", PLAYED)["exit"] == 0
-    (file,) = (tmp_path / "out").iterdir()
+    (file,) = (tmp_path / "out").glob("*.taktrecord")
     data = bytearray(file.read_bytes())
     change(data)
     file.write_bytes(data)
@@ -219,7 +319,7 @@ def damaged(tmp_path: Path, change: Any) -> str:
 
 
 def first_event(data: bytearray) -> int:
-    return 56 + int(struct.unpack_from("<I", data, 52)[0])
+    return 72 + int(struct.unpack_from("<I", data, 52)[0])
 
 
 def cut(data: bytearray) -> None:
@@ -243,7 +343,7 @@ def test_a_damaged_recording_is_named_and_a_cut_one_is_read(tmp_path: Path) -> N
 
 def test_random_damage_is_refused_or_read_but_no_other_error(tmp_path: Path) -> None:
     assert record(tmp_path / "out", PLAYED)["exit"] == 0
-    (file,) = (tmp_path / "out").iterdir()
+    (file,) = (tmp_path / "out").glob("*.taktrecord")
     whole = file.read_bytes()
     draw = random.Random(1)
     read = refused = 0

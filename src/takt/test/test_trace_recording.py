@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
-from recording_files import MS, SENSOR, Process, robot
+from recording_files import BEGIN, MS, SENSOR, Process, robot
 
 from takt.errors import TaktError
 from takt.judge.gate import examine
@@ -86,6 +87,21 @@ def test_releases_that_a_timer_left_out_are_skipped(tmp_path: Path) -> None:
     # Where events are missing, jobs may be, too.
     process.write(tmp_path / "out", dropped=3)
     assert task(tmp_path / "out", "one.timer0").skipped == 0
+
+
+def test_a_pause_of_the_recording_is_no_skipped_release(tmp_path: Path) -> None:
+    process = Process(1)
+    process.node(1, "one")
+    process.timer(SENSOR, 1, 10 * MS)
+    for place in (1, 2, 5, 6, 8):
+        process.call(place * 10 * MS, place * 10 * MS + MS, SENSOR)
+    # One runs when the recording pauses: its end is missing.
+    process.add(30 * MS, "callback_start", SENSOR, 0, cpu=0)
+    process.write(tmp_path / "out")
+    pauses = struct.pack("<8sIIqqqq", b"TAKTCON1", 0, 0, BEGIN, BEGIN + 31 * MS, BEGIN + 45 * MS, 0)
+    (tmp_path / "out" / "control").write_bytes(pauses)
+    found = task(tmp_path / "out", "one.timer0")
+    assert (found.jobs, found.skipped) == (5, 1)
 
 
 def test_jobs_of_unrecorded_writers_have_no_release_and_a_note_says_so(tmp_path: Path) -> None:

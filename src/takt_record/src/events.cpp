@@ -41,15 +41,38 @@ void put(Arguments& all, bool truth) noexcept {
   all.add(truth ? 1 : 0);
 }
 
-constexpr bool has_cpu_time(Event event) noexcept {
-  return event == Event::callback_start || event == Event::callback_end;
+constexpr Kind kind_of(Event event) noexcept {
+  switch (event) {
+    case Event::callback_start:
+    case Event::callback_end:
+      return Kind::call;
+    case Event::rclcpp_publish:
+    case Event::rclcpp_intra_publish:
+    case Event::rcl_publish:
+    case Event::rmw_publish:
+    case Event::rmw_take:
+    case Event::rcl_take:
+    case Event::rclcpp_take:
+    case Event::rmw_take_request:
+    case Event::rmw_send_response:
+    case Event::rmw_send_request:
+    case Event::rmw_take_response:
+    case Event::rclcpp_executor_wait_for_work:
+    case Event::rclcpp_executor_execute:
+    case Event::rclcpp_ring_buffer_enqueue:
+    case Event::rclcpp_ring_buffer_dequeue:
+    case Event::rclcpp_ring_buffer_clear:
+      return Kind::event;
+    default:
+      return Kind::name;
+  }
 }
 
 template <typename... Given>
 void record_all(Event event, Given... given) noexcept {
   Arguments all;
   (put(all, given), ...);
-  record(static_cast<std::uint16_t>(event), all, has_cpu_time(event));
+  record(static_cast<std::uint16_t>(event), all, kind_of(event));
 }
 
 template <typename Function>

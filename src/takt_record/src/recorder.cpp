@@ -61,6 +61,11 @@ std::uint64_t size_to_reserve() {
   return bytes == 0 ? usual_bytes : bytes;
 }
 
+Full when_full() {
+  const char* const text = std::getenv(full_variable);  // NOLINT(concurrency-mt-unsafe)
+  return text != nullptr && std::string_view{text} == "ring" ? Full::ring : Full::stop;
+}
+
 bool open_recording() {
   const char* const folder = std::getenv(folder_variable);  // NOLINT(concurrency-mt-unsafe)
   if (folder == nullptr || *folder == '\0') {
@@ -82,7 +87,7 @@ bool open_recording() {
     if (times > 0) {
       file.append("-").append(std::to_string(times));
     }
-    problem = recording.create(file + ".taktrecord", size_to_reserve(), names);
+    problem = recording.create(file + ".taktrecord", size_to_reserve(), names, when_full());
     if (problem.empty() || errno != EEXIST) {
       break;
     }
@@ -90,6 +95,9 @@ bool open_recording() {
   if (!problem.empty()) {
     std::fprintf(stderr, "takt record: nothing of process %s is recorded: %s\n", number.c_str(),
                  problem.c_str());
+  }
+  if (problem.empty()) {
+    recording.follow(std::string{folder} + '/' + control_file);
   }
   return problem.empty();
 }
@@ -118,9 +126,9 @@ void* Next::find() noexcept {
   return found_.load(std::memory_order_relaxed);
 }
 
-void record(std::uint16_t event, const Arguments& arguments, bool with_cpu_time) noexcept {
+void record(std::uint16_t event, const Arguments& arguments, Kind kind) noexcept {
   if (ready()) {
-    recording.append(event, arguments, with_cpu_time);
+    recording.append(event, arguments, kind);
   }
 }
 

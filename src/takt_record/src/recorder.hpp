@@ -16,6 +16,10 @@ namespace takt_record {
 inline constexpr const char* folder_variable = "TAKT_RECORD_FOLDER";
 /// Bytes of each recording.
 inline constexpr const char* size_variable = "TAKT_RECORD_BYTES";
+/// "ring": recordings keep the newest events; otherwise they stop when they are full.
+inline constexpr const char* full_variable = "TAKT_RECORD_FULL";
+/// In that folder: pauses and resumes the recordings.
+inline constexpr const char* control_file = "control";
 inline constexpr std::uint64_t usual_bytes = std::uint64_t{64} << 20;
 
 /// Where the next library in the program has the same function; null where none has it.
@@ -33,7 +37,7 @@ class Next {
 };
 
 /// Appends to the recording of this process.
-void record(std::uint16_t event, const Arguments& arguments, bool with_cpu_time) noexcept;
+void record(std::uint16_t event, const Arguments& arguments, Kind kind) noexcept;
 
 /// Names and parameters of all events, a line each.
 std::string_view event_names();

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -18,6 +20,8 @@ namespace takt_record {
 namespace {
 
 constexpr std::uint64_t least_bytes = 64U << 10;
+constexpr std::uint64_t least_blocks = 4;    // one is written, the next one is clear
+constexpr std::uint64_t share_of_names = 8;  // of the space of a ring
 
 std::int64_t now(clockid_t clock) noexcept {
   timespec time{};
@@ -80,8 +84,24 @@ void Arguments::pad() noexcept {
   size_ = end;
 }
 
-std::string Recording::create(const std::string& path, std::uint64_t bytes,
-                              std::string_view names) {
+std::uint32_t check_of(const std::byte* event, std::uint64_t bytes, std::uint64_t place) noexcept {
+  std::uint64_t all = place;
+  for (std::uint64_t at = 0; at < bytes; at += sizeof all) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, event + at, sizeof word);
+    constexpr std::uint64_t low = 0xFFFFFFFF;
+    if (at == 0) {
+      word = (word & ~low) | bytes;  // they are written last
+    } else if (at == offsetof(EventHead, thread)) {
+      word &= low;
+    }
+    all ^= word;
+  }
+  return static_cast<std::uint32_t>(all ^ (all >> 32U));
+}
+
+std::string Recording::create(const std::string& path, std::uint64_t bytes, std::string_view names,
+                              Full full) {
   const auto failed = [&](const char* what) {
     const int error = errno;
     return path + ": " + what + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
@@ -90,7 +110,8 @@ std::string Recording::create(const std::string& path, std::uint64_t bytes,
   if (file < 0) {
     return failed("cannot be made");
   }
-  const std::uint64_t size = reserve(file, std::max(bytes, least_bytes));
+  const std::uint64_t least = full == Full::ring ? (least_blocks + 1) * block_bytes : least_bytes;
+  const std::uint64_t size = takt_record::reserve(file, std::max(bytes, least));
   void* const place =
       size == 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   std::string problem;
@@ -112,35 +133,117 @@ std::string Recording::create(const std::string& path, std::uint64_t bytes,
   std::memcpy(reinterpret_cast<std::byte*>(header) + sizeof(Header), names.data(),
               std::min(text, names.size()));
   header->end.store(sizeof(Header) + text);
-  header->magic = magic;  // a reader takes nothing else for a recording
+  limit_ = size;
   header_ = header;
+  const std::uint64_t names_end =
+      std::max(size / share_of_names, sizeof(Header) + text + least_bytes / 2);
+  const std::uint64_t ring = (names_end / block_bytes + 1) * block_bytes;
+  if (full == Full::ring && size >= ring + least_blocks * block_bytes) {
+    limit_ = header->ring = ring;
+    blocks_ = (size - limit_) / block_bytes;
+    clear(0);
+  }
+  header->magic = magic;  // a reader takes nothing else for a recording
   return "";
+}
+
+void Recording::follow(const std::string& path) noexcept {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return;
+  }
+  struct stat found {};
+  if (::fstat(file, &found) != 0 || found.st_size < static_cast<off_t>(sizeof(Control))) {
+    ::close(file);
+    return;
+  }
+  void* const place = ::mmap(nullptr, sizeof(Control), PROT_READ, MAP_SHARED, file, 0);
+  ::close(file);
+  if (place != MAP_FAILED && static_cast<const Control*>(place)->magic == control_magic) {
+    control_ = static_cast<const Control*>(place);
+  }
 }
 
 void Recording::forget() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
   header_ = nullptr;
+  control_ = nullptr;
 }
 
-void Recording::append(std::uint16_t event, const Arguments& arguments,
-                       bool with_cpu_time) noexcept {
+std::byte* Recording::block(std::uint64_t number) const noexcept {
+  return reinterpret_cast<std::byte*>(header_) + header_->ring + number % blocks_ * block_bytes;
+}
+
+// The number of a block, plus one, stands at its begin when it is clear.
+bool Recording::ready(std::uint64_t number) const noexcept {
+  auto* const mark = reinterpret_cast<std::atomic<std::uint64_t>*>(block(number));
+  return mark->load(std::memory_order_acquire) == number + 1;
+}
+
+void Recording::clear(std::uint64_t number) noexcept {
+  auto* const mark = reinterpret_cast<std::atomic<std::uint64_t>*>(block(number));
+  mark->store(0, std::memory_order_relaxed);
+  std::memset(block(number) + sizeof(std::uint64_t), 0, block_room);
+  mark->store(number + 1, std::memory_order_release);
+}
+
+// What an event that lies within one block leaves free.
+void Recording::fill(std::uint64_t number, std::uint64_t from, std::uint64_t bytes) noexcept {
+  if (bytes > 0 && ready(number)) {
+    auto* const head = reinterpret_cast<EventHead*>(block(number) + sizeof(std::uint64_t) + from);
+    head->event = no_event;  // only so much of a head has space for sure
+    head->bytes.store(static_cast<std::uint32_t>(bytes), std::memory_order_release);
+  }
+}
+
+std::byte* Recording::reserve(std::uint64_t bytes) noexcept {
+  const std::uint64_t at = header_->end.fetch_add(bytes, std::memory_order_relaxed);
+  return at + bytes > limit_ ? nullptr : reinterpret_cast<std::byte*>(header_) + at;
+}
+
+std::byte* Recording::reserve_in_ring(std::uint64_t bytes, std::uint64_t& place) noexcept {
+  for (;;) {
+    const std::uint64_t at = header_->ring_end.fetch_add(bytes, std::memory_order_relaxed);
+    const std::uint64_t number = at / block_room;
+    const std::uint64_t within = at % block_room;
+    if (within == 0) {
+      clear(number + 1);
+    }
+    if (within + bytes <= block_room) {
+      place = at;
+      return ready(number) ? block(number) + sizeof(std::uint64_t) + within : nullptr;
+    }
+    // It would lie in two blocks: what it got is left free.
+    clear(number + 2);
+    fill(number, within, block_room - within);
+    fill(number + 1, 0, within + bytes - block_room);
+  }
+}
+
+void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kind) noexcept {
   if (header_ == nullptr) {
     return;
   }
+  if (kind != Kind::name && control_ != nullptr &&
+      control_->on.load(std::memory_order_relaxed) == 0) {
+    return;
+  }
   const std::size_t bytes = sizeof(EventHead) + arguments.size();
-  const std::uint64_t at = header_->end.fetch_add(bytes, std::memory_order_relaxed);
-  if (at + bytes > header_->bytes) {
+  const bool in_ring = kind != Kind::name && blocks_ != 0;
+  std::uint64_t at = 0;
+  std::byte* const place = in_ring ? reserve_in_ring(bytes, at) : reserve(bytes);
+  if (place == nullptr) {
     header_->dropped.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  std::byte* const place = reinterpret_cast<std::byte*>(header_) + at;
   auto* const head = std::construct_at(reinterpret_cast<EventHead*>(place));
   head->event = event;
   head->core = static_cast<std::uint16_t>(std::max(0, ::sched_getcpu()));
   head->thread = thread_id();
-  head->cpu = with_cpu_time ? now(CLOCK_THREAD_CPUTIME_ID) : -1;
+  head->cpu = kind == Kind::call ? now(CLOCK_THREAD_CPUTIME_ID) : -1;
   head->time = now(CLOCK_MONOTONIC);
   std::memcpy(place + sizeof(EventHead), arguments.data(), arguments.size());
+  head->check = in_ring ? check_of(place, bytes, at) : 0;
   head->bytes.store(static_cast<std::uint32_t>(bytes), std::memory_order_release);
 }
 

@@ -4,7 +4,8 @@
 // that publishes "/chatter", and a node "listener" with a subscription. WHAT: "plain", "intra" (the
 // subscription of messages within the process), "threads" (a timer in each of four threads), "fork"
 // (the same in a child, after the parent's), "exec" (becomes itself with "plain"), "killed" (kills
-// itself after the events), "many" (a hundred thousand calls).
+// itself after the events), "many" (a hundred thousand calls), "many-killed" (both), "long" (until
+// it is ended).
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,8 +105,8 @@ int main(int argc, char** argv) {
     threads();
     return 0;
   }
-  talk(20, what == "intra");
-  if (what == "many") {
+  talk(what == "long" ? 100'000 : 20, what == "intra");
+  if (what.starts_with("many")) {
     for (int i = 0; i < 100'000; ++i) {
       call(11, false, std::chrono::microseconds{0});
     }
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
     ::execl(argv[0], argv[0], "plain", nullptr);
     return 1;
   }
-  if (what == "killed") {
+  if (what.ends_with("killed")) {
     ::kill(::getpid(), SIGKILL);
   }
   return 0;

@@ -47,13 +47,13 @@ TEST_F(File, begins_with_its_names_and_keeps_events_in_their_order) {
   ASSERT_EQ(recording.create(path(), 1 << 20, "first a=i\nsecond b=s\n"), "");
   Arguments number;
   number.add(42);
-  recording.append(0, number, false);
+  recording.append(0, number, Kind::event);
   Arguments text;
   text.add_text("abc");
-  recording.append(1, text, true);
+  recording.append(1, text, Kind::call);
 
   const std::string data = content();
-  EXPECT_EQ(data.substr(0, 8), "TAKTREC1");
+  EXPECT_EQ(data.substr(0, 8), "TAKTREC2");
   const auto names = at<std::uint32_t>(data, 52);
   EXPECT_EQ(names % alignment, 0U);
   EXPECT_EQ(data.substr(sizeof(Header), 10), "first a=i\n");
@@ -77,7 +77,7 @@ TEST_F(File, counts_what_has_no_space_and_keeps_what_it_has) {
   Arguments none;
   constexpr std::uint64_t many = 3000;
   for (std::uint64_t i = 0; i < many; ++i) {
-    recording.append(0, none, false);
+    recording.append(0, none, Kind::event);
   }
   const std::string data = content();
   EXPECT_EQ(data.size(), 64U << 10);
@@ -96,7 +96,7 @@ TEST_F(File, keeps_every_event_of_threads_that_write_at_once) {
       for (std::uint64_t k = 0; k < each; ++k) {
         Arguments one;
         one.add(k);
-        recording.append(0, one, false);
+        recording.append(0, one, Kind::event);
       }
     });
   }
@@ -115,6 +115,130 @@ TEST_F(File, keeps_every_event_of_threads_that_write_at_once) {
   EXPECT_EQ(events, threads * each);
 }
 
+// The arguments of the events of a ring, as a reader finds them: block by block.
+std::vector<std::uint64_t> in_ring(const std::string& data) {
+  const auto get = [&](std::size_t place, auto kind) {
+    std::memcpy(&kind, data.data() + place, sizeof kind);
+    return kind;
+  };
+  const auto ring = get(56, std::uint64_t{});
+  const auto end = get(64, std::uint64_t{});
+  const std::uint64_t blocks = (data.size() - ring) / block_bytes;
+  std::vector<std::uint64_t> found;
+  const std::uint64_t last = end / block_room;
+  for (std::uint64_t number = last < blocks ? 0 : last - blocks + 1; number <= last; ++number) {
+    const std::size_t begin = ring + number % blocks * block_bytes;
+    if (get(begin, std::uint64_t{}) != number + 1) {
+      continue;
+    }
+    std::size_t place = begin + 8;
+    while (place < begin + block_bytes) {
+      const auto bytes = get(place, std::uint32_t{});
+      const std::size_t left = begin + block_bytes - place;
+      const bool fits = bytes > 0 && bytes % 8 == 0 && bytes <= left;
+      if (fits && get(place + 4, std::uint16_t{}) == no_event) {
+        place += bytes;
+        continue;
+      }
+      const auto* const event = reinterpret_cast<const std::byte*>(data.data() + place);
+      const std::uint64_t at = number * block_room + place - begin - 8;
+      if (!fits || bytes < sizeof(EventHead) ||
+          get(place + offsetof(EventHead, check), std::uint32_t{}) != check_of(event, bytes, at)) {
+        place += 8;
+        continue;
+      }
+      found.push_back(get(place + sizeof(EventHead), std::uint64_t{}));
+      place += bytes;
+    }
+  }
+  return found;
+}
+
+TEST_F(File, keeps_names_and_the_newest_events_in_a_ring) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 512 << 10, "x a=i\n", Full::ring), "");
+  constexpr std::uint64_t many = 100'000;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    Arguments one;
+    one.add(i);
+    if (i % 7 == 0) {
+      one.add(i);  // of another length: blocks end within an event
+    }
+    if (i < 3) {
+      recording.append(0, one, Kind::name);
+    }
+    recording.append(0, one, Kind::event);
+  }
+  const std::string data = content();
+  EXPECT_EQ(at<std::uint64_t>(data, 24), 0U);  // none was dropped
+  EXPECT_EQ(at<std::uint64_t>(data, sizeof(Header) + 8 + sizeof(EventHead)), 0U);
+  const std::vector<std::uint64_t> found = in_ring(data);
+  ASSERT_GT(found.size(), 5000U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i], many - found.size() + i);
+  }
+}
+
+TEST_F(File, has_whole_events_only_in_a_ring_that_threads_write_at_once) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1, "x a=i\n", Full::ring), "");
+  constexpr int threads = 4;
+  constexpr std::uint64_t each = 20'000;
+  std::vector<std::thread> all;
+  for (std::uint64_t i = 0; i < threads; ++i) {
+    all.emplace_back([&recording, i] {
+      for (std::uint64_t k = 0; k < each; ++k) {
+        Arguments one;
+        one.add(i * each + k);
+        recording.append(0, one, Kind::event);
+      }
+    });
+  }
+  for (std::thread& one : all) {
+    one.join();
+  }
+  const std::vector<std::uint64_t> found = in_ring(content());
+  EXPECT_GT(found.size(), 3000U);
+  std::vector<std::uint64_t> last(threads);
+  for (const std::uint64_t one : found) {
+    ASSERT_LT(one, threads * each);
+    ASSERT_GE(one % each + 1, last[one / each]);  // those of one thread in their order
+    last[one / each] = one % each + 1;
+  }
+}
+
+TEST_F(File, records_only_names_while_it_pauses) {
+  const std::string control = folder_ + "/control";
+  const auto turn = [&](std::uint32_t on) {
+    const Control written{.magic = control_magic, .on = on, .unused = 0};
+    std::fstream stream{control, std::ios::binary | std::ios::out | std::ios::in};
+    if (!stream) {
+      stream.open(control, std::ios::binary | std::ios::out);
+    }
+    stream.write(reinterpret_cast<const char*>(&written), sizeof written);
+  };
+  turn(0);
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1 << 20, "x\n"), "");
+  recording.follow(folder_ + "/none");  // nothing to follow: everything is recorded
+  recording.follow(control);
+  Arguments none;
+  const auto events = [&] {
+    return (at<std::uint64_t>(content(), 16) - sizeof(Header) - 8) / sizeof(EventHead);
+  };
+  recording.append(0, none, Kind::event);
+  recording.append(0, none, Kind::call);
+  EXPECT_EQ(events(), 0U);
+  recording.append(0, none, Kind::name);
+  EXPECT_EQ(events(), 1U);
+  turn(1);
+  recording.append(0, none, Kind::event);
+  EXPECT_EQ(events(), 2U);
+  turn(0);
+  recording.append(0, none, Kind::event);
+  EXPECT_EQ(events(), 2U);
+}
+
 TEST_F(File, is_not_made_over_another_one_nor_where_there_is_no_folder) {
   Recording first;
   Recording second;
@@ -123,7 +247,7 @@ TEST_F(File, is_not_made_over_another_one_nor_where_there_is_no_folder) {
   EXPECT_FALSE(second.is_open());
   EXPECT_NE(second.create(folder_ + "/none/x", 1 << 20, "x\n"), "");
   Arguments none;
-  second.append(0, none, false);  // does nothing
+  second.append(0, none, Kind::event);  // does nothing
 }
 
 TEST(arguments, are_cut_where_they_have_no_room) {

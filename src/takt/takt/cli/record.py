@@ -13,11 +13,11 @@ from takt.cli.options import AsJson
 
 def record(
     command: Annotated[
-        list[str],
+        Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Argument(metavar="COMMAND…", help="Program to record, with its arguments, after --."),
-    ],
+    ] = None,
     out: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        Optional[Path],  # noqa: UP045
         typer.Option(
             "-o",
             "--out",
@@ -33,6 +33,27 @@ def record(
             help="Space of each process's recording. 64MiB hold about a million events.",
         ),
     ] = "64MiB",
+    ring: Annotated[
+        bool, typer.Option("--ring", help="Keep the newest events when the space is full.")
+    ] = False,
+    paused: Annotated[
+        bool, typer.Option("--paused", help="Record nothing until takt record --attach.")
+    ] = False,
+    attach: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FOLDER",
+            help="Record the running processes of this folder, until Ctrl-C, instead of a COMMAND.",
+        ),
+    ] = None,
+    length: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="End the recording after this time; the command continues.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Record a ROS 2 program and its children, unchanged: no rebuild, no LTTng, no root.
@@ -40,6 +61,9 @@ def record(
     Preloads a recorder into each process that the command starts. Records nodes, topics, timers,
     publications, takes, and the begin, end, CPU time, thread and core of every callback of rclcpp.
     The recording of a process survives its crash. Ctrl-C is for the command.
+
+    Names are recorded from the start. So the recording itself begins and ends at any time: start
+    the command with --paused, then record with --attach FOLDER as often as you like.
 
     Exit code: that of the command, 128 + N where signal N ended it; 1 where nothing was recorded;
     2 wrong use, or a program that cannot be recorded.
@@ -49,8 +73,8 @@ def record(
     from datetime import datetime, timezone
 
     from takt.cli.output import print_json, stderr, stdout
-    from takt.documents.units import parse_size
-    from takt.schedule.record.run import run
+    from takt.documents.units import parse_duration, parse_size
+    from takt.schedule.record import run
     from takt.schedule.record.show import show
     from takt.schedule.record.summary import summary
 
@@ -58,10 +82,26 @@ def record(
         space = parse_size(size)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--size") from None
-    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    folder = out or Path("recordings") / f"{Path(command[0]).name}-{stamp}"
-    code = run(command, folder, space)
-    document = summary(folder, command, code)
+    try:
+        seconds = parse_duration(length) / 1e9 if length else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from None
+    if attach is None:
+        if not command:
+            raise typer.BadParameter("name a COMMAND to record, or --attach FOLDER")
+        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+        folder = out or Path("recordings") / f"{Path(command[0]).name}-{stamp}"
+        how = run.How(size=space, ring=ring, paused=paused, seconds=seconds)
+        code = run.run(command, folder, how)
+    else:
+        if command or out or ring or paused:
+            raise typer.BadParameter(
+                "the recording has its command and folder", param_hint="--attach"
+            )
+        folder, code = attach, 0
+        stderr().print("recording; Ctrl-C ends it", markup=False)
+        run.attach(folder, seconds)
+    document = summary(folder, command or [], code)
     if as_json:
         print_json(document.model_dump(mode="json"))
     else:

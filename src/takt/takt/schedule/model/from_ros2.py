@@ -112,6 +112,10 @@ class Reading:
 
     def take(self, event: Event) -> None:
         """The next event."""
+        if event.name == recordings.PAUSE:  # what runs now ends unrecorded
+            self._running.clear()
+            self.messages.pause()
+            return
         self._span = (self._span[0] if self._span else event.time, event.time)
         if event.name == _KERNEL:
             self._switch(event)

@@ -2,13 +2,13 @@
 """Which message a callback was called with, from the events of tracetools.
 
 Between processes by the topic and the source time stamp, which the writer and the take have in
-common; within a process by the order in the buffer of the subscription; requests of services by
+common; within a process by the place in the buffer of the subscription; requests of services by
 the client and its sequence number. What a callback reads besides, no event says.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Hashable
 
 from takt.schedule.model.called import Call, Handle, Message
@@ -25,7 +25,7 @@ class Messages:
         self._clients: dict[Handle, str] = {}  # their numbers
         self._known: dict[Hashable, Message] = {}  # by what its take repeats
         self._latest: dict[Handle, tuple[Handle, Message]] = {}  # by thread, within the process
-        self._buffers: dict[Handle, deque[Message | None]] = defaultdict(deque)
+        self._buffers: dict[Handle, dict[object, Message]] = defaultdict(dict)  # by place
         self._going: dict[Handle, Message] = {}  # by thread, from rcl to rmw
         self._taken: dict[Handle, Message | None] = {}  # by thread
 
@@ -33,6 +33,11 @@ class Messages:
         """The next event; ``call``: the callback that runs in its thread."""
         if handler := getattr(self, f"_{name}", None):
             handler(event, call)
+
+    def pause(self) -> None:
+        """What threads do from now on is not recorded."""
+        for one in (self._latest, self._going, self._taken):
+            one.clear()
 
     def begins(self, call: Call, topic: str) -> None:
         """A callback of this topic begins: it was called with what its thread took last."""
@@ -113,15 +118,14 @@ class Messages:
             self._taken[event.thread] = self._known.get(key)
 
     def _rclcpp_ring_buffer_enqueue(self, event: Event, _: Call | None) -> None:
-        buffer = self._buffers[event.handle("buffer")]
-        if event.fields.get("overwritten") and buffer:
-            buffer.popleft()
-        within = self._latest.get(event.thread)
-        buffer.append(within[1] if within else None)
+        buffer, place = self._buffers[event.handle("buffer")], event.fields.get("index")
+        buffer.pop(place, None)
+        if (within := self._latest.get(event.thread)) is not None:
+            buffer[place] = within[1]
 
     def _rclcpp_ring_buffer_dequeue(self, event: Event, _: Call | None) -> None:
         buffer = self._buffers[event.handle("buffer")]
-        self._taken[event.thread] = buffer.popleft() if buffer else None
+        self._taken[event.thread] = buffer.pop(event.fields.get("index"), None)
 
     def _rclcpp_ring_buffer_clear(self, event: Event, _: Call | None) -> None:
         self._buffers[event.handle("buffer")].clear()

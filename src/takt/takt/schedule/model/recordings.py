@@ -9,23 +9,31 @@ from __future__ import annotations
 
 import heapq
 import mmap
+import operator
 import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 from takt.errors import TaktError, shortened
 from takt.schedule.model.event import Event, Value
+from takt.schedule.record import control
 
 SUFFIX = ".taktrecord"
-MAGIC = b"TAKTREC1"
-_HEADER = struct.Struct("<8sQQQqqiI")
+PAUSE = "takt:pause"
+MAGIC = b"TAKTREC2"
+_HEADER = struct.Struct("<8sQQQqqiIQQ")
 _HEAD = struct.Struct("<IHHqqII")
+_START = struct.Struct("<IH")
 _NUMBER = struct.Struct("<q")
 _ADDRESS = struct.Struct("<Q")
 _GID_BYTES = 16
 _MOST_EVENT_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 16  # of a ring, with its number
+BLOCK_ROOM = _BLOCK_BYTES - 8
+_NO_EVENT = 0xFFFF  # fills the end of a block
 # Threads take their place in the file before they take the time: so many events are sorted anew.
 _WINDOW = 4096
 
@@ -42,6 +50,9 @@ class Recording:
     dropped: int  # events for which there was no space
     size: int  # bytes that were written
     first: int  # byte of the first event
+    ring: int  # byte of its first block; 0: there is no ring
+    ring_end: int  # bytes of events that the ring was given
+    blocks: int  # of the ring
     kinds: list[tuple[str, list[tuple[str, str]]]]  # events: name, fields with their kinds
 
 
@@ -63,10 +74,17 @@ def read(file: Path) -> Recording:
             head = stream.read(_HEADER.size)
             if len(head) < _HEADER.size:
                 raise _damaged(file, "it has no header")
-            magic, space, end, dropped, monotonic, realtime, process, text = _HEADER.unpack(head)
+            magic, space, end, dropped, monotonic, realtime, process, text, ring, ring_end = (
+                _HEADER.unpack(head)
+            )
             if magic != MAGIC:
                 raise _damaged(file, "it begins otherwise than a recording")
-            size = min(end, space, file.stat().st_size)
+            there = file.stat().st_size
+            if ring and not _HEADER.size + text <= ring <= space:
+                raise _damaged(file, "its ring begins outside of it")
+            blocks = (space - ring) // _BLOCK_BYTES if ring else 0
+            used = ring + min(ring_end // BLOCK_ROOM + 2, blocks) * _BLOCK_BYTES
+            size = min(used if ring else end, space, there)
             names = stream.read(text)
     except OSError as error:
         raise TaktError(f"cannot read the recording: {error.strerror}", where=str(file)) from None
@@ -76,8 +94,10 @@ def read(file: Path) -> Recording:
     kinds = [_kind(file, line) for line in lines.decode("utf-8", "replace").splitlines()]
     program = arguments.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
     first = _HEADER.size + text
+    size = max(size, first)
+    kept = (ring, ring_end, blocks)
     return Recording(
-        file, process, program, monotonic, realtime, dropped, max(size, first), first, kinds
+        file, process, program, monotonic, realtime, dropped, size, first, *kept, kinds
     )
 
 
@@ -90,9 +110,14 @@ def _kind(file: Path, line: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def events(folder: Path) -> Iterator[Event]:
-    """The events of all processes of a folder, by time; raises TaktError for a damaged file."""
+    """The events of all processes of a folder, by time; raises TaktError for a damaged file.
+
+    An event PAUSE stands where the recording was paused.
+    """
     streams = [_sorted(one) for one in recordings(folder)]
-    return heapq.merge(*streams, key=lambda event: event.time)
+    ends = [end for _, end in control.stretches(folder) if end is not None]
+    pauses = iter([Event(end, PAUSE, {}) for end in ends])
+    return heapq.merge(*streams, pauses, key=lambda event: event.time)
 
 
 def _sorted(recording: Recording) -> Iterator[Event]:
@@ -111,25 +136,72 @@ def of(recording: Recording) -> Iterator[Event]:
         recording.file.open("rb") as stream,
         mmap.mmap(stream.fileno(), recording.size, access=mmap.ACCESS_READ) as data,
     ):
-        at = recording.first
-        while at + _HEAD.size <= recording.size:
-            size, event, core, time, cpu, thread, _ = _HEAD.unpack_from(data, at)
-            if size == 0:  # a thread was about to write it when the process ended: find the next
+        yield from _line(recording, data)
+        if recording.ring:
+            yield from _ring(recording, data)
+
+
+def _line(recording: Recording, data: mmap.mmap) -> Iterator[Event]:
+    """All events, or those before the ring."""
+    at = recording.first
+    end = min(recording.ring or recording.size, recording.size)
+    while at + _HEAD.size <= end:
+        size, event = _HEAD.unpack_from(data, at)[:2]
+        if size == 0:  # a thread was about to write it when the process ended: find the next
+            at += 8
+            continue
+        if size % 8 or not _HEAD.size <= size <= _MOST_EVENT_BYTES:
+            raise _damaged(recording.file, f"no event begins at byte {at}")
+        if event >= len(recording.kinds):
+            raise _damaged(recording.file, f"it does not name event {event}")
+        if at + size > end:
+            return
+        yield _event(recording, data, at)
+        at += size
+
+
+def _ring(recording: Recording, data: mmap.mmap) -> Iterator[Event]:
+    """Block by block, the oldest first; an event whose check is wrong was written over."""
+    last = recording.ring_end // BLOCK_ROOM
+    for number in range(max(0, last - recording.blocks + 1), last + 1):
+        begin = recording.ring + number % max(recording.blocks, 1) * _BLOCK_BYTES
+        end = begin + _BLOCK_BYTES
+        if end > recording.size or _ADDRESS.unpack_from(data, begin)[0] != number + 1:
+            continue
+        at = begin + 8
+        while at + 8 <= end:
+            size, event = _START.unpack_from(data, at)
+            fits = size > 0 and size % 8 == 0 and at + size <= end
+            if fits and event == _NO_EVENT:
+                at += size
+            elif (
+                fits
+                and size >= _HEAD.size
+                and event < len(recording.kinds)
+                and _is_whole(data[at : at + size], number * BLOCK_ROOM + at - begin - 8)
+            ):
+                yield _event(recording, data, at)
+                at += size
+            else:
                 at += 8
-                continue
-            if size % 8 or not _HEAD.size <= size <= _MOST_EVENT_BYTES:
-                raise _damaged(recording.file, f"no event begins at byte {at}")
-            if event >= len(recording.kinds):
-                raise _damaged(recording.file, f"it does not name event {event}")
-            if at + size > recording.size:
-                return
-            name, kinds = recording.kinds[event]
-            fields: dict[str, Value] = {"vpid": recording.process, "vtid": thread, "core": core}
-            if cpu >= 0:
-                fields["cpu_time"] = cpu
-            fields |= _fields(data[at + _HEAD.size : at + size], kinds)
-            yield Event(time, f"ros2:{name}", fields)
-            at += size
+
+
+def _is_whole(event: bytes, place: int) -> bool:
+    """As check_of() in recording.cpp computes it."""
+    words = memoryview(event).cast("Q")
+    check = words[3] >> 32
+    folded = reduce(operator.xor, words, place) ^ check << 32
+    return (folded ^ folded >> 32) & 0xFFFFFFFF == check
+
+
+def _event(recording: Recording, data: mmap.mmap, at: int) -> Event:
+    size, event, core, time, cpu, thread, _ = _HEAD.unpack_from(data, at)
+    name, kinds = recording.kinds[event]
+    fields: dict[str, Value] = {"vpid": recording.process, "vtid": thread, "core": core}
+    if cpu >= 0:
+        fields["cpu_time"] = cpu
+    fields |= _fields(data[at + _HEAD.size : at + size], kinds)
+    return Event(time, f"ros2:{name}", fields)
 
 
 def _fields(data: bytes, kinds: list[tuple[str, str]]) -> dict[str, Value]:

@@ -47,7 +47,9 @@ def program(command: Sequence[str]) -> str:
     return path
 
 
-def environment(folder: Path, size: int, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+def environment(
+    folder: Path, size: int, *, ring: bool = False, given: Mapping[str, str] = os.environ
+) -> dict[str, str]:
     """That of a recorded program: recordings in ``folder``, of ``size`` bytes each."""
     library = stacks.program(
         LIBRARY,
@@ -60,6 +62,7 @@ def environment(folder: Path, size: int, given: Mapping[str, str] = os.environ) 
         "LD_PRELOAD": f"{library}:{others}" if others else str(library),
         "TAKT_RECORD_FOLDER": str(folder.resolve()),
         "TAKT_RECORD_BYTES": str(size),
+        "TAKT_RECORD_FULL": "ring" if ring else "stop",
     }
 
 

@@ -6,36 +6,98 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from takt.errors import Failure
+from takt.errors import Failure, TaktError
 from takt.schedule.generate.files import new_folder
 from takt.schedule.model.recordings import SUFFIX, read
-from takt.schedule.record import preload
+from takt.schedule.record import control, preload
 
+_LOOK_S = 0.2
 FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 
 
-def run(command: Sequence[str], folder: Path, size: int) -> int:
+@dataclass(frozen=True)
+class How:
+    """What is recorded, and when."""
+
+    size: int = 64 << 20  # bytes of each process's recording
+    ring: bool = False  # whether the newest events are kept when it is full
+    paused: bool = False  # until takt record --attach
+    seconds: float | None = None  # None: to the end of the command
+
+
+def run(command: Sequence[str], folder: Path, how: How) -> int:
     """Runs it to its end and returns its exit code, as a shell does: 128 + the signal it died of.
 
     Raises TaktError, with nothing made, for a folder in use and a program that cannot be recorded.
     Ctrl-C is for the command: it ends as it does without the recorder.
     """
     program = preload.program(command)
-    environment = preload.environment(folder, size)
+    environment = preload.environment(folder, how.size, ring=how.ring)
     new_folder(folder)
+    control.create(folder, on=not how.paused)
     try:
         process = subprocess.Popen([program, *command[1:]], env=environment)
     except OSError as error:
         raise Failure(f"cannot start it: {error.strerror}", where=program) from None
     with _left_to(process):
-        code = process.wait()
+        try:
+            code = process.wait(timeout=how.seconds)
+        except subprocess.TimeoutExpired:
+            control.pause(folder)
+            code = process.wait()
+    control.pause(folder)
     shorten(folder)
     return 128 - code if code < 0 else code
+
+
+def attach(folder: Path, seconds: float | None) -> None:
+    """Records the running processes of a folder until Ctrl-C, their end, or so many seconds later.
+
+    Raises TaktError where none is running, or they are being recorded.
+    """
+    if not _running(folder):
+        raise TaktError(
+            "no process of this recording is running",
+            where=str(folder),
+            fix="start one: takt record --paused -o FOLDER -- COMMAND",
+        )
+    control.resume(folder)
+    end = None if seconds is None else time.monotonic() + seconds
+    try:
+        with _ending_by_signals():
+            while _running(folder) and (end is None or time.monotonic() < end):
+                left = _LOOK_S if end is None else min(_LOOK_S, end - time.monotonic())
+                time.sleep(max(0.0, left))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        control.pause(folder)
+
+
+def _running(folder: Path) -> bool:
+    return any(_runs(read(file).process) for file in folder.glob(f"*{SUFFIX}"))
+
+
+@contextmanager
+def _ending_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end it as Ctrl-C does."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {one: signal.signal(one, end) for one in FORWARDED}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 @contextmanager

@@ -10,8 +10,9 @@ import numpy as np
 
 from takt.errors import TaktError
 from takt.schedule.model.from_ros2 import seen
-from takt.schedule.model.recordings import Recording, of, recordings
+from takt.schedule.model.recordings import BLOCK_ROOM, Recording, of, recordings
 from takt.schedule.model.seen import SeenCallback
+from takt.schedule.record import control
 from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
 
 _NODE = "ros2:rcl_node_init"
@@ -19,7 +20,8 @@ _NODE = "ros2:rcl_node_init"
 
 def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocument:
     """Reads all recordings; raises TaktError where one is damaged."""
-    processes = [_process(one) for one in recordings(folder)]
+    found = recordings(folder)
+    processes = [_process(one) for one in found]
     notes = []
     if not processes:
         notes.append(
@@ -31,6 +33,10 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
             f"{dropped:,} events are missing: the recording was full; record for a shorter time "
             "or give more space (--size)"
         )
+    if any(one.ring and one.ring_end > one.blocks * BLOCK_ROOM for one in found):
+        notes.append("older events were overwritten: the recordings are rings")
+    if control.stretches(folder) and control.is_on(folder):
+        notes.append("the recording continues")
     callbacks: list[RecordedCallback] = []
     if processes:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from takt.errors import TaktError
 from takt.schedule.model.called import Call, Entity, Handle, Message
 from takt.schedule.model.from_ros2 import Reading, due, read_recording
 from takt.schedule.model.recordings import Recording, recordings
+from takt.schedule.record import control
 from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
 
 _HEADER = struct.Struct("<8sIIQqII24x")
@@ -57,7 +59,8 @@ def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -
     reading = read_recording(folder)
     if not any(entity.jobs for _, entity in reading.named()):
         reading.result(folder)  # it raises the error with the reason
-    made = _Made(reading, processes, deadlines)
+    begins = [begin for begin, _ in control.stretches(folder)]
+    made = _Made(reading, processes, deadlines, begins)
     with out.open("wb") as file:
         file.write(_header(processes))
         for kind, number, text in made.names():
@@ -84,8 +87,13 @@ class _Made:
     """Names and events; numbers in the order of their first use."""
 
     def __init__(
-        self, reading: Reading, processes: list[Recording], deadlines: Mapping[str, int] | None
+        self,
+        reading: Reading,
+        processes: list[Recording],
+        deadlines: Mapping[str, int] | None,
+        begins: list[int],
     ) -> None:
+        self._begins = begins  # of the stretches in which it was recorded
         self._tasks = [one for one in reading.named() if one[1].jobs]
         self._complete = {one.process for one in processes if not one.dropped}
         self._programs = {one.process: _short(one.program) for one in processes}
@@ -127,12 +135,14 @@ class _Made:
             jobs = list(range(len(calls)))
             if unknown := releases.count(None):
                 self._unknown[entity.topic] += unknown
-        before = -1
+        before, stretch = -1, 0
         for call, release, job in zip(calls, releases, jobs, strict=True):
             numbers[call] = task, job
             thread = self._threads.setdefault(call.thread, len(self._threads))
             gone = job - before - 1
             skips = entity.kind == "timer" and before >= 0 and call.thread[0] in self._complete
+            stretch, last = bisect(self._begins, call.begin), stretch
+            skips &= stretch == last  # while it paused, no release was recorded
             if skips and gone and release is not None:
                 first = release - gone * entity.period
                 self._add(first, Type.skip, thread, task, before + 1, gone)
