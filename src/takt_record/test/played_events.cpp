@@ -72,8 +72,12 @@ void talk(int times, bool intra) {
       ros_trace_rclcpp_intra_publish(address(30), address(40));
     } else {
       ros_trace_rcl_publish(address(30), address(40));
+      ros_trace_rmw_publish(address(31), address(40), i);  // its number stands for the time
     }
     ros_trace_callback_end(address(11));
+    if (!intra) {
+      ros_trace_rmw_take(address(21), address(41), i, true);
+    }
     call(intra ? 25 : 23, intra, std::chrono::microseconds{100});
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }

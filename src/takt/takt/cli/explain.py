@@ -12,7 +12,12 @@ from takt.cli.options import Against, AsJson
 
 
 def explain(
-    trace: Annotated[Path, typer.Argument(help="Trace file of an execution or a simulation.")],
+    trace: Annotated[
+        Path,
+        typer.Argument(
+            help="Trace file of an execution or a simulation, or a folder of takt record."
+        ),
+    ],
     html: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(metavar="FILE", help="Write an HTML report with charts of the latest jobs."),

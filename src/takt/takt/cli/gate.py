@@ -18,7 +18,8 @@ def gate(
         list[Path],
         typer.Argument(
             metavar="TRACE…",
-            help="Traces of executions or simulations, folders of such traces, or run folders.",
+            help="Traces of executions or simulations, folders of such traces, folders of takt "
+            "record, or run folders.",
         ),
     ],
     limits: Annotated[

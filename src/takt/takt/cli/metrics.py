@@ -14,7 +14,10 @@ from takt.cli.options import Against, AsJson
 def metrics(
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE…", help="Trace files of executions or simulations."),
+        typer.Argument(
+            metavar="TRACE…",
+            help="Trace files of executions or simulations, or folders of takt record.",
+        ),
     ],
     application: Against = None,
     as_json: AsJson = False,

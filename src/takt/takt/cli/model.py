@@ -13,7 +13,11 @@ from takt.cli.options import AsJson
 
 def model(
     trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="Trace of an application under Takt's executor.")
+        Path,
+        typer.Argument(
+            metavar="TRACE",
+            help="Trace of an application under Takt's executor, or a folder of takt record.",
+        ),
     ],
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10

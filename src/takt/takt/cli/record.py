@@ -99,8 +99,7 @@ def record(
                 "the recording has its command and folder", param_hint="--attach"
             )
         folder, code = attach, 0
-        stderr().print("recording; Ctrl-C ends it", markup=False)
-        run.attach(folder, seconds)
+        run.attach(folder, seconds, lambda: stderr().print("recording; Ctrl-C ends it"))
     document = summary(folder, command or [], code)
     if as_json:
         print_json(document.model_dump(mode="json"))

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def trace(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Trace file, named by Options::trace.")
+        Path,
+        typer.Argument(
+            metavar="TRACE",
+            help="Trace file, named by Options::trace, or a folder of takt record.",
+        ),
     ],
     perfetto: Annotated[
         Path | None,
@@ -30,7 +34,7 @@ def trace(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Summarise each task in a trace of the executor or the simulator.
+    """Summarise each task in a trace of the executor or the simulator, or in a recording.
 
     A response lasts from the intended release to the end of the job. The trace of a killed or
     running process is read as far as it was written.

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,10 +57,11 @@ def run(command: Sequence[str], folder: Path, how: How) -> int:
     return 128 - code if code < 0 else code
 
 
-def attach(folder: Path, seconds: float | None) -> None:
+def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> None:
     """Records the running processes of a folder until Ctrl-C, their end, or so many seconds later.
 
-    Raises TaktError where none is running, or they are being recorded.
+    ``begun`` is called when it records. Raises TaktError where no process is running, or they are
+    being recorded.
     """
     if not _running(folder):
         raise TaktError(
@@ -69,6 +70,7 @@ def attach(folder: Path, seconds: float | None) -> None:
             fix="start one: takt record --paused -o FOLDER -- COMMAND",
         )
     control.resume(folder)
+    begun()
     end = None if seconds is None else time.monotonic() + seconds
     try:
         with _ending_by_signals():
