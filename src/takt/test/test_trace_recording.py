@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import struct
 from pathlib import Path
 
@@ -160,6 +162,28 @@ def test_a_recording_is_judged_by_the_limits_of_an_application(tmp_path: Path) -
     folder = robot(tmp_path / "out")
     verdict = examine(folder, Limits(), application(folder)).verdict()
     assert verdict.outcome.value == "meets"
+
+
+def test_damaged_recordings_are_read_or_refused_but_no_other_error(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out", jobs=4)
+    whole = {file: file.read_bytes() for file in folder.glob("*.taktrecord")}
+    draw = random.Random(3)
+    extreme = [b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80", b"\0" * 8]
+    read = refused = 0
+    for number in range(150):
+        for file, content in whole.items():
+            data = bytearray(content)
+            first = 72 + struct.unpack_from("<I", data, 52)[0]
+            at = draw.randrange(first // 8, len(data) // 8) * 8
+            data[at : at + 8] = draw.choice(extreme)
+            file.write_bytes(data)
+            os.utime(file, ns=(number, number))
+        try:
+            summary(folder)
+            read += 1
+        except TaktError:
+            refused += 1
+    assert min(read, refused) > 20
 
 
 def test_folders_without_recordings_and_without_callbacks_are_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <utility>
 
 namespace takt_record {
 
@@ -153,7 +154,7 @@ void Recording::follow(const std::string& path) noexcept {
     return;
   }
   struct stat found {};
-  if (::fstat(file, &found) != 0 || found.st_size < static_cast<off_t>(sizeof(Control))) {
+  if (::fstat(file, &found) != 0 || std::cmp_less(found.st_size, sizeof(Control))) {
     ::close(file);
     return;
   }

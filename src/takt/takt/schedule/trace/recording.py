@@ -42,6 +42,7 @@ _RECORD = np.dtype(
     ]
 )
 _MOST = NONE - 1  # tasks, topics or threads
+_MOST_NUMBER = NO_DEADLINE
 _GENERAL = (
     "data that a callback reads besides the message it was called with: not in a recording",
     "deadlines: not in a recording; those of timers are their periods",
@@ -190,7 +191,9 @@ class _Made:
         topic: int = NONE,
         detail: int = 0,
     ) -> None:
-        self._rows.append((time, job, value, task, topic, thread, int(kind), detail))
+        # A damaged recording may have any time and period.
+        row = (_within(time), max(0, _within(job)), _within(value))
+        self._rows.append((*row, task, topic, thread, int(kind), detail))
 
     def names(self) -> Iterable[tuple[str, int, str]]:
         """Kind, number and text."""
@@ -229,6 +232,10 @@ def _described(name: str, entity: Entity) -> dict[str, object]:
         document |= {"kind": "message", "trigger": entity.topic}
     writes = {topic for call in entity.jobs for topic, _ in call.published}
     return document | ({"writes": sorted(writes)} if writes else {})
+
+
+def _within(number: int) -> int:
+    return min(max(number, -_MOST_NUMBER), _MOST_NUMBER)
 
 
 def _cpu(core: int) -> int:
