@@ -135,6 +135,7 @@ std::string Recording::create(const std::string& path, std::uint64_t bytes, std:
               std::min(text, names.size()));
   header->end.store(sizeof(Header) + text);
   limit_ = size;
+  blocks_ = 0;
   header_ = header;
   const std::uint64_t names_end =
       std::max(size / share_of_names, sizeof(Header) + text + least_bytes / 2);

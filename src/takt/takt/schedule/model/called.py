@@ -17,8 +17,6 @@ class Message:
     topic: str
     time: int
     maker: Call | None  # None: no callback was running in its thread
-    process: int
-    used: bool = False
 
 
 @dataclass(eq=False)

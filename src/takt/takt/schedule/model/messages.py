@@ -44,7 +44,7 @@ class Messages:
         self._latest.pop(call.thread, None)
         message = self._taken.pop(call.thread, None)
         if message is not None and message.topic == topic:
-            call.took, message.used = message, True
+            call.took = message
 
     def _rcl_publisher_init(self, event: Event, _: Call | None) -> None:
         topic = topic_name(str(event.fields.get("topic_name", "")))
@@ -100,7 +100,7 @@ class Messages:
             self._known[key] = self._make(event, topic, call)
 
     def _make(self, event: Event, topic: str, call: Call | None) -> Message:
-        message = Message(topic, event.time, call, event.process)
+        message = Message(topic, event.time, call)
         self.made.append(message)
         return message
 

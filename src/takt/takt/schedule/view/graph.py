@@ -16,7 +16,7 @@ from takt.schedule.view.figures import Latencies, Topic
 
 OUTSIDE = "not recorded"  # the node that writes what nobody in the trace does
 _WIDE, _HIGH = 190, 46  # of a box, px
-_STEP, _LINE = 280, 64  # from column to column, from box to box
+_STEP, _LINE = 300, 64  # from column to column, from box to box
 _SWEEPS = 6
 _LETTERS = 24  # of a name that a box has room for
 

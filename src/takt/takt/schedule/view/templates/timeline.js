@@ -47,8 +47,7 @@
     asked = false;
     const width = box.clientWidth, scale = window.devicePixelRatio || 1;
     at = draw.lay(shown, width);
-    tall.style.height = "0px";
-    const height = Math.min(at.height, Math.round(window.innerHeight * 0.7));
+    const height = Math.min(at.height, Math.floor(window.innerHeight * 0.7) - 2);
     if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
       [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
       canvas.style.height = `${height}px`;
