@@ -8,7 +8,9 @@ import random
 import struct
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from conftest import Takt
 from recording_files import BEGIN, MS, SENSOR, Process, robot
 
 from takt.errors import TaktError
@@ -146,6 +148,17 @@ def test_threads_stand_where_cores_do(tmp_path: Path) -> None:
         "core 3",
     }
     assert trace.path == tmp_path / "out"
+
+
+def test_perfetto_and_parquet_have_its_threads_and_callbacks(tmp_path: Path, takt: Takt) -> None:
+    robot(takt.folder / "out")
+    document = takt.json("trace", "out", "--perfetto", "out.pftrace", "--parquet", "tables")
+    assert (document["exit_code"], document["source"]) == (0, "recording")
+    content = (takt.folder / "out.pftrace").read_bytes()
+    for name in (b"threads", b"planning 22, thread 23", b"plan.subscription:/points"):
+        assert name in content
+    jobs = pq.read_table(takt.folder / "tables" / "jobs.parquet")
+    assert jobs.num_rows == 60
 
 
 def test_two_calls_in_one_period_are_two_jobs(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.trace.arrows import Arrows, Linked
-from takt.schedule.trace.file import NONE, Names, Step, Table, Trace, Type, chosen, told
+from takt.schedule.trace.file import NONE, RECORDING, Names, Step, Table, Trace, Type, chosen, told
 from takt.schedule.trace.packets import Packets
 from takt.schedule.trace.programs import Programs
 
@@ -80,7 +80,8 @@ class PerfettoExport:
         opened = gzip.open if compressed else open
         self._file = cast("IO[bytes]", opened(path, "wb"))  # closed by close()
         self._packets = Packets(self._file)
-        self._cores = self._packets.track("cores", 0)
+        name = "threads" if trace.source == RECORDING else "cores"  # what stands there
+        self._cores = self._packets.track(name, 0)
         self._tasks = self._packets.track("tasks", 1)
         self._core, self._task = _Declared(self._core_track), _Declared(self._task_track)
         self._marks = {kind: _Declared(self._mark_name(mark)) for kind, mark in _MARKS.items()}
