@@ -17,6 +17,7 @@ from takt.errors import TaktError
 from takt.judge.gate import examine
 from takt.judge.limits import Limits
 from takt.schedule.explain import explain
+from takt.schedule.explain.html import render
 from takt.schedule.metrics import measure
 from takt.schedule.model.model import model
 from takt.schedule.trace import file as files
@@ -78,6 +79,9 @@ def test_a_timer_has_its_period_as_deadline_or_that_of_the_application(tmp_path:
     late = {one.callback for one in found.details if one.missed}
     assert (found.misses, late) == (20, {"sensor.timer0"})
     assert any("stock executor" in one for one in found.remarks)
+    page = render(found)
+    assert "on sensors 11, thread 11" in page
+    assert "on core" not in page
 
 
 def test_releases_that_a_timer_left_out_are_skipped(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def render(explanation: Explanation) -> str:
     for number, late in enumerate(latest):
         by_callback.setdefault(late.callback, []).append((number, late))
     environment = page.environment("takt.schedule.explain")
-    charts = [_chart(late) for late in latest]
+    charts = [_chart(late, explanation.threads) for late in latest]
     return environment.get_template("explain.html.j2").render(
         explanation=explanation,
         causes=list(explanation.by_cause),
@@ -50,7 +50,7 @@ def render(explanation: Explanation) -> str:
     )
 
 
-def _chart(late: Late) -> dict[str, object]:
+def _chart(late: Late, threads: dict[int, str]) -> dict[str, object]:
     """One row a callback, in the order of appearance, the one that was late on top."""
     rows = [late.callback]
     rows += [
@@ -72,7 +72,7 @@ def _chart(late: Late) -> dict[str, object]:
                 "begin": bar.begin_us / 1000,
                 "length": (bar.end_us - bar.begin_us) / 1000,
                 "mine": bar.task == late.callback and bar.job == late.job,
-                "text": f"{bar.task}[{bar.job}] on core {bar.core}",
+                "text": f"{bar.task}[{bar.job}] on " + threads.get(bar.core, f"core {bar.core}"),
             }
             for bar in late.neighbourhood
         ],

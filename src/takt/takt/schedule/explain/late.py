@@ -200,6 +200,7 @@ class _Watching:
             callbacks=totals.late(),
             programs=[_program(*program, ns) for program, ns in self._held.most_common()],
             details=[late for _, _, late in ordered],
+            threads=self._names.threads(),
             remarks=self._all_remarks(totals),
         )
 

@@ -143,4 +143,5 @@ class Explanation(_Part):
     callbacks: list[CallbackLate]  # those with late jobs
     programs: list[Program] = []  # of all missed jobs, longest first
     details: list[Late]  # of all of them, or of those that were latest
+    threads: dict[int, str] = {}  # of a recording: they stand where a trace has cores
     remarks: list[str]

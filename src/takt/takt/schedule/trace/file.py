@@ -58,8 +58,16 @@ class Names:
 
     def core(self, number: int) -> str:
         """The name of a core; in a recording, of the thread that stands there."""
-        known = next(iter(self.values(f"thread.{number}")), None)
-        return known or f"core {number}"
+        return self.threads().get(number, f"core {number}")
+
+    def threads(self) -> dict[int, str]:
+        """Of a recording: the threads that stand where a trace of the executor has cores."""
+        found = {}
+        for one in self.attributes:
+            key, _, name = one.partition("=")
+            if key.startswith("thread.") and key[7:].isdecimal():
+                found[int(key[7:])] = name
+        return found
 
     def values(self, key: str) -> list[str]:
         """The attributes of one key."""
