@@ -37,6 +37,7 @@ COMMANDS = (
     "compare-executors",
     "execute",
     "record",
+    "spin",
     "model",
     "metrics",
     "gate",

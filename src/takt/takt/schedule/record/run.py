@@ -5,21 +5,28 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
 from types import FrameType
 
-from takt.errors import Failure, TaktError
+from takt.errors import TaktError
+from takt.network import stacks
+from takt.processes import foreground
+from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
 from takt.schedule.model.recordings import SUFFIX, read
-from takt.schedule.record import control, preload
+from takt.schedule.record import control
 
+LIBRARY = "libtakt_record.so"
+_FIX = (
+    "./takt --setup-only builds it if tracetools is found: source a ROS 2 installation, or use the "
+    "wheels"
+)
 _LOOK_S = 0.2
-FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -38,23 +45,32 @@ def run(command: Sequence[str], folder: Path, how: How) -> int:
     Raises TaktError, with nothing made, for a folder in use and a program that cannot be recorded.
     Ctrl-C is for the command: it ends as it does without the recorder.
     """
-    program = preload.program(command)
-    environment = preload.environment(folder, how.size, ring=how.ring)
+    path = program(command, "record")
+    environment = preloaded(stacks.program(LIBRARY, _FIX)) | {
+        "TAKT_RECORD_FOLDER": str(folder.resolve()),
+        "TAKT_RECORD_BYTES": str(how.size),
+        "TAKT_RECORD_FULL": "ring" if how.ring else "stop",
+    }
     new_folder(folder)
     control.create(folder, on=not how.paused)
-    try:
-        process = subprocess.Popen([program, *command[1:]], env=environment)
-    except OSError as error:
-        raise Failure(f"cannot start it: {error.strerror}", where=program) from None
-    with _left_to(process):
-        try:
-            code = process.wait(timeout=how.seconds)
-        except subprocess.TimeoutExpired:
-            control.pause(folder)
-            code = process.wait()
+    look = None if how.seconds is None else _pausing(folder, time.monotonic() + how.seconds)
+    code = foreground.run([path, *command[1:]], environment, look)
     control.pause(folder)
     shorten(folder)
-    return 128 - code if code < 0 else code
+    return code
+
+
+def _pausing(folder: Path, end: float) -> Callable[[int], None]:
+    """Looks whether the time is up, and then ends the recording; the program goes on."""
+    paused = False
+
+    def look(_process: int) -> None:
+        nonlocal paused
+        if not paused and time.monotonic() >= end:
+            control.pause(folder)
+            paused = True
+
+    return look
 
 
 def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> None:
@@ -94,23 +110,7 @@ def _ending_by_signals() -> Iterator[None]:
     def end(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {one: signal.signal(one, end) for one in FORWARDED}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-
-
-@contextmanager
-def _left_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Signals are for the process: the terminal sends it Ctrl-C, others are forwarded."""
-
-    def forward(number: int, _frame: FrameType | None) -> None:
-        process.send_signal(number)
-
-    before = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
-    before |= {one: signal.signal(one, forward) for one in FORWARDED}
+    before = {one: signal.signal(one, end) for one in foreground.FORWARDED}
     try:
         yield
     finally:

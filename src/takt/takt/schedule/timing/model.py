@@ -67,6 +67,24 @@ class TimingRule(Strict):
     )
 
 
+class ThreadRule(Strict):
+    """What is said of threads that do not run callbacks; of several rules the later ones count."""
+
+    name: str = Field(description="name of the thread, with * and ?: dds.udp.*")
+    program: str | None = Field(
+        None, description="name of its program, with * and ?: rviz2; default: any"
+    )
+    policy: Literal["fifo", "rr", "other"] | None = Field(
+        None, description="policy of the kernel; default: fifo where a priority is given"
+    )
+    priority: Priority | None = Field(
+        None, description="real-time priority; 98 is the highest; default: as it is"
+    )
+    cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
+        None, description="cores; default: as they are"
+    )
+
+
 class TimingFile(Strict):
     """A whole timing file."""
 
@@ -75,3 +93,6 @@ class TimingFile(Strict):
         None, description="cores for the callbacks; default: the executor's"
     )
     callbacks: list[TimingRule] = Field([], description="rules, applied in this order")
+    threads: list[ThreadRule] = Field(
+        [], description="rules for threads, applied in this order by takt spin"
+    )

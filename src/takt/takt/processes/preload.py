@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which programs the recorder can be preloaded into, and the environment that does it."""
+"""Which programs a library can be preloaded into, and the environment that does it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from takt.errors import TaktError
-from takt.network import stacks
 
-LIBRARY = "libtakt_record.so"
 _ELF = b"\x7fELF"
 _SIZES = struct.Struct("<54xHH")  # of a program header, and how many; ELF64, little endian
 _OFFSET = struct.Struct("<32xQ")
@@ -21,10 +19,11 @@ _INTERPRETER = 3  # PT_INTERP: the program is dynamically linked
 _HEAD_BYTES = 64
 
 
-def program(command: Sequence[str]) -> str:
+def program(command: Sequence[str], act: str) -> str:
     """The path of the command's program; raises TaktError where nothing can be preloaded into it.
 
-    A script is started by its interpreter, which is not looked at.
+    ``act``: what is done with the program, as a verb. A script is started by its interpreter, which
+    is not looked at.
     """
     path = shutil.which(command[0])
     if path is None:
@@ -34,36 +33,23 @@ def program(command: Sequence[str]) -> str:
         )
     mode = Path(path).stat().st_mode
     if mode & (stat.S_ISUID | stat.S_ISGID) or _has_capabilities(path):
-        raise _refused(
-            path,
+        why = (
             "it runs with the rights of another user or with capabilities, and the dynamic linker "
-            "ignores LD_PRELOAD for such programs",
-            "record the program that it starts, or a copy without these rights",
+            "ignores LD_PRELOAD for such programs"
         )
-    if _is_static(Path(path)):
-        raise _refused(
-            path, "it is statically linked", "record a program that is dynamically linked"
-        )
-    return path
+        fix = f"{act} the program that it starts, or a copy without these rights"
+    elif _is_static(Path(path)):
+        why = "it is statically linked"
+        fix = f"{act} a program that is dynamically linked"
+    else:
+        return path
+    raise TaktError(f"cannot {act} this program: {why}", where=path, fix=fix)
 
 
-def environment(
-    folder: Path, size: int, *, ring: bool = False, given: Mapping[str, str] = os.environ
-) -> dict[str, str]:
-    """That of a recorded program: recordings in ``folder``, of ``size`` bytes each."""
-    library = stacks.program(
-        LIBRARY,
-        "./takt --setup-only builds it if tracetools is found: source a ROS 2 installation, or use "
-        "the wheels",
-    )
+def preloaded(library: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment with the library before all others that are preloaded already."""
     others = given.get("LD_PRELOAD", "")
-    return {
-        **given,
-        "LD_PRELOAD": f"{library}:{others}" if others else str(library),
-        "TAKT_RECORD_FOLDER": str(folder.resolve()),
-        "TAKT_RECORD_BYTES": str(size),
-        "TAKT_RECORD_FULL": "ring" if ring else "stop",
-    }
+    return {**given, "LD_PRELOAD": f"{library}:{others}" if others else str(library)}
 
 
 def _has_capabilities(path: str) -> bool:
@@ -89,7 +75,3 @@ def _is_static(path: Path) -> bool:
         int.from_bytes(headers[at : at + 4], "little") for at in range(0, len(headers), size or 1)
     ]
     return _INTERPRETER not in kinds
-
-
-def _refused(path: str, why: str, fix: str) -> TaktError:
-    return TaktError(f"cannot record this program: {why}", where=path, fix=fix)

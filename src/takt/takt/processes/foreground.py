@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that runs in the place of the tool: terminal, signals and exit code are its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+from takt.errors import Failure
+
+FORWARDED = (signal.SIGTERM, signal.SIGHUP)
+
+
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    look: Callable[[int], object] | None = None,
+    every_s: float = 0.1,
+) -> int:
+    """Runs it to its end and returns its exit code, as a shell does: 128 + the signal it died of.
+
+    ``look`` gets its number at its start and then at this interval. Ctrl-C is for the program.
+    """
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise Failure(f"cannot start it: {error.strerror}", where=command[0]) from None
+    with _left_to(process):
+        code = None
+        while code is None:
+            if look:
+                look(process.pid)
+            try:
+                code = process.wait(every_s if look else None)
+            except subprocess.TimeoutExpired:
+                continue
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def _left_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Signals are for the process: the terminal sends it Ctrl-C, others are forwarded."""
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        process.send_signal(number)
+
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
+    before |= {one: signal.signal(one, forward) for one in FORWARDED}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

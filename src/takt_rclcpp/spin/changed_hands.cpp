@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "changed_hands.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <rclcpp/logging.hpp>
+
+namespace takt_rclcpp::spin {
+namespace {
+
+thread_local bool passing = false;
+
+void add(rclcpp::Executor& to, const NodePointer& node, const GroupPointer& group, bool notify) {
+  if (group) {
+    to.add_callback_group(group, node, notify);
+  } else {
+    to.add_node(node, notify);
+  }
+}
+
+void remove(rclcpp::Executor& from, const NodePointer& node, const GroupPointer& group,
+            bool notify) {
+  if (group) {
+    from.remove_callback_group(group, notify);
+  } else {
+    from.remove_node(node, notify);
+  }
+}
+
+}  // namespace
+
+Passing::Passing() noexcept : before_{std::exchange(passing, true)} {}
+Passing::~Passing() {
+  passing = before_;
+}
+bool Passing::on() noexcept {
+  return passing;
+}
+
+std::shared_ptr<SchedulingExecutor> ChangedHands::other() {
+  const std::lock_guard lock{mutex_};
+  return other_;
+}
+
+void ChangedHands::add_node(const NodePointer& node, bool notify, const Stock& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto to = other()) {
+    const Passing straight;
+    to->add_node(node, notify);
+  } else {
+    stock();
+  }
+  const std::lock_guard lock{mutex_};
+  members_.push_back({.node = node, .group = {}});
+}
+
+void ChangedHands::remove_node(const NodePointer& node, bool notify, const Stock& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto from = other()) {
+    const Passing straight;
+    from->remove_node(node, notify);
+  } else {
+    stock();
+  }
+  forget(node, nullptr);
+}
+
+void ChangedHands::add_group(const GroupPointer& group, const NodePointer& node, bool notify,
+                             const Stock& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto to = other()) {
+    const Passing straight;
+    to->add_callback_group(group, node, notify);
+  } else {
+    stock();
+  }
+  const std::lock_guard lock{mutex_};
+  members_.push_back({.node = node, .group = group, .alone = true});
+}
+
+void ChangedHands::remove_group(const GroupPointer& group, bool notify, const Stock& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto from = other()) {
+    const Passing straight;
+    from->remove_callback_group(group, notify);
+  } else {
+    stock();
+  }
+  forget(nullptr, group);
+}
+
+Groups ChangedHands::groups(Takeover::AskGroups which, const std::function<Groups()>& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto asked = other()) {
+    const Passing straight;
+    return (asked.get()->*which)();
+  }
+  return stock();
+}
+
+void ChangedHands::cancel(const Stock& stock) {
+  const std::shared_lock held{hands_};
+  if (const auto to = other()) {
+    const Passing straight;
+    to->cancel();
+  } else {
+    stock();
+  }
+}
+
+void ChangedHands::forget(const NodePointer& node, const GroupPointer& group) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(members_, [&](const Member& one) {
+    return one.alone ? group && one.group.lock() == group : node && one.node.lock() == node;
+  });
+}
+
+std::vector<std::pair<NodePointer, GroupPointer>> ChangedHands::members() {
+  const std::lock_guard lock{mutex_};
+  std::vector<std::pair<NodePointer, GroupPointer>> there;
+  std::erase_if(members_, [&](const Member& one) {
+    NodePointer node = one.node.lock();
+    GroupPointer group = one.group.lock();
+    if (one.alone ? group == nullptr : node == nullptr) {
+      return true;
+    }
+    there.emplace_back(std::move(node), std::move(group));
+    return false;
+  });
+  return there;
+}
+
+std::vector<std::string> ChangedHands::names() {
+  std::vector<std::string> found;
+  for (const auto& [node, group] : members()) {
+    const std::string name = node ? node->get_fully_qualified_name() : "";
+    if (!name.empty() && std::find(found.begin(), found.end(), name) == found.end()) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
+rclcpp::Context::SharedPtr ChangedHands::context() {
+  for (const auto& [node, group] : members()) {
+    if (node) {
+      return node->get_context();
+    }
+  }
+  return nullptr;
+}
+
+std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
+                                              std::shared_ptr<SchedulingExecutor> other) {
+  const std::unique_lock held{hands_};
+  const Passing straight;
+  const auto all = members();
+  std::size_t given = 0;
+  std::optional<std::string> fault;
+  try {
+    for (const auto& [node, group] : all) {
+      remove(from, node, group, false);
+      ++given;
+      add(*other, node, group, false);
+    }
+    const auto is_there = [](const auto& group) { return !group.expired(); };
+    const Groups left = from.get_all_callback_groups();
+    if (std::any_of(left.begin(), left.end(), is_there)) {
+      fault = "it has nodes that were added in a way that is not known here";
+    }
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
+  if (fault) {
+    for (std::size_t i = 0; i < given; ++i) {
+      const auto& [node, group] = all[i];
+      try {
+        remove(*other, node, group, false);
+      } catch (const std::exception&) {  // the last one may not have come there
+      }
+      add(from, node, group, false);
+    }
+    return fault;
+  }
+  const std::lock_guard lock{mutex_};
+  other_ = std::move(other);
+  return {};
+}
+
+void ChangedHands::take_back(rclcpp::Executor& from, bool keep) noexcept {
+  const std::unique_lock held{hands_};
+  const Passing straight;
+  std::shared_ptr<SchedulingExecutor> former;
+  {
+    const std::lock_guard lock{mutex_};
+    former = std::move(other_);
+  }
+  for (const auto& [node, group] : members()) {
+    try {
+      remove(*former, node, group, false);
+      if (!keep) {
+        add(from, node, group, false);
+      }
+    } catch (const std::exception& error) {
+      RCLCPP_ERROR(rclcpp::get_logger("takt"), "a node did not come back to its executor: %s",
+                   error.what());
+    }
+  }
+}
+
+}  // namespace takt_rclcpp::spin

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The nodes and groups of one executor of rclcpp, and Takt's executor that has them while spin()
+// runs.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takeover.hpp"
+#include "takt/rclcpp/scheduling_executor.hpp"
+
+namespace takt_rclcpp::spin {
+
+// While it lives, calls of this thread go straight to the executor that they name.
+class Passing {
+ public:
+  Passing() noexcept;
+  ~Passing();
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+  Passing(Passing&&) = delete;
+  Passing& operator=(Passing&&) = delete;
+  [[nodiscard]] static bool on() noexcept;
+
+ private:
+  bool before_;
+};
+
+class ChangedHands {
+ public:
+  using Stock = Takeover::Stock;
+
+  void add_node(const NodePointer& node, bool notify, const Stock& stock);
+  void remove_node(const NodePointer& node, bool notify, const Stock& stock);
+  void add_group(const GroupPointer& group, const NodePointer& node, bool notify,
+                 const Stock& stock);
+  void remove_group(const GroupPointer& group, bool notify, const Stock& stock);
+  Groups groups(Takeover::AskGroups which, const std::function<Groups()>& stock);
+  void cancel(const Stock& stock);
+
+  /// Names of the nodes that are there, also of those whose groups were added.
+  [[nodiscard]] std::vector<std::string> names();
+  /// Of the nodes; null: there is none.
+  [[nodiscard]] rclcpp::Context::SharedPtr context();
+
+  /// Gives all to `other`. Returns why not: then `from` has all of them again.
+  [[nodiscard]] std::optional<std::string> give(rclcpp::Executor& from,
+                                                std::shared_ptr<SchedulingExecutor> other);
+  /// Takes all back. `keep`: they are of no executor afterwards.
+  void take_back(rclcpp::Executor& from, bool keep) noexcept;
+
+ private:
+  struct Member {
+    NodePointer::weak_type node;
+    GroupPointer::weak_type group;  // of a group that was added by itself
+    bool alone = false;             // it is one
+  };
+  [[nodiscard]] std::vector<std::pair<NodePointer, GroupPointer>> members();
+  void forget(const NodePointer& node, const GroupPointer& group);
+  [[nodiscard]] std::shared_ptr<SchedulingExecutor> other();
+
+  std::shared_mutex hands_;  // exclusively: while they change
+  std::mutex mutex_;         // of the two below
+  std::vector<Member> members_;
+  std::shared_ptr<SchedulingExecutor> other_;
+};
+
+}  // namespace takt_rclcpp::spin

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands before rclcpp in a process: the functions of its executors that matter, by their own
+// names. The dynamic linker finds these first, for calls of the program, for rclcpp's own (unless
+// it was linked with -Bsymbolic) and for the entries of the classes' virtual tables.
+#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
+#include <rclcpp/executors/multi_threaded_executor.hpp>
+#include <rclcpp/executors/single_threaded_executor.hpp>
+#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
+
+#include "opened.hpp"
+#include "takeover.hpp"
+
+namespace takt_rclcpp::spin {
+namespace {
+
+using rclcpp::Executor;
+using Handler = std::function<void(const std::exception&)>;
+
+void spin(Executor* executor, const Takeover::Spin& how, const Next<void(Executor*)>& next) {
+  if (Takeover* const other = takeover(next.address())) {
+    other->spin(*executor, how, [&] { next(executor); });
+  } else {
+    next(executor);
+  }
+}
+
+}  // namespace
+}  // namespace takt_rclcpp::spin
+
+// NOLINTBEGIN(performance-unnecessary-value-param): rclcpp's signatures
+namespace rclcpp {
+
+using takt_rclcpp::GroupArgument;
+using takt_rclcpp::Groups;
+using takt_rclcpp::NodeArgument;
+using takt_rclcpp::Takeover;
+using takt_rclcpp::spin::Next;
+using takt_rclcpp::spin::takeover;
+
+#if RCLCPP_VERSION_GTE(32, 0, 0)
+#define TAKT_NODE "RKSt10shared_ptrINS_15node_interfaces17NodeBaseInterfaceEE"
+#define TAKT_GROUP "RKSt10shared_ptrINS_13CallbackGroupEE"
+#else
+#define TAKT_NODE "St10shared_ptrINS_15node_interfaces17NodeBaseInterfaceEE"
+#define TAKT_GROUP "St10shared_ptrINS_13CallbackGroupEE"
+#endif
+
+// What all classes share, with each name behind `mangled`.
+#define TAKT_STANDS_BEFORE(Class, mangled, groups_mangled)                                         \
+  void Class::add_node(NodeArgument node, bool notify) {                                           \
+    static const Next<void(Class*, NodeArgument, bool)> next{mangled "8add_nodeE" TAKT_NODE "b"};  \
+    Takeover* const other = takeover(next.address());                                              \
+    other ? other->add_node(*this, node, notify, [&] { next(this, node, notify); })                \
+          : next(this, node, notify);                                                              \
+  }                                                                                                \
+  void Class::remove_node(NodeArgument node, bool notify) {                                        \
+    static const Next<void(Class*, NodeArgument, bool)> next{mangled                               \
+                                                             "11remove_nodeE" TAKT_NODE "b"};      \
+    Takeover* const other = takeover(next.address());                                              \
+    other ? other->remove_node(*this, node, notify, [&] { next(this, node, notify); })             \
+          : next(this, node, notify);                                                              \
+  }                                                                                                \
+  void Class::add_callback_group(GroupArgument group, NodeArgument node, bool notify) {            \
+    static const Next<void(Class*, GroupArgument, NodeArgument, bool)> next{                       \
+        mangled "18add_callback_groupE" groups_mangled "b"};                                       \
+    Takeover* const other = takeover(next.address());                                              \
+    other ? other->add_group(*this, group, node, notify,                                           \
+                             [&] { next(this, group, node, notify); })                             \
+          : next(this, group, node, notify);                                                       \
+  }                                                                                                \
+  void Class::remove_callback_group(GroupArgument group, bool notify) {                            \
+    static const Next<void(Class*, GroupArgument, bool)> next{                                     \
+        mangled "21remove_callback_groupE" TAKT_GROUP "b"};                                        \
+    Takeover* const other = takeover(next.address());                                              \
+    other ? other->remove_group(*this, group, notify, [&] { next(this, group, notify); })          \
+          : next(this, group, notify);                                                             \
+  }                                                                                                \
+  Groups Class::get_all_callback_groups() {                                                        \
+    static const Next<Groups(Class*)> next{mangled "23get_all_callback_groupsEv"};                 \
+    Takeover* const other = takeover(next.address());                                              \
+    return other ? other->groups(*this, &Executor::get_all_callback_groups,                        \
+                                 [&] { return next(this); })                                       \
+                 : next(this);                                                                     \
+  }                                                                                                \
+  Groups Class::get_manually_added_callback_groups() {                                             \
+    static const Next<Groups(Class*)> next{mangled "34get_manually_added_callback_groupsEv"};      \
+    Takeover* const other = takeover(next.address());                                              \
+    return other ? other->groups(*this, &Executor::get_manually_added_callback_groups,             \
+                                 [&] { return next(this); })                                       \
+                 : next(this);                                                                     \
+  }                                                                                                \
+  Groups Class::get_automatically_added_callback_groups_from_nodes() {                             \
+    static const Next<Groups(Class*)> next{                                                        \
+        mangled "50get_automatically_added_callback_groups_from_nodesEv"};                         \
+    Takeover* const other = takeover(next.address());                                              \
+    return other ? other->groups(*this,                                                            \
+                                 &Executor::get_automatically_added_callback_groups_from_nodes,    \
+                                 [&] { return next(this); })                                       \
+                 : next(this);                                                                     \
+  }                                                                                                \
+  void Class::cancel() {                                                                           \
+    static const Next<void(Class*)> next{mangled "6cancelEv"};                                     \
+    Takeover* const other = takeover(next.address());                                              \
+    other ? other->cancel(*this, [&] { next(this); }) : next(this);                                \
+  }
+
+#if RCLCPP_VERSION_GTE(32, 0, 0)
+TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
+                   "RKSt10shared_ptrINS_13CallbackGroupEERKS1_INS_15node_interfaces"
+                   "17NodeBaseInterfaceEE")
+#else
+TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
+                   TAKT_GROUP "S1_INS_15node_interfaces17NodeBaseInterfaceEE")
+#endif
+
+namespace executors {
+
+#if RCLCPP_VERSION_GTE(32, 0, 0)
+TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
+                   "RKSt10shared_ptrINS_13CallbackGroupEERKS2_INS_15node_interfaces"
+                   "17NodeBaseInterfaceEE")
+#else
+TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
+                   TAKT_GROUP "S2_INS_15node_interfaces17NodeBaseInterfaceEE")
+#endif
+
+void SingleThreadedExecutor::spin() {
+  static const Next<void(Executor*)> next{"_ZN6rclcpp9executors22SingleThreadedExecutor4spinEv"};
+  takt_rclcpp::spin::spin(this, {.executor = "SingleThreadedExecutor"}, next);
+}
+
+void MultiThreadedExecutor::spin() {
+  static const Next<void(Executor*)> next{"_ZN6rclcpp9executors21MultiThreadedExecutor4spinEv"};
+  takt_rclcpp::spin::spin(
+      this, {.executor = "MultiThreadedExecutor", .threads = number_of_threads_}, next);
+}
+
+void MultiThreadedExecutor::run(std::size_t thread) {
+  static const Next<void(MultiThreadedExecutor*, std::size_t)> next{
+      "_ZN6rclcpp9executors21MultiThreadedExecutor3runEm"};
+  Takeover* const other = takeover(next.address());
+  other ? other->run(*this, "MultiThreadedExecutor", [&] { next(this, thread); })
+        : next(this, thread);
+}
+
+void EventsCBGExecutor::spin() {
+  static const Next<void(Executor*)> next{"_ZN6rclcpp9executors17EventsCBGExecutor4spinEv"};
+  takt_rclcpp::spin::spin(this,
+                          {.executor = "EventsCBGExecutor",
+                           .threads = number_of_threads_,
+                           .ends_with_context = true},
+                          next);
+}
+
+void EventsCBGExecutor::spin(const std::function<void(const std::exception&)>& handler) {
+  static const Next<void(EventsCBGExecutor*, const std::function<void(const std::exception&)>&)>
+      next{"_ZN6rclcpp9executors17EventsCBGExecutor4spinERKSt8functionIFvRKSt9exceptionEE"};
+  Takeover* const other = takeover(next.address());
+  other ? other->spin(*this,
+                      {.executor = "EventsCBGExecutor",
+                       .threads = number_of_threads_,
+                       .ends_with_context = true,
+                       .handler = &handler},
+                      [&] { next(this, handler); })
+        : next(this, handler);
+}
+
+void EventsCBGExecutor::run(std::size_t thread, bool block) {
+  static const Next<void(EventsCBGExecutor*, std::size_t, bool)> next{
+      "_ZN6rclcpp9executors17EventsCBGExecutor3runEmb"};
+  Takeover* const other = takeover(next.address());
+  other ? other->run(*this, "EventsCBGExecutor", [&] { next(this, thread, block); })
+        : next(this, thread, block);
+}
+
+}  // namespace executors
+
+namespace experimental::executors {
+
+void EventsExecutor::spin() {
+  static const Next<void(Executor*)> next{
+      "_ZN6rclcpp12experimental9executors14EventsExecutor4spinEv"};
+  takt_rclcpp::spin::spin(this, {.executor = "EventsExecutor"}, next);
+}
+
+}  // namespace experimental::executors
+}  // namespace rclcpp
+// NOLINTEND(performance-unnecessary-value-param)
+
+// The destructor of every executor, called by those of the classes below it. As a function: what
+// C++ writes of a destructor would take the base class to pieces here.
+extern "C" __attribute__((visibility("default"))) void _ZN6rclcpp8ExecutorD2Ev(
+    rclcpp::Executor* executor) {
+  static const takt_rclcpp::spin::Next<void(rclcpp::Executor*)> next{"_ZN6rclcpp8ExecutorD2Ev"};
+  if (takt_rclcpp::Takeover* const other = takt_rclcpp::spin::takeover(next.address())) {
+    other->forget(*executor);
+  }
+  next(executor);
+}
