@@ -155,30 +155,35 @@ std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
   const std::unique_lock held{hands_};
   const Passing straight;
   const auto all = members();
+  std::size_t taken = 0;
   std::size_t given = 0;
   std::optional<std::string> fault;
   try {
     for (const auto& [node, group] : all) {
       remove(from, node, group, false);
-      ++given;
-      add(*other, node, group, false);
+      ++taken;
     }
-    const auto is_there = [](const auto& group) { return !group.expired(); };
+    // Removed nodes are let go of only when it looks at what it has.
     const Groups left = from.get_all_callback_groups();
+    const auto is_there = [](const auto& group) { return !group.expired(); };
     if (std::any_of(left.begin(), left.end(), is_there)) {
       fault = "it has nodes that were added in a way that is not known here";
+    } else {
+      for (const auto& [node, group] : all) {
+        add(*other, node, group, false);
+        ++given;
+      }
     }
   } catch (const std::exception& error) {
     fault = error.what();
   }
   if (fault) {
     for (std::size_t i = 0; i < given; ++i) {
-      const auto& [node, group] = all[i];
-      try {
-        remove(*other, node, group, false);
-      } catch (const std::exception&) {  // the last one may not have come there
-      }
-      add(from, node, group, false);
+      remove(*other, all[i].first, all[i].second, false);
+    }
+    static_cast<void>(other->get_all_callback_groups());
+    for (std::size_t i = 0; i < taken; ++i) {
+      add(from, all[i].first, all[i].second, false);
     }
     return fault;
   }
@@ -195,16 +200,20 @@ void ChangedHands::take_back(rclcpp::Executor& from, bool keep) noexcept {
     const std::lock_guard lock{mutex_};
     former = std::move(other_);
   }
-  for (const auto& [node, group] : members()) {
-    try {
-      remove(*former, node, group, false);
-      if (!keep) {
-        add(from, node, group, false);
+  const auto each = [all = members()](const auto& act) {
+    for (const auto& [node, group] : all) {
+      try {
+        act(node, group);
+      } catch (const std::exception& error) {
+        RCLCPP_ERROR(rclcpp::get_logger("takt"), "a node did not come back to its executor: %s",
+                     error.what());
       }
-    } catch (const std::exception& error) {
-      RCLCPP_ERROR(rclcpp::get_logger("takt"), "a node did not come back to its executor: %s",
-                   error.what());
     }
+  };
+  each([&](const auto& node, const auto& group) { remove(*former, node, group, false); });
+  static_cast<void>(former->get_all_callback_groups());
+  if (!keep) {
+    each([&](const auto& node, const auto& group) { add(from, node, group, false); });
   }
 }
 

@@ -280,7 +280,9 @@ void two(Executor& executor, const std::string& name) {
 
 void twice(Executor& executor) {
   const auto node = std::make_shared<Node>("node");
-  const auto timer = node->create_wall_timer(5ms, [&] {
+  rclcpp::TimerBase::SharedPtr timer;
+  timer = node->create_wall_timer(5ms, [&] {
+    timer->cancel();
     for (const auto& spin :
          {std::function<void()>{[&] { executor.spin(); }}, {[&] { executor.spin_some(); }}}) {
       try {
@@ -301,13 +303,14 @@ void twice(Executor& executor) {
 // One thread never runs two callbacks at once, nor one within another, of any nodes or groups.
 void alone(Executor& executor) {
   std::vector<std::shared_ptr<Node>> nodes;
+  std::vector<rclcpp::CallbackGroup::SharedPtr> groups;
   std::vector<rclcpp::TimerBase::SharedPtr> timers;
   std::atomic<int> inside{0};
   std::atomic<int> overlaps{0};
   std::atomic<int> calls{0};
   for (int i = 0; i < 3; ++i) {
     nodes.push_back(std::make_shared<Node>("node" + std::to_string(i)));
-    const auto group = nodes.back()->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+    groups.push_back(nodes.back()->create_callback_group(rclcpp::CallbackGroupType::Reentrant));
     for (const auto period : {1ms, 3ms}) {
       timers.push_back(nodes.back()->create_wall_timer(
           period,
@@ -321,7 +324,7 @@ void alone(Executor& executor) {
               executor.cancel();
             }
           },
-          group));
+          groups.back()));
     }
     executor.add_node(nodes.back());
   }
