@@ -4,6 +4,7 @@
 // runs.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,6 +55,8 @@ class ChangedHands {
                                                 std::shared_ptr<SchedulingExecutor> other);
   /// Takes all back. `keep`: they are of no executor afterwards.
   void take_back(rclcpp::Executor& from, bool keep) noexcept;
+
+  std::atomic<bool> spins{false};  ///< From before they are given until they are back.
 
  private:
   struct Member {

@@ -103,10 +103,10 @@ class Spinning final : public Takeover {
       }
       return;
     }
-    if (Open::spins(executor).exchange(true)) {
+    const auto hands = hands_of(executor);
+    if (Open::spins(executor).load() || hands->spins.exchange(true)) {
       throw std::runtime_error{"spin() called while already spinning"};
     }
-    const auto hands = hands_of(executor);
     std::optional<std::string> fault;
     std::exception_ptr error;
     try {
@@ -114,7 +114,7 @@ class Spinning final : public Takeover {
     } catch (...) {
       error = std::current_exception();
     }
-    Open::spins(executor).store(false);
+    hands->spins.store(false);
     if (error) {
       std::rethrow_exception(error);
     }
@@ -230,6 +230,8 @@ class Spinning final : public Takeover {
     if (auto fault = hands.give(executor, other)) {
       return fault;
     }
+    // Set only here: an executor that spins does not let go of what its wait set has.
+    Open::spins(executor).store(true);
     std::optional<std::string> fault;
     std::exception_ptr error;
     try {
@@ -239,6 +241,7 @@ class Spinning final : public Takeover {
     } catch (...) {
       error = std::current_exception();
     }
+    Open::spins(executor).store(false);
     const auto context = hands.context();
     hands.take_back(executor, how.ends_with_context && context && !context->is_valid());
     tell_of_unmatched(timed);
