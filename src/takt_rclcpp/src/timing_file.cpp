@@ -38,7 +38,8 @@ class Reader : Values {
 
  private:
   [[nodiscard]] TimingFile read(const YAML::Node& root) const {
-    expect_map(root, {"policy", "cpus", "callbacks"});
+    // `takt spin` sets the threads, and reads what is said of them.
+    expect_map(root, {"policy", "cpus", "callbacks", "threads"});
     TimingFile result;
     if (const YAML::Node policy = root["policy"]) {
       try {

@@ -66,7 +66,9 @@ def run(command: Sequence[str], executor: str | None, timing_file: Path | None) 
 def _notes(executor: str | None, timing: TimingFile, threads: Threads) -> list[str]:
     report = threads.report
     notes = []
-    if executor and not report.replaced:
+    if executor and report.kept and not report.replaced:
+        notes.append("no executor was replaced; each process has printed the reason")
+    elif executor and not report.replaced:
         notes.append(
             "no executor was replaced: no process of the command spins an executor of rclcpp, or "
             "its rclcpp is linked in statically"

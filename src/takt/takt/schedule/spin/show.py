@@ -17,13 +17,12 @@ def show(console: Console, document: SpinDocument) -> None:
             f"{one.program}[{one.process}]",
             ", ".join(one.nodes) or "-",
             _text(one.requested),
-            _text(one.granted),
-            one.refused or "-",
+            _text(one.granted) + (f" ({one.refused})" if one.refused else ""),
         )
         for one in document.threads
     ]
     if rows:
-        headings = ("thread", "process", "nodes", "requested", "granted", "refused")
+        headings = ("thread", "process", "nodes", "requested", "granted")
         console.print(of_cells(headings, rows, words=headings[1:]))
 
 
