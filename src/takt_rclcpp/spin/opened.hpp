@@ -24,9 +24,7 @@ class Next<Result(Arguments...)> {
   Result operator()(Arguments... arguments) const {
     return function_(static_cast<Arguments>(arguments)...);
   }
-  [[nodiscard]] const void* address() const {
-    return reinterpret_cast<const void*>(function_);
-  }
+  [[nodiscard]] const void* address() const { return reinterpret_cast<const void*>(function_); }
 
  private:
   Result (*function_)(Arguments...);

@@ -3,11 +3,7 @@
 // Stands before rclcpp in a process: the functions of its executors that matter, by their own
 // names. The dynamic linker finds these first, for calls of the program, for rclcpp's own (unless
 // it was linked with -Bsymbolic) and for the entries of the classes' virtual tables.
-#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
-#include <rclcpp/executors/multi_threaded_executor.hpp>
-#include <rclcpp/executors/single_threaded_executor.hpp>
-#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
-
+#include "all_executors.hpp"
 #include "opened.hpp"
 #include "takeover.hpp"
 
@@ -55,8 +51,8 @@ using takt_rclcpp::spin::takeover;
           : next(this, node, notify);                                                              \
   }                                                                                                \
   void Class::remove_node(NodeArgument node, bool notify) {                                        \
-    static const Next<void(Class*, NodeArgument, bool)> next{mangled                               \
-                                                             "11remove_nodeE" TAKT_NODE "b"};      \
+    static const Next<void(Class*, NodeArgument, bool)> next{mangled "11remove_nodeE" TAKT_NODE    \
+                                                                     "b"};                         \
     Takeover* const other = takeover(next.address());                                              \
     other ? other->remove_node(*this, node, notify, [&] { next(this, node, notify); })             \
           : next(this, node, notify);                                                              \
@@ -65,8 +61,7 @@ using takt_rclcpp::spin::takeover;
     static const Next<void(Class*, GroupArgument, NodeArgument, bool)> next{                       \
         mangled "18add_callback_groupE" groups_mangled "b"};                                       \
     Takeover* const other = takeover(next.address());                                              \
-    other ? other->add_group(*this, group, node, notify,                                           \
-                             [&] { next(this, group, node, notify); })                             \
+    other ? other->add_group(*this, group, node, notify, [&] { next(this, group, node, notify); }) \
           : next(this, group, node, notify);                                                       \
   }                                                                                                \
   void Class::remove_callback_group(GroupArgument group, bool notify) {                            \
@@ -116,11 +111,11 @@ TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
 
 namespace executors {
 
-#if RCLCPP_VERSION_GTE(32, 0, 0)
+#if defined(TAKT_HAS_CBG_EXECUTOR) && RCLCPP_VERSION_GTE(32, 0, 0)
 TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
                    "RKSt10shared_ptrINS_13CallbackGroupEERKS2_INS_15node_interfaces"
                    "17NodeBaseInterfaceEE")
-#else
+#elif defined(TAKT_HAS_CBG_EXECUTOR)
 TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
                    TAKT_GROUP "S2_INS_15node_interfaces17NodeBaseInterfaceEE")
 #endif
@@ -144,13 +139,13 @@ void MultiThreadedExecutor::run(std::size_t thread) {
         : next(this, thread);
 }
 
+#ifdef TAKT_HAS_CBG_EXECUTOR
 void EventsCBGExecutor::spin() {
   static const Next<void(Executor*)> next{"_ZN6rclcpp9executors17EventsCBGExecutor4spinEv"};
-  takt_rclcpp::spin::spin(this,
-                          {.executor = "EventsCBGExecutor",
-                           .threads = number_of_threads_,
-                           .ends_with_context = true},
-                          next);
+  takt_rclcpp::spin::spin(
+      this,
+      {.executor = "EventsCBGExecutor", .threads = number_of_threads_, .ends_with_context = true},
+      next);
 }
 
 void EventsCBGExecutor::spin(const std::function<void(const std::exception&)>& handler) {
@@ -173,6 +168,15 @@ void EventsCBGExecutor::run(std::size_t thread, bool block) {
   other ? other->run(*this, "EventsCBGExecutor", [&] { next(this, thread, block); })
         : next(this, thread, block);
 }
+#endif
+
+#ifdef TAKT_HAS_STATIC_EXECUTOR
+void StaticSingleThreadedExecutor::spin() {
+  static const Next<void(Executor*)> next{
+      "_ZN6rclcpp9executors28StaticSingleThreadedExecutor4spinEv"};
+  takt_rclcpp::spin::spin(this, {.executor = "StaticSingleThreadedExecutor"}, next);
+}
+#endif
 
 }  // namespace executors
 

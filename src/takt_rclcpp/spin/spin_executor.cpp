@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
-#include <rclcpp/executors/multi_threaded_executor.hpp>
-#include <rclcpp/executors/single_threaded_executor.hpp>
-#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <set>
 #include <stdexcept>
 
+#include "all_executors.hpp"
 #include "changed_hands.hpp"
 #include "says.hpp"
 #include "takt/os/thread.hpp"
@@ -45,6 +42,27 @@ std::string cores(const std::vector<int>& numbers) {
     text += ' ' + std::to_string(number);
   }
   return text;
+}
+
+template <class Class>
+bool is(const rclcpp::Executor& executor) {
+  return dynamic_cast<const Class*>(&executor) != nullptr;
+}
+
+bool is_one_of_rclcpp(const rclcpp::Executor& executor) {
+#ifdef TAKT_HAS_CBG_EXECUTOR
+  if (is<rclcpp::executors::EventsCBGExecutor>(executor)) {
+    return true;
+  }
+#endif
+#ifdef TAKT_HAS_STATIC_EXECUTOR
+  if (is<rclcpp::executors::StaticSingleThreadedExecutor>(executor)) {
+    return true;
+  }
+#endif
+  return is<rclcpp::executors::SingleThreadedExecutor>(executor) ||
+         is<rclcpp::executors::MultiThreadedExecutor>(executor) ||
+         is<rclcpp::experimental::executors::EventsExecutor>(executor);
 }
 
 std::string identity(const rclcpp::Executor& of) {
@@ -272,13 +290,12 @@ class Spinning final : public Takeover {
                        const std::vector<std::string>& nodes) {
     const std::string policy{options.scheduling.policy->name()};
     const std::string where = cores(options.scheduling.cpus);
-    const bool alone = !options.scheduling.policy->preemptive() &&
-                       options.scheduling.cpus.size() == 1;
+    const bool alone =
+        !options.scheduling.policy->preemptive() && options.scheduling.cpus.size() == 1;
     say(std::string{how.executor} + " (" + std::to_string(how.threads) +
         (how.threads == 1 ? " thread" : " threads") + ") spins under Takt's executor: " + policy +
         ", " + where + (alone ? ", one callback at a time" : "") + "; nodes: " + joined(nodes));
-    report("replaced",
-           {how.executor, std::to_string(how.threads), policy, where, joined(nodes)});
+    report("replaced", {how.executor, std::to_string(how.threads), policy, where, joined(nodes)});
   }
 
   static void tell_of_unmatched(const Timed& timed) {
@@ -293,11 +310,7 @@ class Spinning final : public Takeover {
 
   // Executors of a program's own cannot be replaced: what they are for is not known.
   void meet(const rclcpp::Executor& executor) {
-    if (!replaces_ || dynamic_cast<const rclcpp::executors::SingleThreadedExecutor*>(&executor) ||
-        dynamic_cast<const rclcpp::executors::MultiThreadedExecutor*>(&executor) ||
-        dynamic_cast<const rclcpp::executors::EventsCBGExecutor*>(&executor) ||
-        dynamic_cast<const rclcpp::experimental::executors::EventsExecutor*>(&executor) ||
-        dynamic_cast<const SchedulingExecutor*>(&executor)) {
+    if (!replaces_ || is_one_of_rclcpp(executor) || is<SchedulingExecutor>(executor)) {
       return;
     }
     const std::string name = typeid(executor).name();

@@ -4,10 +4,11 @@
 // where nobody spins, and the one that it opens in a process where rclcpp's executors are used.
 #pragma once
 
+#include <rclcpp/version.h>
+
 #include <cstddef>
 #include <functional>
 #include <rclcpp/executor.hpp>
-#include <rclcpp/version.h>
 #include <vector>
 
 namespace takt_rclcpp {
@@ -36,8 +37,8 @@ class Takeover {
   Takeover& operator=(Takeover&&) = delete;
 
   struct Spin {
-    const char* executor = "";   ///< Name of its class in rclcpp.
-    std::size_t threads = 1;     ///< Of the stock executor.
+    const char* executor = "";       ///< Name of its class in rclcpp.
+    std::size_t threads = 1;         ///< Of the stock executor.
     bool ends_with_context = false;  ///< It has no nodes after the end of its context.
     /// Null: an exception leaves spin().
     const std::function<void(const std::exception&)>* handler = nullptr;

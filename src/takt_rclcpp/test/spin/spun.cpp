@@ -8,12 +8,15 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int64.hpp>
 #include <string>
 #include <thread>
+#if __has_include(<rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>)
+#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
+#define HAS_CBG
+#endif
 
 namespace {
 
@@ -44,9 +47,11 @@ std::shared_ptr<Executor> make_executor(const std::string& name) {
   if (name == "events") {
     return std::make_shared<rclcpp::experimental::executors::EventsExecutor>();
   }
+#ifdef HAS_CBG
   if (name == "cbg") {
     return std::make_shared<rclcpp::executors::EventsCBGExecutor>(rclcpp::ExecutorOptions{}, 2);
   }
+#endif
   if (name == "derived") {
     return std::make_shared<Derived>();
   }
@@ -85,7 +90,8 @@ class Limit {
 
 struct Pair {
   explicit Pair(bool intra = false)
-      : talker{std::make_shared<Node>("talker", rclcpp::NodeOptions{}.use_intra_process_comms(intra))},
+      : talker{std::make_shared<Node>("talker",
+                                      rclcpp::NodeOptions{}.use_intra_process_comms(intra))},
         listener{std::make_shared<Node>("listener",
                                         rclcpp::NodeOptions{}.use_intra_process_comms(intra))} {}
 

@@ -56,6 +56,12 @@ TEST_F(TimingFiles, ofTheExecutor) {
   EXPECT_EQ(file.cpus, (std::vector{3, 1}));
 }
 
+TEST_F(TimingFiles, whatIsSaidOfThreadsIsOfAnotherProgram) {
+  const TimingFile file = load("cpus: [1]\nthreads:\n  - {name: dds.*, priority: 30}\n");
+  EXPECT_EQ(file.cpus, std::vector{1});
+  EXPECT_TRUE(file.rule(scan()).is_default());
+}
+
 TEST_F(TimingFiles, ofACallback) {
   EXPECT_EQ(with("priority: 98").priority, 98);
   EXPECT_EQ(with("priority: 1").priority, 1);
