@@ -79,9 +79,7 @@ def test_executors_of_one_thread(executor: str, scenario: str) -> None:
 @pytest.mark.parametrize("executor", ["multi", "cbg"])
 def test_executors_of_several_threads(executor: str, scenario: str) -> None:
     if (executor, scenario) == ("cbg", "future"):
-        pytest.skip(
-            "rclcpp's own EventsCBGExecutor does not end there"
-        )
+        pytest.skip("rclcpp's own EventsCBGExecutor does not end there")
     document = spin(SPUN, executor, scenario)
     assert document["printed"] == SAME[scenario], document["stderr"]
     assert {one["policy"] for one in document["executors"]} <= {"fp"}

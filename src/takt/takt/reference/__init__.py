@@ -34,6 +34,7 @@ from takt.schedule.metrics.model import MetricsDocument
 from takt.schedule.model.document import Modelled
 from takt.schedule.record.document import RecordDocument
 from takt.schedule.simulation.model import SimulationResult
+from takt.schedule.spin.document import SpinDocument
 from takt.schedule.timing.model import TimingFile
 from takt.schedule.top.model import Executor
 from takt.schedule.trace.summary import TraceSummary
@@ -59,6 +60,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "compare-executors": ("takt compare-executors --json", Comparison),
     "execute": ("takt execute --json", ExecutionDocument),
     "record": ("takt record --json", RecordDocument),
+    "spin": ("takt spin --json", SpinDocument),
     "import": ("takt import --json", ImportDocument),
     "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),
