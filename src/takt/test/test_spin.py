@@ -137,9 +137,9 @@ def test_what_the_processes_report_is_in_the_document(timing: Path) -> None:
     lines = (
         "replaced\\t7\\ttalker\\tMultiThreadedExecutor\\t4\\tfp\\tcores 0 1\\t/a, /b\\n"
         "kept\\t8\\town\\tMine\\tof its own\\n"
-        "unmatched\\t7\\ta\\tf:2\\tno node\\tsee it\\nread\\t7\\ta\\tf\\n"
-        "unmatched\\t8\\tb\\tf:2\\tno node\\tsee it\\nread\\t8\\tb\\tf\\n"
-        "unmatched\\t8\\tb\\tf:3\\tno name\\tsee\\n"
+        "unmatched\\t7\\ta\\tf:2\\tno node\\nread\\t7\\ta\\tf\\n"
+        "unmatched\\t8\\tb\\tf:2\\tno node\\nread\\t8\\tb\\tf\\n"
+        "unmatched\\t8\\tb\\tf:3\\tno name\\n"
     )
     document = run(["bash", "-c", f'printf "{lines}" >> "$TAKT_SPIN_REPORT"'], "takt", timing)
     (one,) = document.executors
@@ -147,7 +147,7 @@ def test_what_the_processes_report_is_in_the_document(timing: Path) -> None:
     assert (one.policy, one.cores, one.nodes) == ("fp", [0, 1], ["/a", "/b"])
     assert document.kept[0].why == "of its own"
     # An entry is of no use where no process has its node.
-    assert document.notes == ["f:2: no node; see it"]
+    assert document.notes == ["f:2: no node"]
 
 
 def test_a_process_that_is_asked_to_end_ends_the_command(tmp_path: Path) -> None:

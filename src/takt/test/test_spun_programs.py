@@ -41,8 +41,7 @@ SAME = {
     "shutdown": "ok: 0\n",
 }
 SINGLE = ("single", "events", "derived")
-# Several threads may overlap, and spin_some() of an EventsCBGExecutor is not refused meanwhile.
-OTHERS = [name for name in SAME if name not in {"alone", "twice"}]
+OTHERS = [name for name in SAME if name != "alone"]  # several threads may overlap
 
 
 @pytest.fixture(autouse=True)
@@ -148,7 +147,7 @@ def test_the_timing_file_holds_for_all_processes(tmp_path: Path) -> None:
 
 def test_a_timing_that_does_not_fit_leaves_the_executor_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "robot.timing.yaml"
-    file.write_text("cpus: [4000]\n", encoding="utf-8")
+    file.write_text("callbacks:\n  - {node: /talker, kind: timer, cpu: 4000}\n", encoding="utf-8")
     document = spin(
         SPUN, "single", "messages", options=("--executor", "takt", "--timing", str(file))
     )

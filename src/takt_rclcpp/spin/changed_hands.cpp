@@ -37,16 +37,26 @@ bool Passing::on() noexcept {
   return passing;
 }
 
-std::shared_ptr<SchedulingExecutor> ChangedHands::other() {
+std::shared_ptr<Together> ChangedHands::other() {
   const std::lock_guard lock{mutex_};
   return other_;
+}
+
+bool ChangedHands::is_new() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(is_new_, false);
+}
+
+void ChangedHands::keep(std::shared_ptr<Together> other) {
+  const std::lock_guard lock{mutex_};
+  other_ = std::move(other);
 }
 
 void ChangedHands::add_node(const NodePointer& node, bool notify, const Stock& stock) {
   const std::shared_lock held{hands_};
   if (const auto to = other()) {
     const Passing straight;
-    to->add_node(node, notify);
+    to->executor->add_node(node, notify);
   } else {
     stock();
   }
@@ -58,7 +68,7 @@ void ChangedHands::remove_node(const NodePointer& node, bool notify, const Stock
   const std::shared_lock held{hands_};
   if (const auto from = other()) {
     const Passing straight;
-    from->remove_node(node, notify);
+    from->executor->remove_node(node, notify);
   } else {
     stock();
   }
@@ -70,7 +80,7 @@ void ChangedHands::add_group(const GroupPointer& group, const NodePointer& node,
   const std::shared_lock held{hands_};
   if (const auto to = other()) {
     const Passing straight;
-    to->add_callback_group(group, node, notify);
+    to->executor->add_callback_group(group, node, notify);
   } else {
     stock();
   }
@@ -82,7 +92,7 @@ void ChangedHands::remove_group(const GroupPointer& group, bool notify, const St
   const std::shared_lock held{hands_};
   if (const auto from = other()) {
     const Passing straight;
-    from->remove_callback_group(group, notify);
+    from->executor->remove_callback_group(group, notify);
   } else {
     stock();
   }
@@ -93,18 +103,19 @@ Groups ChangedHands::groups(Takeover::AskGroups which, const std::function<Group
   const std::shared_lock held{hands_};
   if (const auto asked = other()) {
     const Passing straight;
-    return (asked.get()->*which)();
+    return (asked->executor.get()->*which)();
   }
   return stock();
 }
 
 void ChangedHands::cancel(const Stock& stock) {
   const std::shared_lock held{hands_};
-  if (const auto to = other()) {
-    const Passing straight;
-    to->cancel();
-  } else {
+  const auto to = other();
+  if (!to) {
     stock();
+  } else if (spins.load() || to->executor->is_spinning()) {  // else it would end the next spin()
+    const Passing straight;
+    to->executor->cancel();
   }
 }
 
@@ -151,7 +162,7 @@ rclcpp::Context::SharedPtr ChangedHands::context() {
 }
 
 std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
-                                              std::shared_ptr<SchedulingExecutor> other) {
+                                              std::shared_ptr<Together> other) {
   const std::unique_lock held{hands_};
   const Passing straight;
   const auto all = members();
@@ -170,7 +181,7 @@ std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
       fault = "it has nodes that were added in a way that is not known here";
     } else {
       for (const auto& [node, group] : all) {
-        add(*other, node, group, false);
+        add(*other->executor, node, group, false);
         ++given;
       }
     }
@@ -179,9 +190,9 @@ std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
   }
   if (fault) {
     for (std::size_t i = 0; i < given; ++i) {
-      remove(*other, all[i].first, all[i].second, false);
+      remove(*other->executor, all[i].first, all[i].second, false);
     }
-    static_cast<void>(other->get_all_callback_groups());
+    static_cast<void>(other->executor->get_all_callback_groups());
     for (std::size_t i = 0; i < taken; ++i) {
       add(from, all[i].first, all[i].second, false);
     }
@@ -192,10 +203,10 @@ std::optional<std::string> ChangedHands::give(rclcpp::Executor& from,
   return {};
 }
 
-void ChangedHands::take_back(rclcpp::Executor& from, bool keep) noexcept {
+void ChangedHands::take_back(rclcpp::Executor& from) noexcept {
   const std::unique_lock held{hands_};
   const Passing straight;
-  std::shared_ptr<SchedulingExecutor> former;
+  std::shared_ptr<Together> former;
   {
     const std::lock_guard lock{mutex_};
     former = std::move(other_);
@@ -210,11 +221,9 @@ void ChangedHands::take_back(rclcpp::Executor& from, bool keep) noexcept {
       }
     }
   };
-  each([&](const auto& node, const auto& group) { remove(*former, node, group, false); });
-  static_cast<void>(former->get_all_callback_groups());
-  if (!keep) {
-    each([&](const auto& node, const auto& group) { add(from, node, group, false); });
-  }
+  each([&](const auto& node, const auto& group) { remove(*former->executor, node, group, false); });
+  static_cast<void>(former->executor->get_all_callback_groups());
+  each([&](const auto& node, const auto& group) { add(from, node, group, false); });
 }
 
 }  // namespace takt_rclcpp::spin

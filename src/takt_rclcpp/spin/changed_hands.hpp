@@ -15,6 +15,7 @@
 
 #include "takeover.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
+#include "timed.hpp"
 
 namespace takt_rclcpp::spin {
 
@@ -31,6 +32,12 @@ class Passing {
 
  private:
   bool before_;
+};
+
+/// An executor of Takt with its timing.
+struct Together {
+  Timed timed;
+  std::shared_ptr<SchedulingExecutor> executor;
 };
 
 class ChangedHands {
@@ -50,11 +57,18 @@ class ChangedHands {
   /// Of the nodes; null: there is none.
   [[nodiscard]] rclcpp::Context::SharedPtr context();
 
+  /// Who has them; null: the stock executor.
+  [[nodiscard]] std::shared_ptr<Together> other();
+  /// Whether nothing was added so far.
+  [[nodiscard]] bool is_new();
+  /// All that is added goes to `other` at once, and stays there.
+  void keep(std::shared_ptr<Together> other);
+
   /// Gives all to `other`. Returns why not: then `from` has all of them again.
   [[nodiscard]] std::optional<std::string> give(rclcpp::Executor& from,
-                                                std::shared_ptr<SchedulingExecutor> other);
-  /// Takes all back. `keep`: they are of no executor afterwards.
-  void take_back(rclcpp::Executor& from, bool keep) noexcept;
+                                                std::shared_ptr<Together> other);
+  /// Gives all back.
+  void take_back(rclcpp::Executor& from) noexcept;
 
   std::atomic<bool> spins{false};  ///< From before they are given until they are back.
 
@@ -66,12 +80,12 @@ class ChangedHands {
   };
   [[nodiscard]] std::vector<std::pair<NodePointer, GroupPointer>> members();
   void forget(const NodePointer& node, const GroupPointer& group);
-  [[nodiscard]] std::shared_ptr<SchedulingExecutor> other();
 
   std::shared_mutex hands_;  // exclusively: while they change
   std::mutex mutex_;         // of the two below
   std::vector<Member> members_;
-  std::shared_ptr<SchedulingExecutor> other_;
+  std::shared_ptr<Together> other_;
+  bool is_new_ = true;
 };
 
 }  // namespace takt_rclcpp::spin

@@ -142,24 +142,34 @@ void MultiThreadedExecutor::run(std::size_t thread) {
 #ifdef TAKT_HAS_CBG_EXECUTOR
 void EventsCBGExecutor::spin() {
   static const Next<void(Executor*)> next{"_ZN6rclcpp9executors17EventsCBGExecutor4spinEv"};
-  takt_rclcpp::spin::spin(
-      this,
-      {.executor = "EventsCBGExecutor", .threads = number_of_threads_, .ends_with_context = true},
-      next);
+  takt_rclcpp::spin::spin(this, {.executor = "EventsCBGExecutor", .threads = number_of_threads_},
+                          next);
 }
 
 void EventsCBGExecutor::spin(const std::function<void(const std::exception&)>& handler) {
   static const Next<void(EventsCBGExecutor*, const std::function<void(const std::exception&)>&)>
       next{"_ZN6rclcpp9executors17EventsCBGExecutor4spinERKSt8functionIFvRKSt9exceptionEE"};
   Takeover* const other = takeover(next.address());
-  other ? other->spin(*this,
-                      {.executor = "EventsCBGExecutor",
-                       .threads = number_of_threads_,
-                       .ends_with_context = true,
-                       .handler = &handler},
-                      [&] { next(this, handler); })
+  other ? other->spin(
+              *this,
+              {.executor = "EventsCBGExecutor", .threads = number_of_threads_, .handler = &handler},
+              [&] { next(this, handler); })
         : next(this, handler);
 }
+
+// Of these the nodes are with Takt's executor from the beginning.
+#define TAKT_POLLS(name, mangled_name)                                                        \
+  void EventsCBGExecutor::name(std::chrono::nanoseconds time) {                               \
+    static const Next<void(EventsCBGExecutor*, std::chrono::nanoseconds)> next{               \
+        "_ZN6rclcpp9executors17EventsCBGExecutor" mangled_name                                \
+        "ENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE"};                               \
+    Takeover* const other = takeover(next.address());                                         \
+    other ? other->poll(                                                                      \
+                *this, [&](Executor& there) { there.name(time); }, [&] { next(this, time); }) \
+          : next(this, time);                                                                 \
+  }
+TAKT_POLLS(spin_some, "9spin_some")
+TAKT_POLLS(spin_all, "8spin_all")
 
 void EventsCBGExecutor::run(std::size_t thread, bool block) {
   static const Next<void(EventsCBGExecutor*, std::size_t, bool)> next{
@@ -202,3 +212,36 @@ extern "C" __attribute__((visibility("default"))) void _ZN6rclcpp8ExecutorD2Ev(
   }
   next(executor);
 }
+
+#ifdef TAKT_HAS_CBG_EXECUTOR
+// Not among the functions that rclcpp marks to be seen, and seen all the same.
+namespace takt_rclcpp::spin {
+namespace {
+
+using SpinOnce = void(rclcpp::Executor*, std::chrono::nanoseconds);
+
+void spin_once(rclcpp::Executor* executor, std::chrono::nanoseconds time,
+               const Next<SpinOnce>& next) {
+  if (Takeover* const other = takeover(next.address())) {
+    other->poll(
+        *executor, [&](rclcpp::Executor& there) { there.spin_once(time); },
+        [&] { next(executor, time); });
+  } else {
+    next(executor, time);
+  }
+}
+
+}  // namespace
+}  // namespace takt_rclcpp::spin
+
+#define TAKT_SPIN_ONCE(name)                                                                   \
+  extern "C" __attribute__((visibility("default"))) void name(rclcpp::Executor* executor,      \
+                                                              std::chrono::nanoseconds time) { \
+    static const takt_rclcpp::spin::Next<takt_rclcpp::spin::SpinOnce> next{#name};             \
+    takt_rclcpp::spin::spin_once(executor, time, next);                                        \
+  }
+// clang-format off
+TAKT_SPIN_ONCE(_ZN6rclcpp9executors17EventsCBGExecutor9spin_onceENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE)
+TAKT_SPIN_ONCE(_ZN6rclcpp9executors17EventsCBGExecutor18spin_once_internalENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE)
+// clang-format on
+#endif

@@ -11,9 +11,8 @@
 #include "all_executors.hpp"
 #include "changed_hands.hpp"
 #include "says.hpp"
-#include "takt/os/thread.hpp"
 #include "takt/sched/error.hpp"
-#include "takt/sched/policies.hpp"
+#include "timed.hpp"
 
 namespace takt_rclcpp::spin {
 namespace {
@@ -34,14 +33,6 @@ std::string joined(const std::vector<std::string>& words) {
     text += (text.empty() ? "" : ", ") + word;
   }
   return text.empty() ? "none yet" : text;
-}
-
-std::string cores(const std::vector<int>& numbers) {
-  std::string text = numbers.size() == 1 ? "core" : "cores";
-  for (const int number : numbers) {
-    text += ' ' + std::to_string(number);
-  }
-  return text;
 }
 
 template <class Class>
@@ -67,47 +58,6 @@ bool is_one_of_rclcpp(const rclcpp::Executor& executor) {
 
 std::string identity(const rclcpp::Executor& of) {
   return std::to_string(reinterpret_cast<std::uintptr_t>(&of));
-}
-
-// The timing of one executor, with what becomes known of the callbacks.
-struct Timed {
-  TimingFile file;
-  std::shared_ptr<std::vector<CallbackId>> met = std::make_shared<std::vector<CallbackId>>();
-};
-
-Timed timing_of_user() {
-  Timed result;
-  if (const std::string path = variable(timing_variable); !path.empty()) {
-    result.file = load_timing(path);
-  }
-  return result;
-}
-
-Options options_for(const Timed& timed, std::size_t threads, std::size_t ordinal) {
-  Options options;
-  options.nodes_come_later = true;
-  std::vector<int> cpus =
-      timed.file.cpus.empty() ? takt::os::current_thread().cpus : timed.file.cpus;
-  if (!cpus.empty() && timed.file.cpus.empty()) {  // processes of one robot begin on other cores
-    const auto first = (static_cast<std::size_t>(::getpid()) + ordinal) % cpus.size();
-    std::ranges::rotate(cpus, cpus.begin() + static_cast<std::ptrdiff_t>(first));
-  }
-  if (timed.file.policy) {
-    options.scheduling.policy = timed.file.policy;
-  } else if (threads == 1) {
-    // The author's callbacks never ran side by side, nor one within another. They still do not.
-    options.scheduling.policy = takt::sched::non_preemptive_fixed_priority();
-    cpus.resize(std::min<std::size_t>(cpus.size(), 1));
-  }
-  options.scheduling.cpus = cpus;
-  // One file is for all processes: an entry of another one's node is no fault here.
-  if (timed.file.rule) {
-    options.timing = [rule = timed.file.rule, met = timed.met](const CallbackId& id) {
-      met->push_back(id);
-      return rule(id);
-    };
-  }
-  return options;
 }
 
 class Spinning final : public Takeover {
@@ -137,8 +87,7 @@ class Spinning final : public Takeover {
       std::rethrow_exception(error);
     }
     if (fault) {
-      say(std::string{how.executor} + " stays as it is: " + *fault);
-      report("kept", {how.executor, *fault});
+      tell_of_kept(how.executor, *fault);
       stock();
     }
   }
@@ -160,7 +109,9 @@ class Spinning final : public Takeover {
       return;
     }
     meet(executor);
-    hands_of(executor)->add_node(node, notify, stock);
+    const auto hands = hands_of(executor);
+    keep_from(executor, *hands);
+    hands->add_node(node, notify, stock);
     if (!replaces_) {
       report("node", {identity(executor), node->get_fully_qualified_name()});
     }
@@ -182,7 +133,9 @@ class Spinning final : public Takeover {
       return;
     }
     meet(executor);
-    hands_of(executor)->add_group(group, node, notify, stock);
+    const auto hands = hands_of(executor);
+    keep_from(executor, *hands);
+    hands->add_group(group, node, notify, stock);
   }
 
   void remove_group(rclcpp::Executor& executor, const GroupPointer& group, bool notify,
@@ -207,6 +160,16 @@ class Spinning final : public Takeover {
     }
   }
 
+  void poll(rclcpp::Executor& executor, const std::function<void(rclcpp::Executor&)>& act,
+            const Stock& stock) override {
+    const auto other = hands_of(executor)->other();
+    if (other) {
+      act(*other->executor);
+    } else {
+      stock();
+    }
+  }
+
   void forget(const rclcpp::Executor& executor) override {
     std::shared_ptr<ChangedHands> gone;
     const std::lock_guard lock{mutex_};
@@ -226,47 +189,85 @@ class Spinning final : public Takeover {
     return found;
   }
 
-  // Returns why it stays with the stock executor; nothing: it has spun.
-  std::optional<std::string> spin_here(rclcpp::Executor& executor, ChangedHands& hands,
-                                       const Spin& how) {
-    Timed timed;
-    std::shared_ptr<SchedulingExecutor> other;
+  // Null, with the fault: the timing does not allow it.
+  std::shared_ptr<Together> make(rclcpp::Executor& executor, ChangedHands& hands,
+                                 std::size_t threads, std::optional<std::string>& fault) {
     try {
-      timed = timing_of_user();
+      auto made = std::make_shared<Together>();
+      made->timed = timed(threads, ordinal_.fetch_add(1));
       rclcpp::ExecutorOptions of_base;
       of_base.context = hands.context();
       if (of_base.context == nullptr) {
         of_base.context = Open::context(executor);
       }
-      const Options options = options_for(timed, how.threads, ordinal_.fetch_add(1));
-      announce(how, options, hands.names());
       const Passing straight;
-      other = std::make_shared<SchedulingExecutor>(options, of_base);
+      made->executor = std::make_shared<SchedulingExecutor>(made->timed.options, of_base);
+      return made;
     } catch (const takt::sched::ScheduleError& error) {
-      return error.what();
+      fault = error.what();
+      return nullptr;
     }
-    if (auto fault = hands.give(executor, other)) {
-      return fault;
+  }
+
+  // Returns why it stays with the stock executor; nothing: it has spun.
+  std::optional<std::string> spin_here(rclcpp::Executor& executor, ChangedHands& hands,
+                                       const Spin& how) {
+    std::optional<std::string> fault;
+    std::shared_ptr<Together> other = hands.other();
+    const bool for_good = other != nullptr;
+    if (!for_good) {
+      other = make(executor, hands, how.threads, fault);
+      if (!fault) {
+        fault = hands.give(executor, other);
+      }
+      if (fault) {
+        return fault;
+      }
     }
+    announce(how, other->timed, hands.names());
     // Set only here: an executor that spins does not let go of what its wait set has.
     Open::spins(executor).store(true);
-    std::optional<std::string> fault;
     std::exception_ptr error;
     try {
-      spin_to_its_end(*other, how);
+      spin_to_its_end(*other->executor, how);
     } catch (const takt::sched::ScheduleError& wrong) {
       fault = wrong.what();
     } catch (...) {
       error = std::current_exception();
     }
     Open::spins(executor).store(false);
-    const auto context = hands.context();
-    hands.take_back(executor, how.ends_with_context && context && !context->is_valid());
-    tell_of_unmatched(timed);
+    if (!for_good || fault) {
+      hands.take_back(executor);
+    }
+    other->timed.tell_of_unmatched();
     if (error) {
       std::rethrow_exception(error);
     }
     return fault;
+  }
+
+  // An EventsCBGExecutor does not let go of timers: what became due before spin() is called after
+  // its timer has gone. So it never has any.
+  void keep_from(rclcpp::Executor& executor, ChangedHands& hands) {
+#ifdef TAKT_HAS_CBG_EXECUTOR
+    const auto* const cbg = dynamic_cast<const rclcpp::executors::EventsCBGExecutor*>(&executor);
+    if (cbg != nullptr && replaces_ && hands.is_new()) {
+      std::optional<std::string> fault;
+      if (auto other = make(executor, hands, cbg->get_number_of_threads(), fault)) {
+        hands.keep(std::move(other));
+      } else {
+        tell_of_kept("EventsCBGExecutor", *fault);
+      }
+    }
+#else
+    static_cast<void>(executor);
+    static_cast<void>(hands);
+#endif
+  }
+
+  static void tell_of_kept(const std::string& name, const std::string& why) {
+    say(name + " stays as it is: " + why);
+    report("kept", {name, why});
   }
 
   static void spin_to_its_end(SchedulingExecutor& other, const Spin& how) {
@@ -286,26 +287,12 @@ class Spinning final : public Takeover {
     }
   }
 
-  static void announce(const Spin& how, const Options& options,
-                       const std::vector<std::string>& nodes) {
-    const std::string policy{options.scheduling.policy->name()};
-    const std::string where = cores(options.scheduling.cpus);
-    const bool alone =
-        !options.scheduling.policy->preemptive() && options.scheduling.cpus.size() == 1;
-    say(std::string{how.executor} + " (" + std::to_string(how.threads) +
-        (how.threads == 1 ? " thread" : " threads") + ") spins under Takt's executor: " + policy +
-        ", " + where + (alone ? ", one callback at a time" : "") + "; nodes: " + joined(nodes));
-    report("replaced", {how.executor, std::to_string(how.threads), policy, where, joined(nodes)});
-  }
-
-  static void tell_of_unmatched(const Timed& timed) {
-    if (!timed.file.rule) {
-      return;
-    }
-    for (const Unmatched& entry : unmatched_entries(timed.file.rule, *timed.met)) {
-      report("unmatched", {entry.where, entry.problem, entry.fix});
-    }
-    report("read", {variable(timing_variable)});
+  static void announce(const Spin& how, const Timed& timed, const std::vector<std::string>& nodes) {
+    const std::string threads = std::to_string(how.threads);
+    say(std::string{how.executor} + " (" + threads + (how.threads == 1 ? " thread" : " threads") +
+        ") spins under Takt's executor: " + timed.in_words() + "; nodes: " + joined(nodes));
+    report("replaced", {how.executor, threads, std::string{timed.options.scheduling.policy->name()},
+                        timed.cores(), joined(nodes)});
   }
 
   // Executors of a program's own cannot be replaced: what they are for is not known.

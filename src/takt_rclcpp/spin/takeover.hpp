@@ -37,9 +37,8 @@ class Takeover {
   Takeover& operator=(Takeover&&) = delete;
 
   struct Spin {
-    const char* executor = "";       ///< Name of its class in rclcpp.
-    std::size_t threads = 1;         ///< Of the stock executor.
-    bool ends_with_context = false;  ///< It has no nodes after the end of its context.
+    const char* executor = "";  ///< Name of its class in rclcpp.
+    std::size_t threads = 1;    ///< Of the stock executor.
     /// Null: an exception leaves spin().
     const std::function<void(const std::exception&)>* handler = nullptr;
   };
@@ -59,6 +58,9 @@ class Takeover {
   virtual Groups groups(rclcpp::Executor& executor, AskGroups which,
                         const std::function<Groups()>& stock) = 0;
   virtual void cancel(rclcpp::Executor& executor, const Stock& stock) = 0;
+  /// Another function that runs callbacks; `act` calls that of the executor that has the nodes.
+  virtual void poll(rclcpp::Executor& executor, const std::function<void(rclcpp::Executor&)>& act,
+                    const Stock& stock) = 0;
   virtual void forget(const rclcpp::Executor& executor) = 0;
 };
 

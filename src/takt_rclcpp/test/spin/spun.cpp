@@ -17,6 +17,11 @@
 #include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
 #define HAS_CBG
 #endif
+#if __has_include(<rclcpp/executors/static_single_threaded_executor.hpp>)
+#include <rclcpp/executors/static_single_threaded_executor.hpp>
+#define HAS_STATIC
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
 
 namespace {
 
@@ -50,6 +55,11 @@ std::shared_ptr<Executor> make_executor(const std::string& name) {
 #ifdef HAS_CBG
   if (name == "cbg") {
     return std::make_shared<rclcpp::executors::EventsCBGExecutor>(rclcpp::ExecutorOptions{}, 2);
+  }
+#endif
+#ifdef HAS_STATIC
+  if (name == "static") {
+    return std::make_shared<rclcpp::executors::StaticSingleThreadedExecutor>();
   }
 #endif
   if (name == "derived") {

@@ -34,7 +34,7 @@ class Report:
     processes: set[int] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
     reads: int = 0  # how often an executor read the timing file
-    unmatched: Counter[str] = field(default_factory=Counter)  # sentences; of how many of these
+    unmatched: Counter[str] = field(default_factory=Counter)  # entries; in how many of these
     _at: int = 0
 
     def read(self) -> None:
@@ -85,7 +85,7 @@ class Report:
         elif kind == "read":
             self.reads += 1
         elif kind == "unmatched":
-            self.unmatched[f"{fields[0]}: {fields[1]}; {fields[2]}"] += 1
+            self.unmatched[f"{fields[0]}: {fields[1]}"] += 1  # where, and what
 
 
 def _names(text: str) -> list[str]:
