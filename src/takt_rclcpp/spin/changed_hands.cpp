@@ -216,8 +216,8 @@ void ChangedHands::take_back(rclcpp::Executor& from) noexcept {
       try {
         act(node, group);
       } catch (const std::exception& error) {
-        RCLCPP_ERROR(rclcpp::get_logger("takt"), "a node did not come back to its executor: %s",
-                     error.what());
+        RCLCPP_ERROR(rclcpp::get_logger("takt"),
+                     "a node could not be given back to its executor: %s", error.what());
       }
     }
   };

@@ -65,6 +65,10 @@ class Report:
             )
         elif kind == "kept":
             executor, why = fields
+            # Its timing may turn out not to fit only when it begins.
+            self.replaced = [
+                one for one in self.replaced if (one.process, one.executor) != (process, executor)
+            ]
             self.kept.append(
                 KeptExecutor(process=process, program=program, executor=executor, why=why)
             )
