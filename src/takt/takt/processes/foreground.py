@@ -24,11 +24,12 @@ def run(
 
     ``look`` gets its number at its start and then at this interval. Ctrl-C is for the program.
     """
-    try:
-        process = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        raise Failure(f"cannot start it: {error.strerror}", where=command[0]) from None
-    with _left_to(process):
+    with _left_to() as left:
+        try:
+            process = subprocess.Popen(command, env=environment)
+        except OSError as error:
+            raise Failure(f"cannot start it: {error.strerror}", where=command[0]) from None
+        left.to(process)
         code = None
         while code is None:
             if look:
@@ -40,17 +41,33 @@ def run(
     return 128 - code if code < 0 else code
 
 
+class _Signals:
+    """What arrives before the process is there is for it, too."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def forward(self, number: int, _frame: FrameType | None) -> None:
+        if self._process:
+            self._process.send_signal(number)
+        else:
+            self._early.append(number)
+
+    def to(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+
 @contextmanager
-def _left_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _left_to() -> Iterator[_Signals]:
     """Signals are for the process: the terminal sends it Ctrl-C, others are forwarded."""
-
-    def forward(number: int, _frame: FrameType | None) -> None:
-        process.send_signal(number)
-
+    signals = _Signals()
     before = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
-    before |= {one: signal.signal(one, forward) for one in FORWARDED}
+    before |= {one: signal.signal(one, signals.forward) for one in FORWARDED}
     try:
-        yield
+        yield signals
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
