@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from takt.processes import supervision
 from takt.processes.disturbances import Disturbances
 from takt.processes.leftovers import Journal, present, sweep_since
+from takt.processes.others import USUAL, Limit
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Until
 
@@ -21,9 +22,9 @@ from takt.processes.supervision import End, Limits, Program, Until
 class Frame:
     """One group of programs, from before their start until nothing of them is left."""
 
-    def __init__(self, journal: Journal, until: Until) -> None:
+    def __init__(self, journal: Journal, until: Until, allowed: Limit = USUAL) -> None:
         self.journal, self.until = journal, until
-        self.disturbances = Disturbances()
+        self.disturbances = Disturbances(allowed)
         self.started, self.seconds, self.steal_seconds = datetime.now(timezone.utc), 0.0, 0.0
         self.until_met = contextlib.ExitStack()  # closed as soon as the programs know each other
         self._began, self._stolen, self._before = time.monotonic(), steal_seconds(), present()

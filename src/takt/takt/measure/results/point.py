@@ -6,6 +6,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 BY_JITTER = ("timer-cyclic", "ethercat")  # kinds whose histogram is that of their jitter
+SUPPLY = "supply"  # the kind
 SIMULATED, INTERFACE = "simulated", "interface"  # the transports of EtherCAT
 
 
@@ -40,7 +41,7 @@ class Point(BaseModel):
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
-    load: str = "none"  # none, cpu, fft, stress, stress N
+    load: str = "none"  # none, idle, cpu, fft, stress, stress N
     cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
     tuned: str = "none"  # by takt tune, for this cell: none, all, settings
     host: str = "here"  # here, or of each role

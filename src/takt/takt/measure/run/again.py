@@ -14,7 +14,8 @@ from pathlib import Path
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results import store
-from takt.measure.results.model import SUPPLY, Attempt, Cell, Run, Status
+from takt.measure.results.model import Attempt, Cell, Run, Status
+from takt.measure.results.point import SUPPLY
 from takt.measure.run.measured import FOLDER
 
 MOST = 2  # times that a cell is measured again

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from takt.measure.results import histogram
-from takt.measure.results.model import SUPPLY, Cell, Note, Status
+from takt.measure.results.model import Cell, Note, Status
+from takt.measure.results.point import SUPPLY
 from takt.measure.run import samples
 from takt.measure.run.programs import GAPS
 from takt.measure.run.samples import BadRecording, Recording

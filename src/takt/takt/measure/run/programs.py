@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from takt.measure.results.model import SUPPLY, Cell
+from takt.measure.results.model import Cell
+from takt.measure.results.point import SUPPLY
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.network import shaping, transport

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from takt.measure.results.model import SUPPLY, Cell
+from takt.measure.results.model import Cell
+from takt.measure.results.point import SUPPLY
 from takt.measure.results.supply import Taker
 from takt.measure.statistics.supply import Watched
 from takt.processes.switches import Switches

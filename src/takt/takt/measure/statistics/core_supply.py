@@ -10,7 +10,8 @@ import numpy as np
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
-from takt.measure.results.model import SUPPLY, Cell, Run
+from takt.measure.results.model import Cell, Run
+from takt.measure.results.point import SUPPLY
 from takt.measure.results.supply import (
     CoreSupply,
     PeriodicResource,
