@@ -28,7 +28,7 @@ FOLDER = STATE / "coverage"
 CPP = ("takt_core", "takt_rcl", "takt_rclcpp", "takt_probes", "takt_runner")
 PYTHON = ("takt",)
 # A package's own code; not tests, benches, examples.
-CODE = ("baseline", "include", "src")
+CODE = ("baseline", "include", "spin", "src")
 # Counted by threads of all cores; optimised as little as lets the tests of analysis end.
 FLAGS = "-O1 -g1 -DNDEBUG --coverage -fprofile-update=atomic"
 # Code of a template or of an inline function is in many objects: it is executed where one did it.
