@@ -18,9 +18,9 @@ from ctf_files import Robot, write
 
 from takt.errors import TaktError
 from takt.schedule.application.file import read_application
-from takt.schedule.model import babeltrace
-from takt.schedule.model.from_ros2 import on_grid
 from takt.schedule.model.model import model
+from takt.schedule.ros2 import babeltrace
+from takt.schedule.ros2.due import on_grid
 
 MS = 1_000_000
 needs_babeltrace = pytest.mark.skipif(

@@ -188,7 +188,7 @@ def test_json_and_terminal_mark_the_cells(
     assert sum(one["disturbed"] for one in document["cells"]) == 2
     assert {one["disturbed"] for one in document["rows"]} == {1}
     assert all(one["others_seconds"] is not None for one in document["cells"])
-    session._show(disturbed, tmp_path)
+    session._show(disturbed, tmp_path, [])
     out = capsys.readouterr().out
     assert "disturbed" in out.partition("Each row")[0]
     assert "1 of 3" in out

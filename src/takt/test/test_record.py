@@ -19,9 +19,8 @@ import pytest
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
-from takt.schedule.model import recordings
 from takt.schedule.model.from_ros2 import seen
-from takt.schedule.record import control
+from takt.schedule.ros2 import control, recordings
 
 try:
     PLAYED = stacks.program("played_events")

@@ -82,7 +82,7 @@ def test_talkers_and_load_are_beside_the_measurement(takt: Takt) -> None:
         (("timer-oneshot", "--samples", "5", "--duration", "1s"), "give one of them"),
         (("timer-cyclic", "--wait", "busy"), "has no wait"),
         (("pubsub", "--talker-rate", "5Hz"), "needs talkers"),
-        (("wakeup", "--load", "heavy"), "--load: 'heavy' is not none, cpu, fft, stress"),
+        (("wakeup", "--load", "heavy"), "--load: 'heavy' is not none, idle, cpu, fft, stress"),
         (("pubsub", "--talkers", "1", "--talker-rate", "1MHz"), "--talker-rate: 1MHz is faster"),
         (("pubsub", "--subscribers", "101"), "less than or equal to 100"),
     ],

@@ -31,7 +31,7 @@ from takt.measure.results import store
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
-from takt.schedule.model.recordings import is_recorded
+from takt.schedule.ros2.recordings import is_recorded
 from takt.statistics.judgement import Outcome, overall
 
 ENDING = ".takttrace"

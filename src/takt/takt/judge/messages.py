@@ -18,7 +18,7 @@ from takt.judge.trial import Excuses, Trial, never
 from takt.judge.unused import reasons
 from takt.schedule.absence.model import reader
 from takt.schedule.metrics.absences import without_data
-from takt.schedule.trace.file import plain
+from takt.schedule.ros2.topics import plain
 from takt.statistics import Int64
 
 

@@ -11,7 +11,7 @@ from takt.judge.trial import Trial, never
 from takt.schedule.absence.model import reader
 from takt.schedule.metrics.absences import without_arrival, without_data
 from takt.schedule.metrics.model import DataAge
-from takt.schedule.trace.file import plain
+from takt.schedule.ros2.topics import plain
 
 Pair = tuple[str, str]  # callback and topic
 

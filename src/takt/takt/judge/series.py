@@ -14,7 +14,7 @@ from takt.judge.recorded import JobsOf
 from takt.judge.repetition import SIMULATOR, Key, Repetition, Side, events, repetition
 from takt.judge.trial import Trial
 from takt.schedule.absence.model import reader
-from takt.schedule.trace.file import plain
+from takt.schedule.ros2.topics import plain
 from takt.statistics import Int64
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from takt.judge.recorded import MANY
 from takt.judge.trial import Trial
-from takt.schedule.trace.file import description, plain
+from takt.schedule.ros2.topics import plain
+from takt.schedule.trace.file import description
 from takt.statistics import Int64
 
 

@@ -36,7 +36,7 @@ FROM recorded r JOIN files f ON r.filename = f.file
 # What is not a column of ``cells``: lists of models, shown by their own tables or in run.json.
 _NESTED = {
     *("statistics", "conditions", "probes", "notes", "samples", "earlier_attempts", "error"),
-    "set_aside",
+    *("set_aside", "takers"),
 }
 
 
@@ -90,6 +90,7 @@ def _cell_schema() -> pa.Schema:
         ("error", pa.string()),
         ("obtained", pa.string()),
         ("histogram", pa.string()),
+        ("gaps", pa.string()),
         ("cpu", pa.list_(pa.int64())),
         ("first_us", pa.float64()),
         ("deadline_exceeded", pa.int64()),

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from takt.schedule.explain.jobs import Job
-from takt.schedule.trace.file import Names, Step, Type, chosen, plain
+from takt.schedule.ros2.topics import plain
+from takt.schedule.trace.file import Names, Step, Type, chosen
 
 _Faults = dict[tuple[int, int], list[tuple[int, str]]]  # by task and job: when, what
 

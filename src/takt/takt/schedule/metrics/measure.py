@@ -24,6 +24,7 @@ from takt.schedule.metrics.model import (
     spread,
 )
 from takt.schedule.metrics.series import Series
+from takt.schedule.ros2.topics import plain
 from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
 from takt.schedule.trace.file import (
@@ -33,7 +34,6 @@ from takt.schedule.trace.file import (
     Type,
     by_number,
     overdue,
-    plain,
     told,
 )
 

@@ -20,7 +20,7 @@ from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
-from takt.schedule.trace.names import topic_name
+from takt.schedule.ros2.topics import topic_name
 
 Part = dict[str, Any]
 

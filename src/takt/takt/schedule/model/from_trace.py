@@ -20,9 +20,10 @@ from takt.schedule.metrics.series import Series
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.told import Told, ToldChange, told_documents
+from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import NO_DEADLINE, NONE, Step, Table, Trace, Type, by_number, told
-from takt.schedule.trace.names import topic_name, whole_name
+from takt.schedule.trace.names import whole_name
 
 POLICIES = {"fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}
 _LEAVES_IDLE = {"p-rm", "cw-edf"}  # a core that is idle on purpose says nothing about noticing

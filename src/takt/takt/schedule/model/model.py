@@ -14,11 +14,11 @@ from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.metrics.series import Series
 from takt.schedule.model import from_ros2, from_trace
-from takt.schedule.model.babeltrace import is_ctf
 from takt.schedule.model.build import Builder
 from takt.schedule.model.document import Modelled
-from takt.schedule.model.recordings import is_recorded
 from takt.schedule.model.seen import Seen
+from takt.schedule.ros2.babeltrace import is_ctf
+from takt.schedule.ros2.recordings import is_recorded
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, by_number
 

@@ -17,8 +17,8 @@ from takt.network import stacks
 from takt.processes import foreground
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
-from takt.schedule.model.recordings import SUFFIX, read
-from takt.schedule.record import control
+from takt.schedule.ros2 import control
+from takt.schedule.ros2.recordings import SUFFIX, read
 
 LIBRARY = "libtakt_record.so"
 _FIX = (

@@ -10,10 +10,10 @@ import numpy as np
 
 from takt.errors import TaktError
 from takt.schedule.model.from_ros2 import seen
-from takt.schedule.model.recordings import BLOCK_ROOM, Recording, of, recordings
 from takt.schedule.model.seen import SeenCallback
-from takt.schedule.record import control
 from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
+from takt.schedule.ros2 import control
+from takt.schedule.ros2.recordings import BLOCK_ROOM, Recording, of, recordings
 
 _NODE = "ros2:rcl_node_init"
 

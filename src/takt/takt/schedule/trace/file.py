@@ -111,7 +111,7 @@ class Trace:
 
 
 def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
-    from takt.schedule.model.recordings import SUFFIX
+    from takt.schedule.ros2.recordings import SUFFIX
 
     stamps = tuple(
         (str(file), file.stat().st_mtime_ns) for file in sorted(folder.glob(f"*{SUFFIX}"))
@@ -237,11 +237,6 @@ def by_number(
         (number, tuple(part[place] for part in parts))
         for place, number in enumerate(known.tolist())
     ]
-
-
-def plain(topic: str) -> str:
-    """A topic as the description names it; ROS puts a slash before it."""
-    return topic.removeprefix("/")
 
 
 def description(names: Names) -> str | None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from takt.schedule.trace.file import plain
-
 LONGEST = 100  # of an identifier of the file
 
 
@@ -26,9 +24,3 @@ def whole_name(task: str) -> str:
     """``node.callback`` of a task; one without a dot is the one callback of a node of its name."""
     node, dot, callback = task.partition(".")
     return f"{identifier(node)}.{identifier(callback if dot else 'run')}"
-
-
-def topic_name(topic: str) -> str:
-    """A topic, without the slash that ROS puts before it."""
-    text = re.sub(r"[^A-Za-z0-9_/]", "_", plain(topic))
-    return text if text[:1].isalpha() or text[:1] in {"_", "/"} else f"_{text}"

@@ -17,13 +17,16 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from takt_core import NO_DEADLINE
+from takt_core import NO_TASK as NONE
+from takt_core import EventType as Type
 
 from takt.errors import TaktError
-from takt.schedule.model.called import Call, Entity, Handle, Message
-from takt.schedule.model.from_ros2 import Reading, due, read_recording
-from takt.schedule.model.recordings import Recording, recordings
-from takt.schedule.record import control
-from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
+from takt.schedule.ros2 import control
+from takt.schedule.ros2.called import Call, Entity, Handle, Message
+from takt.schedule.ros2.due import due
+from takt.schedule.ros2.reading import Reading, read
+from takt.schedule.ros2.recordings import Recording, recordings
 
 _HEADER = struct.Struct("<8sIIQqII24x")
 _NAME = struct.Struct("<24sHHHBB")
@@ -57,9 +60,8 @@ def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -
     ``deadlines``: relative, in ns, by the name of the callback; the others have none.
     """
     processes = recordings(folder)
-    reading = read_recording(folder)
-    if not any(entity.jobs for _, entity in reading.named()):
-        reading.result(folder)  # it raises the error with the reason
+    reading = read(folder)
+    reading.require_callbacks(folder)
     begins = [begin for begin, _ in control.stretches(folder)]
     made = _Made(reading, processes, deadlines, begins)
     with out.open("wb") as file:

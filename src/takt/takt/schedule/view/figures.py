@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from takt.schedule.model import chains as paths
 from takt.schedule.model.seen import SeenCallback
-from takt.schedule.trace.file import NONE, Names, Trace, plain
-from takt.schedule.trace.names import topic_name
+from takt.schedule.ros2.topics import plain, topic_name
+from takt.schedule.trace.file import NONE, Names, Trace
 from takt.schedule.view.gather import Gathered
 
 MOST_CHAINS = 32

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
-from takt.schedule.model.called import Call, Handle, Message
-from takt.schedule.model.event import Event
-from takt.schedule.trace.names import topic_name
+from takt.schedule.ros2.called import Call, Handle, Message
+from takt.schedule.ros2.event import Event
+from takt.schedule.ros2.topics import topic_name
 
 
 class Messages:

@@ -18,8 +18,8 @@ from functools import reduce
 from pathlib import Path
 
 from takt.errors import TaktError, shortened
-from takt.schedule.model.event import Event, Value
-from takt.schedule.record import control
+from takt.schedule.ros2 import control
+from takt.schedule.ros2.event import Event, Value
 
 SUFFIX = ".taktrecord"
 PAUSE = "takt:pause"

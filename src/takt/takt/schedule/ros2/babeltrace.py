@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from takt.errors import TaktError
-from takt.schedule.model.event import Event, Value
+from takt.schedule.ros2.event import Event, Value
 
 PROGRAM = "babeltrace2"
 _LINE = re.compile(r"\[(\d+)\.(\d{9})\] (?:\S+ )??([\w:]+): (.*)", re.DOTALL)
