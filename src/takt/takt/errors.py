@@ -10,6 +10,7 @@ from typing import TypeVar
 
 Error = TypeVar("Error", bound="TaktError")
 MOST = 9  # faults of one file that are reported; the others are counted
+_SCREEN = 1900  # characters of all errors together, if there are several
 COMMAND = re.compile(r"\btakt (-|[a-z])")  # in a fix
 
 
@@ -31,13 +32,23 @@ class TaktError(Exception):
 
         Errors in a row with the same fix show it once.
         """
-        every = [self, *self.others]
+        shown = self._shown(1 + len(self.others))
+        for count in range(len(self.others), 0, -1):
+            if len(shown) <= _SCREEN:
+                break
+            shown = self._shown(count)
+        return shown
+
+    def _shown(self, count: int) -> str:
+        """The first of the errors; the others are counted."""
+        every = [self, *self.others][:count]
+        uncounted = self.uncounted + 1 + len(self.others) - count
         lines = []
         for one, after in zip(every, [*every[1:], None], strict=True):
             text = shortened(one.what, 1200)
             lines.append(f"{shortened(one.where, 300)}: {text}" if one.where else text)
-            if after is None and self.uncounted:
-                lines.append(f"… and {self.uncounted} more faults")
+            if after is None and uncounted:
+                lines.append(f"… and {uncounted} more fault{'s' * (uncounted > 1)}")
             if one.fix and (after is None or after.fix != one.fix):
                 lines.append(f"  fix: {shortened(one.fix, 400)}{with_wheels(one.fix)}")
         return "\n".join(lines)

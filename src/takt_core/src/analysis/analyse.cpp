@@ -2,6 +2,7 @@
 #include "takt/analysis/analyse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -55,13 +56,13 @@ std::string assumption_of(const application::Core& core) {
   const auto windows = static_cast<std::uint64_t>(core.measured->windows);
   const double less =
       stats::exceedance(std::min<std::uint64_t>(1, windows), windows, confidence).upper_bound;
-  char text[128];
-  std::snprintf(text, sizeof(text),
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(),
                 " (%lld windows of %.6g ms; with %.0f %% confidence at most %.3g %% provide less)",
                 static_cast<long long>(core.measured->windows),
                 std::chrono::duration<double, std::milli>{core.measured->window}.count(),
                 100 * confidence, 100 * less);
-  return "assuming the measured " + of + text;
+  return "assuming the measured " + of + text.data();
 }
 
 class ScenarioAnalysis {

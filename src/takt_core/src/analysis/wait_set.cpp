@@ -39,6 +39,7 @@ class WaitSet {
  public:
   WaitSet(std::span<const Demand> demands, const Supply& supply, Effort& effort)
       : demands_(demands), supply_(supply), effort_(effort), bounds_(demands.size()) {
+    interrupts_.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (demands[i].interrupt) {
         interrupts_.push_back(i);
