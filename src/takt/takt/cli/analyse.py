@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from takt.cli.options import AsJson
+from takt.cli.options import AsJson, Supply
 
 if TYPE_CHECKING:
     from takt.schedule.analysis.model import Analysis
@@ -24,14 +24,7 @@ def analyse(
             help="Overheads, printed by takt bench overheads --json; added to every job.",
         ),
     ] = None,
-    supply: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="FILE|PID",
-            help="Supply of the cores: a file of takt measure supply, or the number of a "
-            "process, whose SCHED_DEADLINE reservation or cpu.max counts.",
-        ),
-    ] = None,
+    supply: Supply = None,
     assign: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(

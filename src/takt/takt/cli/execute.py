@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from takt.cli.options import AsJson
+from takt.cli.options import AsJson, Supply
 
 if TYPE_CHECKING:
     from takt.schedule.execution.model import Execution
@@ -46,15 +46,7 @@ def execute(
             "declared.",
         ),
     ] = None,
-    supply: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="FILE|PID",
-            help="Supply of the cores: a file of takt measure supply, or the number of a "
-            "process, whose SCHED_DEADLINE reservation or cpu.max counts; takt "
-            "explain compares responses with these bounds.",
-        ),
-    ] = None,
+    supply: Supply = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the execution times.")] = 1,
     out: Annotated[
         Optional[Path],  # noqa: UP045

@@ -21,6 +21,15 @@ Against = Annotated[
         "description inside the trace.",
     ),
 ]
+Supply = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--supply",
+        metavar="FILE|PID",
+        help="Supply of the cores: a file of takt measure supply, or the number of a process, "
+        "whose SCHED_DEADLINE reservation or cpu.max counts.",
+    ),
+]
 AllowRoot = Annotated[
     bool,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
-from takt.cli.options import AsJson
+from takt.cli.options import AsJson, Supply
 
 if TYPE_CHECKING:
     from takt.schedule.simulation.model import SimulationResult
@@ -52,14 +52,7 @@ def simulate(
             help="Overheads, printed by takt bench overheads --json; replace those in APP.yaml.",
         ),
     ] = None,
-    supply: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="FILE|PID",
-            help="Supply of the cores: a file of takt measure supply, or the number of a "
-            "process, whose SCHED_DEADLINE reservation or cpu.max counts.",
-        ),
-    ] = None,
+    supply: Supply = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate an application in virtual time, with the scheduling decisions of Takt's executor.
