@@ -66,6 +66,7 @@ class WaitSet {
     for (int pass = 0; pass < most_passes && update(); ++pass) {
     }
     std::vector<Response> result;
+    result.reserve(bounds_.size());
     for (const Bound& bound : bounds_) {
       result.push_back({.bound = bound});
     }
