@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -250,16 +251,26 @@ def load() -> Iterator[None]:
 
 
 @pytest.mark.thorough
-def test_other_programs_on_the_robots_core_leave_the_gate_undecided(
+def test_no_limit_fails_by_what_other_programs_on_the_robots_core_delay(
     robot: Robot, load: None
 ) -> None:
     robot.write("machine.limits.yaml", robot.LIMITS)
     robot.commit("a limit that the load breaks")
     done = robot.gated("executed")
-    assert "guard.brake, response: undecided" in done.stdout
-    assert "::warning title=guard.brake, response::" in done.stdout
-    assert "::error" not in done.stdout
-    assert done.returncode == 0, done.stdout + done.stderr
+    if any(b"held_refused=p" in one.read_bytes() for one in robot.folder.rglob("*.takttrace")):
+        pytest.skip("the kernel does not say who had the core")
+    # On a shared machine, the hypervisor takes the core as well, and no program is named for that.
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    count = r"([\d,]+)"
+    found = re.findall(
+        rf"^::(error|warning) .*?::{count} of .*?(?:, {count} of them disturbed)?$",
+        done.stdout,
+        re.MULTILINE,
+    )
+    assert any(disturbed for _, _, disturbed in found)
+    for level, *counts in found:
+        exceeding, disturbed = (int(one.replace(",", "") or 0) for one in counts)
+        assert level == "warning" or disturbed < exceeding
 
 
 @pytest.mark.installation
