@@ -18,6 +18,7 @@ import pytest
 from shared_memory import note
 from synthetic_cells import cell_of, records_of
 
+from takt.cli import session
 from takt.errors import Failure, TaktError
 from takt.measure.run import programs
 from takt.network import domain, transport
@@ -351,3 +352,16 @@ def test_locks_that_other_users_hold_do_not_hold_up_a_run(monkeypatch: pytest.Mo
             ):
                 pass
             holder.kill()
+
+
+@pytest.mark.parametrize(
+    ("count", "where"),
+    [
+        (1, "its results folder no longer exists; its recordings are in m/a0"),
+        (3, "their results folders no longer exist; their recordings are in m/a0 to a2"),
+    ],
+)
+def test_recordings_without_a_run_are_one_line(count: int, where: str) -> None:
+    (line,) = session.abandoned([Path("m") / f"a{number}" for number in reversed(range(count))])
+    assert line.endswith(where)
+    assert session.abandoned([]) == []

@@ -134,18 +134,29 @@ def tell_dead_runs(folder: Path) -> None:
     from takt.processes.leftovers import sweep_dead_runs
 
     refused: list[Refused] = []
+    without_run: list[Path] = []
+    lines: list[str] = []
     for dead in sweep_dead_runs(SWEEPER, refused=refused):
         if dead.lent or dead.run_folder == folder.resolve():
             continue
-        text = (
-            "A run was killed and its results folder no longer exists; its "
-            f"recordings are in {dead.folder}"
-        )
         if dead.resumes:
-            text = f"A run was killed. To continue it: takt run --resume {dead.run_folder}"
-        stderr().print(text, style="yellow", soft_wrap=True, markup=False)
-    for line in told(refused):
+            lines.append(f"A run was killed. To continue it: takt run --resume {dead.run_folder}")
+        else:
+            without_run.append(dead.folder)
+    for line in [*lines, *abandoned(without_run), *told(refused)]:
         stderr().print(line, style="yellow", soft_wrap=True, markup=False)
+
+
+def abandoned(folders: list[Path]) -> list[str]:
+    """One line, however many: each command would repeat them until they are deleted."""
+    first, last = min(folders, default=None), max(folders, default=None)
+    if first is None or last is None:
+        return []
+    if first == last:
+        run = "A run was killed and its results folder no longer exists; its recordings"
+        return [f"{run} are in {first}"]
+    runs = f"{len(folders)} runs were killed and their results folders no longer exist"
+    return [f"{runs}; their recordings are in {first} to {last.name}"]
 
 
 class Progress:
