@@ -32,6 +32,9 @@ SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 
 
 def main(arguments: list[str]) -> int:
+    if {"--help", "-h"} & set(arguments):
+        print(usage())
+        return 0
     if "--matrix" in arguments:
         return matrix.main([one for one in arguments if one != "--matrix"])
     if "--abi" in arguments:
@@ -66,6 +69,12 @@ def main(arguments: list[str]) -> int:
     print(f"\nFailed stages: {', '.join(failed)}" if failed else "\nAll stages passed.")
     print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
+
+
+def usage() -> str:
+    """The head of this file, and what each stage is."""
+    stages = [f"  {name:<10}  {stage.what}" for name, stage in STAGES.items()]
+    return "\n".join([(__doc__ or "").strip(), "", "Stages:", *stages])
 
 
 class Done(NamedTuple):

@@ -142,6 +142,17 @@ def test_an_unknown_stage_is_wrong_use(
     assert "no stage 'pyton'; stages are quick, long, broken" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_the_stages_and_runs_none(
+    suite: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert suite.main([option]) == 0
+    printed = capfd.readouterr().out
+    assert "Usage: ./takt test" in printed
+    assert all(f"What {name} is." in printed for name in suite.STAGES)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(("option", "module"), [("--abi", "abi"), ("--coverage", "covered")])
 def test_interfaces_and_coverage_are_looked_at_without_a_stage(
     suite: ModuleType, monkeypatch: pytest.MonkeyPatch, option: str, module: str
