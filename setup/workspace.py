@@ -72,6 +72,7 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
         *(f"-DCMAKE_{language}_FLAGS_RELEASE=-O2 -DNDEBUG" for language in ("C", "CXX")),
         "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
         f"-DBUILD_TESTING={'ON' if level == 'dev' else 'OFF'}",
+        f"-DTAKT_CHECK_ONLY={'ON' if level == 'check' else 'OFF'}",
         f"-DTAKT_MEASURE_ONLY={'ON' if only else 'OFF'}",
         f"-Dnanobind_ROOT={nanobind}",
         *of_ros,
