@@ -13,6 +13,8 @@ import pytest
 from setup import bootstrap, workspace
 from setup.levels import LEVELS, measures_only
 
+from takt.measure.check import plan
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -150,6 +152,16 @@ def test_every_package_that_is_built_has_its_share_in_the_progress(level: str) -
     shares = workspace.SHARES[measures_only(level)]
     assert shares.keys() == packages(level)
     assert sum(shares.values()) == 100
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_only_a_check_leaves_out_other_stacks(level: str) -> None:
+    given = "-DTAKT_CHECK_ONLY=" + ("ON" if level == "check" else "OFF")
+    assert given in workspace.command(ROOT, ROOT / ".takt", level, "", None)
+
+
+def test_a_check_measures_with_the_probes_that_its_level_builds() -> None:
+    assert {layer["stack"] for layer in plan.LAYERS} == {"raw", "rcl"}
 
 
 def test_progress_says_package_step_and_rest() -> None:
