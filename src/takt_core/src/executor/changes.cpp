@@ -12,6 +12,7 @@
 #include "keeper.hpp"
 #include "registry.hpp"
 #include "takt/executor/executor.hpp"
+#include "takt/os/memory.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::executor {
@@ -299,7 +300,14 @@ Applied Executor::apply(Changes changes) {
     }
     state.generation.fetch_add(1);
   }
+  const bool live = compiled != nullptr;
   applied.change = keeper_->publish(std::move(compiled), staged.removed, lock);
+  if (lock.owns_lock()) {
+    lock.unlock();
+  }
+  if (live && shared_->options.real_time) {
+    os::populate_memory();  // a component brings its library, and allocated
+  }
   for (AddedTask& added : applied.added) {
     added.change = applied.change;
   }

@@ -173,6 +173,9 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
   }
   report_shortfalls();
   keeper_->start();
+  if (shared_->options.real_time) {
+    os::populate_memory();  // what the set-up allocated, and what is loaded by now
+  }
   const std::lock_guard lock{registry_->mutex};
   registry_->start_time = os::now() + lead;
   for (const auto& crew : registry_->crews) {

@@ -43,7 +43,7 @@ std::vector<std::size_t> Order::choose(const Situation& now) const {
     if (first.empty() || priority(now, i) == priority(now, first.front())) {
       first.push_back(i);
     } else if (priority(now, i) > priority(now, first.front())) {
-      first = {i};
+      first.assign(1, i);
     }
   }
   return first;

@@ -145,8 +145,9 @@ struct Options {
   /// Run at SCHED_FIFO, and without deep idle states while spinning (os::NoDeepIdle). False:
   /// SCHED_OTHER, which is then not reported as a shortfall.
   bool real_time = true;
-  /// Lock the memory of the whole process, so that no page fault occurs in the loop. Only with
-  /// real_time; a shortfall if it is not allowed.
+  /// Lock the memory of the whole process, so that no page fault occurs in the loop; of other
+  /// threads' stacks only what they have used. Only with real_time; a shortfall if it is not
+  /// allowed.
   bool lock_memory = true;
   /// spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
   bool stop_on_signals = true;

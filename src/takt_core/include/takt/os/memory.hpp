@@ -11,8 +11,11 @@
 
 namespace takt::os {
 
-/// Locks all present and future pages of the process (mlockall) and makes the heap keep freed
-/// memory.
+/// Locks all present and future pages of the process (mlockall), makes them resident as
+/// populate_memory() does, and makes the heap keep freed memory.
+///
+/// Pages that are mapped later are locked when they are first touched (MCL_ONFAULT): without it,
+/// each thread that anybody starts would take all of its stack from the machine, 8 MB by default.
 ///
 /// Locks nothing if the limit for locked memory (RLIMIT_MEMLOCK) is finite and applies to this
 /// process: at the limit an allocation would fail and a growing stack would end the process with
@@ -20,11 +23,17 @@ namespace takt::os {
 /// @return one shortfall for each setting that the system refused; empty on success.
 TAKT_CORE_PUBLIC Shortfalls lock_memory();
 
+/// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap; of
+/// threads' stacks only what is in use. To be called again after set-up that loads libraries or
+/// allocates: what is new since is made resident, in microseconds where nothing is. Does nothing
+/// where lock_memory() locked nothing.
+TAKT_CORE_PUBLIC void populate_memory();
+
 /// Whether the kernel reports locked pages of this process.
 TAKT_CORE_PUBLIC bool memory_locked();
 
 /// Touches `bytes` of the calling thread's stack below the present frame, so that calls of that
-/// depth cause no page fault.
+/// depth cause no page fault; after lock_memory(), all of it is made resident and locked.
 /// @return a shortfall if the stack is smaller than that; then less is touched.
 TAKT_CORE_PUBLIC Shortfalls prefault_stack(std::size_t bytes);
 
