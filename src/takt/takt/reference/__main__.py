@@ -3,7 +3,8 @@
 
 from takt.reference import ROOT, files
 
-for name, text in files().items():
-    file = ROOT / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text(), encoding="utf-8")
+if __name__ == "__main__":
+    for name, text in files().items():
+        file = ROOT / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text(), encoding="utf-8")

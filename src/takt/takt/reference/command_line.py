@@ -117,11 +117,12 @@ def _section(name: str, function: Callable[..., None]) -> Iterator[str]:
 
 
 def _parameters(function: Callable[..., None]) -> Iterator[tuple[str, str, str]]:
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        if hints[name] is typer.Context:
+    # typing.get_type_hints of Python 3.10 would wrap what has the default None once more.
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        hint = parameter.annotation
+        if hint is typer.Context:
             continue
-        info, default = _info(hints[name], parameter.default)
+        info, default = _info(hint, parameter.default)
         said = " ".join((info.help or "").split())
         told = _DEFAULT.search(said)
         meaning = prose(said[: told.start()] if told else said)
@@ -129,7 +130,7 @@ def _parameters(function: Callable[..., None]) -> Iterator[tuple[str, str, str]]
             place = info.metavar or name.upper()
             written = place if default is ... else f"[{place}]"
         else:
-            value = info.metavar or _type(hints[name])
+            value = info.metavar or _type(hint)
             written = f"{', '.join(_names(name, info))} {value}".strip()
         yield f"`{written}`", meaning, told[1] if told else _default(info, default)
 
