@@ -33,7 +33,7 @@ COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-fo
 Upstream-Name: takt
 
 Files: *
-Copyright: The Takt developers
+Copyright: 2026 The Takt developers
 License: Apache-2.0
  On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
 """
