@@ -44,8 +44,9 @@ void put(Arguments& all, bool truth) noexcept {
 constexpr Kind kind_of(Event event) noexcept {
   switch (event) {
     case Event::callback_start:
+      return Kind::begin;
     case Event::callback_end:
-      return Kind::call;
+      return Kind::end;
     case Event::rclcpp_publish:
     case Event::rclcpp_intra_publish:
     case Event::rcl_publish:

@@ -16,6 +16,8 @@
 #include <memory>
 #include <utility>
 
+#include "thread_time.hpp"
+
 namespace takt_record {
 
 namespace {
@@ -33,15 +35,31 @@ std::int64_t now(clockid_t clock) noexcept {
 // Of the process: a fork copies what a thread knows of itself, and its thread has another number.
 std::atomic<unsigned> generation{1};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-std::uint32_t thread_id() noexcept {
-  // A system call takes longer than everything else that an event costs.
-  thread_local std::uint32_t known = 0;
-  thread_local unsigned of = 0;
-  if (const unsigned current = generation.load(std::memory_order_relaxed); of != current) {
-    known = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-    of = current;
+struct Thread {
+  unsigned generation = 0;
+  std::uint32_t id = 0;
+  ThreadTime<CpuClock> time;
+};
+
+Thread& this_thread() noexcept {
+  thread_local Thread known;  // a system call takes longer than everything else that an event costs
+  if (const unsigned now = generation.load(std::memory_order_relaxed); known.generation != now) {
+    known = {
+        .generation = now, .id = static_cast<std::uint32_t>(::syscall(SYS_gettid)), .time = {}};
   }
   return known;
+}
+
+std::int64_t cpu_time(Thread& thread, Kind kind, std::int64_t now,
+                      std::uint64_t callback) noexcept {
+  switch (kind) {
+    case Kind::begin:
+      return thread.time.begin(now, callback);
+    case Kind::end:
+      return thread.time.end(now, callback);
+    default:
+      return -1;
+  }
 }
 
 constexpr std::size_t padded(std::size_t bytes) noexcept {
@@ -59,10 +77,6 @@ std::uint64_t reserve(int file, std::uint64_t bytes) noexcept {
 }
 
 }  // namespace
-
-void Arguments::add(std::uint64_t value) noexcept {
-  add_bytes(&value, sizeof value);
-}
 
 void Arguments::add_text(const char* text) noexcept {
   const std::size_t length = text == nullptr ? 0 : ::strnlen(text, most_text);
@@ -241,9 +255,10 @@ void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kin
   auto* const head = std::construct_at(reinterpret_cast<EventHead*>(place));
   head->event = event;
   head->core = static_cast<std::uint16_t>(std::max(0, ::sched_getcpu()));
-  head->thread = thread_id();
-  head->cpu = kind == Kind::call ? now(CLOCK_THREAD_CPUTIME_ID) : -1;
+  Thread& thread = this_thread();
+  head->thread = thread.id;
   head->time = now(CLOCK_MONOTONIC);
+  head->cpu = cpu_time(thread, kind, head->time, arguments.first());
   std::memcpy(place + sizeof(EventHead), arguments.data(), arguments.size());
   head->check = in_ring ? check_of(place, bytes, at) : 0;
   head->bytes.store(static_cast<std::uint32_t>(bytes), std::memory_order_release);

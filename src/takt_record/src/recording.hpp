@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -53,7 +54,7 @@ struct EventHead {
   std::uint16_t event;               // its place in the list of names
   std::uint16_t core;
   std::int64_t time;     // CLOCK_MONOTONIC, ns
-  std::int64_t cpu;      // CPU time of the thread, ns; -1: not asked for
+  std::int64_t cpu;      // CPU time of the thread, ns: see ThreadTime; -1: not a callback's
   std::uint32_t thread;  // of the kernel
   std::uint32_t check;   // in a ring: see check_of(); else 0
 };
@@ -68,7 +69,8 @@ std::uint32_t check_of(const std::byte* event, std::uint64_t bytes, std::uint64_
 enum class Kind : std::uint8_t {
   name,   ///< Names things: recorded also while the recording pauses, kept by a ring.
   event,  ///< Happens again and again.
-  call,   ///< The same, with the CPU time of its thread.
+  begin,  ///< The same, of a callback, with the CPU time of its thread.
+  end,    ///< The same.
 };
 
 /// What a recording is to do when its space is used up.
@@ -88,12 +90,26 @@ class Arguments {
   static constexpr std::size_t most = 4096;       // bytes
   static constexpr std::size_t most_text = 1024;  // bytes
 
-  void add(std::uint64_t value) noexcept;
+  void add(std::uint64_t value) noexcept {
+    if (most - size_ >= sizeof value) {
+      std::memcpy(data_.data() + size_, &value, sizeof value);
+      size_ += sizeof value;
+    }
+  }
   void add_text(const char* text) noexcept;
   void add_bytes(const void* bytes, std::size_t count) noexcept;
 
   [[nodiscard]] const std::byte* data() const noexcept { return data_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// The first one, a number; 0 where there is none.
+  [[nodiscard]] std::uint64_t first() const noexcept {
+    std::uint64_t value = 0;
+    if (size_ >= sizeof value) {
+      std::memcpy(&value, data_.data(), sizeof value);
+    }
+    return value;
+  }
 
  private:
   void pad() noexcept;

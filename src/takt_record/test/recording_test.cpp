@@ -50,7 +50,7 @@ TEST_F(File, begins_with_its_names_and_keeps_events_in_their_order) {
   recording.append(0, number, Kind::event);
   Arguments text;
   text.add_text("abc");
-  recording.append(1, text, Kind::call);
+  recording.append(1, text, Kind::end);
 
   const std::string data = content();
   EXPECT_EQ(data.substr(0, 8), "TAKTREC2");
@@ -227,7 +227,7 @@ TEST_F(File, records_only_names_while_it_pauses) {
     return (at<std::uint64_t>(content(), 16) - sizeof(Header) - 8) / sizeof(EventHead);
   };
   recording.append(0, none, Kind::event);
-  recording.append(0, none, Kind::call);
+  recording.append(0, none, Kind::end);
   EXPECT_EQ(events(), 0U);
   recording.append(0, none, Kind::name);
   EXPECT_EQ(events(), 1U);
