@@ -241,7 +241,7 @@ def started(folder: Path, *options: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not list(folder.glob("*.taktrecord")):
+    while not recordings.begun(folder):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     return process
@@ -303,6 +303,15 @@ def test_only_running_recordings_that_pause_are_resumed(tmp_path: Path) -> None:
     assert takt("record", "--attach", tmp_path / "other").returncode == 2
     assert takt("record", "--attach", tmp_path / "out", "--", "true").returncode == 2
     assert takt("record").returncode == 2
+
+
+def test_a_process_that_makes_its_file_is_not_there_yet(tmp_path: Path) -> None:
+    for name, content in (("none", b""), ("reserved", bytes(1 << 16))):
+        (tmp_path / f"{name}.1.taktrecord").write_bytes(content)
+    assert recordings.recordings(tmp_path) == []
+    control.create(tmp_path, on=False)
+    attached = takt("record", "--attach", tmp_path, "--for", "1ms")
+    assert (attached.returncode, "no process of this recording" in attached.stderr) == (2, True)
 
 
 def damaged(tmp_path: Path, change: Any) -> str:

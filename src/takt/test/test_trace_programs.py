@@ -110,7 +110,7 @@ def test_many_programs_are_three_and_the_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recorded", "words"),
     [
-        (Recorded(refused="perf_event_open: Permission denied"), "execute as root"),
+        (Recorded(refused="perf_event_open: Permission denied"), "execute or record as root"),
         (Recorded(lost=7), "7 context switches were not recorded"),
     ],
 )

@@ -48,6 +48,7 @@ class Held:
     cpu: int
     process: int  # -1: not known
     name: str  # of the thread
+    thread: int = -1  # its number; -1: not known
 
 
 class Switches:
@@ -129,7 +130,7 @@ class Switches:
         name = self._name(process, thread)
         if self._ignored is not None and self._ignored(process, name):
             return
-        heapq.heappush(self._kept, (at - began, Held(began, at, ring.cpu, process, name)))
+        heapq.heappush(self._kept, (at - began, Held(began, at, ring.cpu, process, name, thread)))
         if len(self._kept) > MOST:
             heapq.heappop(self._kept)
             self.left_out += 1

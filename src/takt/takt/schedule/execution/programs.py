@@ -15,8 +15,7 @@ import numpy as np
 from takt.documents.writing import failure
 from takt.processes.switches import LEAST_NS, Held, Switches
 from takt.schedule.trace import file as files
-from takt.schedule.trace.file import HELD
-from takt.schedule.trace.programs import FROM, LOST, REFUSED
+from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED
 
 _EXECUTORS = "takt."  # how the names of the threads begin that execute jobs
 _ATTRIBUTE, _NAME, _PIECE = 4, 1, 24  # of a record, as docs/reference/trace.md says

@@ -18,7 +18,8 @@ from takt.processes import foreground
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
 from takt.schedule.ros2 import control
-from takt.schedule.ros2.recordings import SUFFIX, read
+from takt.schedule.ros2.recordings import begun, read
+from takt.schedule.ros2.switches import Beside
 
 LIBRARY = "libtakt_record.so"
 _FIX = (
@@ -52,22 +53,33 @@ def run(command: Sequence[str], folder: Path, how: How) -> int:
     }
     new_folder(folder)
     control.create(folder, on=not how.paused)
-    look = None if how.seconds is None else _pausing(folder, time.monotonic() + how.seconds)
-    code = foreground.run([path, *command[1:]], environment, look)
+    beside = None if how.paused else Beside(folder)
+    end = None if how.seconds is None else time.monotonic() + how.seconds
+    code = foreground.run([path, *command[1:]], environment, _looking(folder, beside, end))
     control.pause(folder)
+    if beside:
+        beside.end()
     shorten(folder)
     return code
 
 
-def _pausing(folder: Path, end: float) -> Callable[[int], None]:
+def _looking(
+    folder: Path, beside: Beside | None, end: float | None
+) -> Callable[[int], None] | None:
     """Looks whether the time is up, and then ends the recording; the program goes on."""
+    if end is None and beside is None:
+        return None
     paused = False
 
     def look(_process: int) -> None:
         nonlocal paused
-        if not paused and time.monotonic() >= end:
+        if beside:
+            beside.look()
+        if end is not None and not paused and time.monotonic() >= end:
             control.pause(folder)
             paused = True
+            if beside:
+                beside.end()
 
     return look
 
@@ -84,6 +96,7 @@ def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> No
             where=str(folder),
             fix="start one: takt record --paused -o FOLDER -- COMMAND",
         )
+    beside = Beside(folder)
     control.resume(folder)
     begun()
     end = None if seconds is None else time.monotonic() + seconds
@@ -92,14 +105,16 @@ def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> No
             while _running(folder) and (end is None or time.monotonic() < end):
                 left = _LOOK_S if end is None else min(_LOOK_S, end - time.monotonic())
                 time.sleep(max(0.0, left))
+                beside.look()
     except KeyboardInterrupt:
         pass
     finally:
         control.pause(folder)
+        beside.end()
 
 
 def _running(folder: Path) -> bool:
-    return any(_runs(read(file).process) for file in folder.glob(f"*{SUFFIX}"))
+    return any(_runs(read(file).process) for file in begun(folder))
 
 
 @contextmanager
@@ -122,7 +137,7 @@ def shorten(folder: Path) -> None:
 
     Not of a process that still runs: it would end where it writes beyond the end of its file.
     """
-    for file in folder.glob(f"*{SUFFIX}"):
+    for file in begun(folder):
         recording = read(file)
         if not _runs(recording.process):
             os.truncate(file, recording.size)

@@ -12,7 +12,7 @@ from takt.errors import TaktError
 from takt.schedule.model.from_ros2 import seen
 from takt.schedule.model.seen import SeenCallback
 from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
-from takt.schedule.ros2 import control
+from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.recordings import BLOCK_ROOM, Recording, of, recordings
 
 _NODE = "ros2:rcl_node_init"
@@ -37,6 +37,11 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         notes.append("older events were overwritten: the recordings are rings")
     if control.stretches(folder) and control.is_on(folder):
         notes.append("the recording continues")
+    if refused := switches.read(folder).refused:
+        notes.append(
+            f"who else had the cores is not recorded: {refused}; record as root, or with "
+            "CAP_PERFMON and ulimit -l 1100 per core"
+        )
     callbacks: list[RecordedCallback] = []
     if processes:
         try:

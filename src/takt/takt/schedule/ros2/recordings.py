@@ -63,8 +63,20 @@ def is_recorded(path: Path) -> bool:
 
 def recordings(folder: Path) -> list[Recording]:
     """The processes of a folder, by their begin; raises TaktError for a file that is none."""
-    found = [read(file) for file in sorted(folder.glob(f"*{SUFFIX}"))]
-    return sorted(found, key=lambda one: one.begin)
+    return sorted(map(read, begun(folder)), key=lambda one: one.begin)
+
+
+def begun(folder: Path) -> list[Path]:
+    """Its files but those that their processes are making, or were when they were killed."""
+    return [one for one in sorted(folder.glob(f"*{SUFFIX}")) if _has_begun(one)]
+
+
+def _has_begun(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:  # its magic number is written last
+            return any(stream.read(len(MAGIC)))
+    except OSError:
+        return True  # whoever reads it says why it cannot be read
 
 
 def read(file: Path) -> Recording:

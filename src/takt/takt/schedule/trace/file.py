@@ -19,6 +19,7 @@ from takt_core import EventType as Type
 
 from takt.documents.reading import opened
 from takt.errors import TaktError
+from takt.schedule.trace.beside import HELD
 
 NONE = NO_TASK  # no task, topic or core
 #: The approaches of ``takt execute`` that follow the policy and the scenarios of the description.
@@ -26,8 +27,6 @@ SCHEDULED = ("takt", "rclcpp_takt")
 MAGIC = b"TAKTTRC1"
 #: What Trace.source is for a folder of takt record.
 RECORDING = "recording"
-#: The attribute of a stretch in which another program had a core.
-HELD = "held"
 
 Table = dict[str, NDArray[Any]]  # columns of one length
 
@@ -111,12 +110,14 @@ class Trace:
 
 
 def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
+    from takt.schedule.ros2 import switches
     from takt.schedule.ros2.recordings import SUFFIX
 
+    files = sorted(folder.glob(f"*{SUFFIX}"))
     stamps = tuple(
-        (str(file), file.stat().st_mtime_ns) for file in sorted(folder.glob(f"*{SUFFIX}"))
+        (str(file), file.stat().st_mtime_ns) for file in [*files, *folder.glob(switches.FILE)]
     )
-    if not stamps:
+    if not files:
         raise TaktError(
             "this folder contains no recording: no *.taktrecord",
             where=str(folder),

@@ -160,7 +160,7 @@ class PerfettoExport:
         """The programs that had the cores, where a response was owed."""
         group = self._packets.track("other programs", 2) if programs.by_core else 0
         for core, held in sorted(programs.by_core.items()):
-            track = self._packets.track(f"core {core}", core, group)
+            track = self._packets.track(self._trace.names.core(core), core, group)
             self._packets.spans(
                 np.full(len(held), track),
                 np.array([self._packets.name(one.name) for one in held]),

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from takt.documents.own import printable
 from takt.processes.switches import Held
-from takt.schedule.trace.file import HELD, Names
+from takt.schedule.trace.beside import LOST, REFUSED
+from takt.schedule.trace.file import Names
 
-FROM, LOST, REFUSED = f"{HELD}_from_ns", f"{HELD}_lost", f"{HELD}_refused"
 _LATEST = 1 << 62  # ns; a trace from elsewhere may hold any number
 
 
@@ -48,7 +48,8 @@ class Programs:
         """What keeps an explanation from naming programs; ``missed``: there is one to give."""
         if self.refused and missed:
             what = f"programs on these cores were not recorded: {printable(self.refused)}"
-            return [f"{what}; execute as root, or with CAP_PERFMON and ulimit -l 1100 per core"]
+            how = "execute or record as root, or with CAP_PERFMON and ulimit -l 1100 per core"
+            return [f"{what}; {how}"]
         if self.lost:
             what = f"{self.lost} context switches were not recorded"
             return [f"{what}: programs may have had the cores for longer"]

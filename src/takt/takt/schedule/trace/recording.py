@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -22,11 +22,13 @@ from takt_core import NO_TASK as NONE
 from takt_core import EventType as Type
 
 from takt.errors import TaktError
-from takt.schedule.ros2 import control
+from takt.processes.switches import LEAST_NS
+from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.called import Call, Entity, Handle, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import Recording, recordings
+from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED, Span, beside
 
 _HEADER = struct.Struct("<8sIIQqII24x")
 _NAME = struct.Struct("<24sHHHBB")
@@ -68,6 +70,8 @@ def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -
         file.write(_header(processes))
         for kind, number, text in made.names():
             file.write(_pieces(kind, number, text))
+        for text in made.others(switches.read(folder)):
+            file.write(_pieces("attribute", 0, text))
         file.write(made.events().tobytes())
 
 
@@ -101,6 +105,7 @@ class _Made:
         self._complete = {one.process for one in processes if not one.dropped}
         self._programs = {one.process: _short(one.program) for one in processes}
         self._threads: dict[Handle, int] = {}
+        self._spans: dict[Handle, list[Span]] = defaultdict(list)  # by thread
         self._topics: dict[str, int] = {}
         self._rows: list[_Row] = []
         self._unknown: Counter[str] = Counter()  # calls by topics whose writers were not recorded
@@ -155,6 +160,8 @@ class _Made:
                 due = release + deadline if deadline else NO_DEADLINE
                 self._add(release, Type.release, thread, task, job, due)
             self._add(call.begin, Type.start, thread, task, job, 0, detail=_cpu(call.core))
+            begin = call.begin if release is None else release
+            self._spans[call.thread].append(Span(begin, call.end or call.begin, call.core))
             if not call.end:
                 continue
             computed = -1 if call.computed is None else call.computed
@@ -209,6 +216,18 @@ class _Made:
             yield "attribute", 0, f"thread.{number}={program} {process}, thread {thread}"
         for note in self._notes:
             yield "attribute", 0, f"note={note}"
+
+    def others(self, seen: switches.Seen) -> Iterable[str]:
+        """Attributes of who had the cores beside, as takt execute writes them."""
+        if seen.refused or not seen.known:
+            yield from (f"{REFUSED}={seen.refused}" for _ in range(seen.known))
+            return
+        yield f"{FROM}={LEAST_NS}"
+        if seen.lost:
+            yield f"{LOST}={seen.lost}"
+        for (process, thread), row in self._threads.items():
+            for one in beside(seen.held, self._spans[process, thread], thread, row):
+                yield f"{HELD}={row} {one.begin} {one.end} {one.process} {one.name}"
 
     def events(self) -> NDArray[np.void]:
         """By time; at one time in the order in which they were added."""

@@ -160,7 +160,7 @@ def _programs(trace: Trace, packing: _Packing, begin: int) -> dict[str, list[Any
             starts.append(one.begin - begin)
             lengths.append(one.end - one.begin)
             numbers.append(names.setdefault(f"{one.name} ({one.process})", len(names)) % NONE)
-        row = {"group": "other programs", "name": f"core {core}", "kind": "program"}
+        row = {"group": "other programs", "name": trace.names.core(core), "kind": "program"}
         rows.append(row | {"first": first, "end": len(starts)})
     packing.add("programBegin", np.array(starts, np.float64))
     packing.add("programLength", np.array(lengths, np.float32))

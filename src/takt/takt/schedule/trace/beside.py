@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who had the core of a recorded job from its release to its end, while its own thread did not.
+
+In the trace of a recording a thread stands where others have a core, so these stretches are those
+of the thread.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from takt.processes.switches import Held
+
+#: The attribute of a stretch in which another program had a core, and those about all stretches.
+HELD = "held"
+FROM, LOST, REFUSED = f"{HELD}_from_ns", f"{HELD}_lost", f"{HELD}_refused"
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A recorded job, in ns; its end may be missing: then its begin."""
+
+    release: int  # its begin where that is not known
+    end: int
+    cpu: int  # at its begin; -1: not recorded
+
+
+def beside(held: Sequence[Held], spans: Iterable[Span], thread: int, row: int) -> Iterator[Held]:
+    """The stretches of other threads in these jobs, with ``row`` for their core, by time.
+
+    ``thread``: the kernel's number of the one that executed the jobs. Stretches in which it had
+    another core are left out: it had moved there.
+    """
+    by_cpu: dict[int, list[Held]] = defaultdict(list)
+    own: list[Held] = []
+    for one in sorted(held):
+        (own if one.thread == thread else by_cpu[one.cpu]).append(one)
+    places: dict[int, int] = defaultdict(int)
+    reached = None
+    for span in sorted(spans):
+        begin = span.release if reached is None else max(span.release, reached)
+        reached = max(begin, span.end)
+        found = by_cpu.get(span.cpu, [])
+        place = places[span.cpu]
+        while place < len(found) and found[place].end <= begin:
+            place += 1
+        places[span.cpu] = place
+        while place < len(found) and found[place].begin < span.end:
+            one = found[place]
+            for low, high in _without(max(one.begin, begin), min(one.end, span.end), own):
+                yield Held(low, high, row, one.process, one.name, one.thread)
+            place += 1
+
+
+def _without(begin: int, end: int, own: Sequence[Held]) -> Iterator[tuple[int, int]]:
+    """What is left of a stretch outside of those, which are in order and do not overlap."""
+    for one in own[bisect_left(own, begin, key=lambda each: each.end) :]:
+        if one.begin >= end:
+            break
+        if begin < one.begin:
+            yield begin, one.begin
+        begin = max(begin, one.end)
+    if begin < end:
+        yield begin, end
