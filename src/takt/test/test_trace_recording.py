@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from conftest import Takt
-from recording_files import BEGIN, MS, SENSOR, Process, robot
+from recording_files import BEGIN, FILTER, MS, SENSOR, Process, robot
 
 from takt.errors import TaktError
 from takt.judge.gate import examine
@@ -110,6 +110,27 @@ def test_a_pause_of_the_recording_is_no_skipped_release(tmp_path: Path) -> None:
     (tmp_path / "out" / "control").write_bytes(pauses)
     found = task(tmp_path / "out", "one.timer0")
     assert (found.jobs, found.skipped) == (5, 1)
+
+
+def test_a_model_has_no_distance_across_a_pause(tmp_path: Path) -> None:
+    """Messages every 10 ms in two stretches of 100 ms, two seconds apart."""
+    process = Process(1)
+    process.node(1, "one")
+    process.subscription(FILTER, 1, "/scan")
+    for stretch in (0, 2000):
+        for place in range(1, 11):
+            begin = (stretch + 10 * place) * MS
+            process.call(begin, begin + MS, FILTER)
+    process.write(tmp_path / "out")
+    stretches = (BEGIN, BEGIN + 105 * MS, BEGIN + 2000 * MS, BEGIN + 2105 * MS)
+    pauses = struct.pack("<8sIIqqqq", b"TAKTCON1", 0, 0, *stretches)
+    (tmp_path / "out" / "control").write_bytes(pauses)
+    out = tmp_path / "robot.app.yaml"
+    found = model(tmp_path / "out", out)
+    text = out.read_text(encoding="utf-8")
+    assert "distance at least 10 ms, mean 10 ms" in text
+    assert "the shortest of 18 distances, mean 10 ms" in text
+    assert found.duration_ms == pytest.approx(2101 - 1895)
 
 
 def test_jobs_of_unrecorded_writers_have_no_release_and_a_note_says_so(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.model import MOST_MESSAGES
@@ -174,7 +175,7 @@ class Builder:
     def _period(self, one: SeenCallback, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
         declared = one.told.get("period") or None
-        apart, steps = _distances(one)
+        apart, steps = _distances(one, self._seen.resumed)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
             return declared
@@ -270,7 +271,8 @@ class Builder:
         return found
 
     def _outside(self, topic: str, moments: Times) -> int:
-        apart = np.diff(np.sort(moments))
+        moments = np.sort(moments)
+        apart = np.diff(moments)[_together(moments, self._seen.resumed)]
         if not len(apart) or apart.min() <= 0:
             self.notes[topic] = ["external_period: unknown"]
             return 0
@@ -330,13 +332,21 @@ class Builder:
             change["expected_execution"] = math.ceil(longest * (1 + self._margin))
 
 
-def _distances(one: SeenCallback) -> tuple[Times, Times]:
-    """From a release to a later one, and by how many indices; early ones only begin a distance."""
+def _distances(one: SeenCallback, resumed: Times) -> tuple[Times, Times]:
+    """From a release to a later one, and by how many indices; early ones only begin a distance.
+
+    None has a pause of the recording within it: what was released meanwhile is not known.
+    """
     order = np.argsort(one.indices, kind="stable")
     releases, indices = one.releases[order], one.indices[order].astype(np.int64)
     apart, steps = releases[1:] - releases[:-1], indices[1:] - indices[:-1]
-    regular = (steps > 0) & ~np.isin(indices[1:], one.early)
+    regular = (steps > 0) & ~np.isin(indices[1:], one.early) & _together(releases, resumed)
     return apart[regular], steps[regular]
+
+
+def _together(moments: Times, resumed: Times) -> NDArray[np.bool_]:
+    """Which pairs of neighbours have no pause of the recording between them."""
+    return np.diff(np.searchsorted(resumed, moments, side="right")) == 0
 
 
 def _told_reads(one: SeenCallback) -> list[Part]:

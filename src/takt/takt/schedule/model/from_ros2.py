@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from takt.schedule.model.seen import Seen, SeenCallback
+from takt.schedule.ros2 import control
 from takt.schedule.ros2.called import Entity
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
@@ -47,15 +49,18 @@ def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
         for one in reading.entities.values()
         if one.kind == "subscription" and one.depth
     }
+    stretches = control.stretches(path)
+    paused = sum(after - (end or after) for (_, end), (after, _) in pairwise(stretches))
     return Seen(
         source=f"{path.name}, a {reading.source}",
-        duration=span[1] - span[0],
+        duration=max(0, span[1] - span[0] - paused),
         callbacks=callbacks,
         policy="edf",
         cpus=[0],
         outside={
             topic: np.array(times, np.int64) for topic, times in reading.outside.items() if times
         },
+        resumed=np.array([begin for begin, _ in stretches[1:]], np.int64),
         depths=depths,
         notes=_notes(reading),
     )

@@ -57,5 +57,6 @@ class Seen:
     default_scenario: str | None = None
     switches: list[tuple[int, str]] = field(default_factory=list)  # when after the start, to which
     outside: dict[str, Times] = field(default_factory=dict)  # by topic: when others published it
+    resumed: Times = field(default_factory=lambda: NO_TIMES)  # where the recording went on again
     depths: dict[str, int] = field(default_factory=dict)  # of queues, by topic, where known
     notes: list[str] = field(default_factory=list)
