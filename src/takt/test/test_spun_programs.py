@@ -109,6 +109,17 @@ def test_an_executor_class_of_the_program_stays_as_it_is() -> None:
     assert document["exit"] == 1
 
 
+@pytest.mark.parametrize(
+    ("executor", "of"), [("single", "SingleThreadedExecutor"), ("events", "EventsExecutor")]
+)
+def test_loops_that_stay_with_rclcpp_are_named_once(executor: str, of: str) -> None:
+    document = spin(SPUN, executor, "again")  # calls spin(), then spin_some() again and again
+    assert [one["executor"] for one in document["kept"]] == [f"spin_some() of {of}"]
+    assert document["stderr"].count("stays with rclcpp") == 1
+    assert document["executors"]
+    assert spin(SPUN, executor, "messages")["kept"] == []
+
+
 @pytest.mark.parametrize("executor", [*SINGLE, "multi"])
 def test_ctrl_c_ends_spin_and_the_program_goes_on(executor: str) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(LIBRARY), "TAKT_SPIN_EXECUTOR": "takt"}

@@ -109,6 +109,20 @@ TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
                    TAKT_GROUP "S1_INS_15node_interfaces17NodeBaseInterfaceEE")
 #endif
 
+// Loops of these keep rclcpp's order, which is said.
+#define TAKT_STAYS(Class, mangled, name, mangled_name)                               \
+  void Class::name(std::chrono::nanoseconds time) {                                  \
+    static const Next<void(Class*, std::chrono::nanoseconds)> next{                  \
+        mangled mangled_name "ENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE"}; \
+    if (Takeover* const other = takeover(next.address())) {                          \
+      other->stays(*this, #name);                                                    \
+    }                                                                                \
+    next(this, time);                                                                \
+  }
+TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_some, "9spin_some")
+TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_all, "8spin_all")
+TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_once, "9spin_once")
+
 namespace executors {
 
 #if defined(TAKT_HAS_CBG_EXECUTOR) && RCLCPP_VERSION_GTE(32, 0, 0)
@@ -191,6 +205,11 @@ void StaticSingleThreadedExecutor::spin() {
 }  // namespace executors
 
 namespace experimental::executors {
+
+TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_some,
+           "9spin_some")
+TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_all,
+           "8spin_all")
 
 void EventsExecutor::spin() {
   static const Next<void(Executor*)> next{

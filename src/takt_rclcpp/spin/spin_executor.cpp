@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spins the nodes of rclcpp's executors under Takt's, or reports the threads that spin them.
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <typeinfo>
 
 #include "all_executors.hpp"
 #include "changed_hands.hpp"
@@ -38,6 +43,16 @@ std::string joined(const std::vector<std::string>& words) {
 template <class Class>
 bool is(const rclcpp::Executor& executor) {
   return dynamic_cast<const Class*>(&executor) != nullptr;
+}
+
+// Without its namespaces.
+std::string class_of(const rclcpp::Executor& executor) {
+  int failed = 0;
+  const std::unique_ptr<char, decltype(&std::free)> whole{
+      abi::__cxa_demangle(typeid(executor).name(), nullptr, nullptr, &failed), &std::free};
+  const std::string name = whole ? whole.get() : typeid(executor).name();
+  const auto colon = name.rfind(':');
+  return colon == std::string::npos ? name : name.substr(colon + 1);
 }
 
 bool is_one_of_rclcpp(const rclcpp::Executor& executor) {
@@ -167,6 +182,19 @@ class Spinning final : public Takeover {
       act(*other->executor);
     } else {
       stock();
+    }
+  }
+
+  void stays(const rclcpp::Executor& executor, const char* function) override {
+    if (!replaces_ || !(is_one_of_rclcpp(executor) || is<SchedulingExecutor>(executor))) {
+      return;  // meet() names the others
+    }
+    const std::string name = std::string{function} + "() of " + class_of(executor);
+    const std::lock_guard lock{mutex_};
+    if (met_.insert(name).second) {
+      const std::string why = "it runs callbacks in rclcpp's order; call spin() in its place";
+      say(name + " stays with rclcpp: " + why);
+      report("kept", {name, why});
     }
   }
 

@@ -61,6 +61,8 @@ class Takeover {
   /// Another function that runs callbacks; `act` calls that of the executor that has the nodes.
   virtual void poll(rclcpp::Executor& executor, const std::function<void(rclcpp::Executor&)>& act,
                     const Stock& stock) = 0;
+  /// `function` of this executor is rclcpp's own, also under Takt's executor; said once.
+  virtual void stays(const rclcpp::Executor& executor, const char* function) = 0;
   virtual void forget(const rclcpp::Executor& executor) = 0;
 };
 
