@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,17 @@ def test_what_a_full_recording_lacks_is_counted(tmp_path: Path) -> None:
     assert callbacks(document)["talker.timer0"]["calls"] > 20
 
 
+def test_two_hundred_processes_at_once_have_a_recording_each(tmp_path: Path) -> None:
+    script = f"for i in $(seq 200); do {PLAYED} & done; wait"
+    document = record(tmp_path / "out", "bash", "-c", script, options=("--size", "64KiB"))
+    assert document["exit"] == 0
+    assert len({one["process"] for one in document["processes"]}) == 200
+    assert all(one["nodes"] == ["/talker", "/listener"] for one in document["processes"])
+    assert sum(one["dropped"] for one in document["processes"]) == 0
+    assert {one["calls"] for one in document["callbacks"]} == {20}
+    assert len(document["callbacks"]) == 400
+
+
 def test_a_program_without_ros_2_is_no_recording(tmp_path: Path) -> None:
     document = record(tmp_path / "out", "true")
     assert document["exit"] == 1
@@ -205,6 +217,23 @@ def test_a_disk_without_space_does_not_end_the_program(tmp_path: Path) -> None:
     done = subprocess.run([PLAYED], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "nothing of process" in done.stderr
+
+
+def test_a_disk_that_becomes_full_ends_no_program_and_keeps_what_it_has(
+    disk: Callable[[str], Path],
+) -> None:
+    folder = disk("300k") / "out"
+    # The first two take what there is, by halves; nothing is left for the third.
+    script = f"for i in 1 2 3; do {PLAYED} many || exit 9; done"
+    document = record(folder, "bash", "-c", script)
+    assert document["exit"] == 0
+    assert "nothing of process" in document["stderr"]
+    assert "the disk has no 64 KiB for it" in document["stderr"]
+    assert 1 <= len(document["processes"]) <= 2
+    for process in document["processes"]:
+        assert process["events"] > 1000
+        assert process["dropped"] > 100_000
+    assert callbacks(document)["talker.timer0"]["calls"] > 20
 
 
 def test_a_ring_keeps_names_and_the_newest_events_of_a_killed_program(tmp_path: Path) -> None:

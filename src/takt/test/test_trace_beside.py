@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -96,6 +98,17 @@ def test_a_file_is_read_as_it_was_written_and_damage_is_left_out(tmp_path: Path)
     assert (seen.known, seen.lost, seen.refused) == (True, 7, None)
 
 
+class Many:
+    """More than a small disk has space for."""
+
+    refused = None
+    lost = left_out = 0
+    held = tuple(held(10 * i, 10 * i + 5) for i in range(10_000))
+
+    def end(self) -> None:
+        pass
+
+
 def played() -> Path:
     try:
         stacks.program("libtakt_record.so")
@@ -139,6 +152,22 @@ def test_programs_beside_a_recorded_one_are_named_everywhere(tmp_path: Path) -> 
     write_view(folder, tmp_path / "view.html")
     assert f"({hog.pid})" in (tmp_path / "view.html").read_text(encoding="utf-8")
     assert "programs on these cores were not recorded" not in str(explain(folder))
+
+
+def test_a_full_disk_leaves_the_stretches_before_and_no_half_of_one(
+    disk: Callable[[str], Path],
+) -> None:
+    folder = disk("64k")
+    written = "held 0 1 2 3 4 b\n"
+    (folder / switches.FILE).write_text(written, encoding="utf-8")
+    recorded = switches.Beside(folder)
+    recorded._switches = cast("Switches", Many())
+    recorded.end()
+    assert (folder / switches.FILE).read_text(encoding="utf-8") == written
+    (folder / switches.FILE).unlink()
+    recorded._switches = cast("Switches", Many())
+    recorded.end()
+    assert not switches.read(folder).known
 
 
 def test_without_rights_the_reason_is_given_once(tmp_path: Path) -> None:

@@ -37,7 +37,10 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         notes.append("older events were overwritten: the recordings are rings")
     if control.stretches(folder) and control.is_on(folder):
         notes.append("the recording continues")
-    if refused := switches.read(folder).refused:
+    beside = switches.read(folder)
+    if processes and not beside.known:
+        notes.append(f"who else had the cores is not recorded: there is no file {switches.FILE!r}")
+    if refused := beside.refused:
         notes.append(
             f"who else had the cores is not recorded: {refused}; record as root, or with "
             "CAP_PERFMON and ulimit -l 1100 per core"

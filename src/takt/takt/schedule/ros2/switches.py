@@ -8,6 +8,7 @@ A line each: ``held CORE BEGIN END PROCESS THREAD NAME`` (ns of CLOCK_MONOTONIC)
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class Beside:
             self._switches.look()
 
     def end(self) -> None:
-        """Writes all; does nothing the second time."""
+        """Writes all, or nothing where the disk is full; does nothing the second time."""
         switches, self._switches = self._switches, None
         if switches is None:
             return
@@ -55,8 +56,16 @@ class Beside:
             ]
             if lost := switches.lost + switches.left_out:
                 lines.append(f"lost {lost}")
-        with (self._folder / FILE).open("a", encoding="utf-8") as file:
-            file.writelines(f"{printable(line)}\n" for line in lines)
+        path = self._folder / FILE
+        before = path.stat().st_size if path.exists() else 0
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(f"{printable(line)}\n" for line in lines)
+        except OSError:  # the recordings themselves are whole on a disk that is full
+            with suppress(OSError):
+                os.truncate(path, before)
+                if not before:
+                    path.unlink()
 
 
 def read(folder: Path) -> Seen:
