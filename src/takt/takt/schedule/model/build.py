@@ -346,7 +346,9 @@ def _distances(one: SeenCallback, resumed: Times) -> tuple[Times, Times]:
 
 def _together(moments: Times, resumed: Times) -> NDArray[np.bool_]:
     """Which pairs of neighbours have no pause of the recording between them."""
-    return np.diff(np.searchsorted(resumed, moments, side="right")) == 0
+    stretch = np.searchsorted(resumed, moments, side="right")
+    found: NDArray[np.bool_] = stretch[1:] == stretch[:-1]
+    return found
 
 
 def _told_reads(one: SeenCallback) -> list[Part]:
