@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "pointers.hpp"
 #include "takt/executor/monitor.hpp"
 #include "takt/os/clock.hpp"
 #include "takt/trace/current.hpp"
@@ -22,6 +23,8 @@ thread_local const void* told_inside = nullptr;
 // What it publishes; the middleware's stamp is told next.
 thread_local std::optional<Publications::Numbered> published;
 thread_local std::optional<std::int64_t> taken;
+// Of what it hands over as a pointer, to the ring buffers of all readers.
+thread_local std::optional<std::int64_t> handed_over;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void record(const void* publisher) noexcept {
@@ -42,6 +45,15 @@ template <class... Args>
 Tracepoint<Args...> next(const char* name) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as dlsym() has it
   return reinterpret_cast<Tracepoint<Args...>>(dlsym(RTLD_NEXT, name));
+}
+
+// The calling thread has a message now, by a stamp or by a pointer.
+void take(std::int64_t stamp) noexcept {
+  taken = taken.value_or(stamp);  // not what its callback takes
+  executor::use_message(stamp);
+  if (records_in != nullptr) {
+    records_in->use(stamp);
+  }
 }
 
 // Stamps are readings of a clock: their last digits differ.
@@ -101,6 +113,7 @@ RecordsPublications::RecordsPublications(Publications* where) noexcept
     : outer_{std::exchange(records_in, where)} {
   told_inside = nullptr;
   published.reset();
+  handed_over.reset();
 }
 
 RecordsPublications::~RecordsPublications() {
@@ -129,9 +142,38 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const
   using namespace takt_rclcpp;
   record(publisher);
   told_inside = publisher;
+  handed_over = Pointers::next_stamp();
+  executor::publish_message(*handed_over);
+  if (published && records_in != nullptr) {
+    records_in->stamped(*handed_over, *published);
+  }
   static const auto onward = next<const void*, const void*>("ros_trace_rclcpp_intra_publish");
   if (onward != nullptr) {
     onward(publisher, message);
+  }
+}
+
+__attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_enqueue(
+    const void* buffer, std::uint64_t index, std::uint64_t size, bool overwritten) {
+  using namespace takt_rclcpp;
+  Pointers::of_process().put({.buffer = buffer, .index = index}, handed_over);
+  static const auto onward =
+      next<const void*, std::uint64_t, std::uint64_t, bool>("ros_trace_rclcpp_ring_buffer_enqueue");
+  if (onward != nullptr) {
+    onward(buffer, index, size, overwritten);
+  }
+}
+
+__attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_dequeue(
+    const void* buffer, std::uint64_t index, std::uint64_t size) {
+  using namespace takt_rclcpp;
+  if (const auto stamp = Pointers::of_process().take({.buffer = buffer, .index = index})) {
+    take(*stamp);
+  }
+  static const auto onward =
+      next<const void*, std::uint64_t, std::uint64_t>("ros_trace_rclcpp_ring_buffer_dequeue");
+  if (onward != nullptr) {
+    onward(buffer, index, size);
   }
 }
 
@@ -154,11 +196,7 @@ __attribute__((visibility("default"))) void ros_trace_rmw_take(const void* subsc
                                                                std::int64_t stamp, bool is_taken) {
   using namespace takt_rclcpp;
   if (is_taken) {
-    taken = taken.value_or(stamp);  // not what its callback takes
-    executor::use_message(stamp);
-    if (records_in != nullptr) {
-      records_in->use(stamp);
-    }
+    take(stamp);
   }
   static const auto onward =
       next<const void*, const void*, std::int64_t, bool>("ros_trace_rmw_take");

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <std_msgs/msg/int32.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support.hpp"
@@ -28,12 +29,13 @@ void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& t
 }
 
 // scan (timer) -> filter (subscription) -> store (subscription); brake (timer) reads what store
-// gets.
-class Monitor : public WithContext {
+// gets. The parameter: messages are passed as pointers.
+class Monitor : public WithContext, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     WithContext::SetUp();
-    robot_ = std::make_shared<rclcpp::Node>(unique("robot"));
+    const auto how = rclcpp::NodeOptions{}.use_intra_process_comms(GetParam());
+    robot_ = std::make_shared<rclcpp::Node>(unique("robot"), how);
     const auto raw = robot_->create_publisher<Int32>(unique("raw"), 8);
     const auto clean = robot_->create_publisher<Int32>(unique("clean"), 8);
     entities_.push_back(robot_->create_wall_timer(2ms, [raw] { raw->publish(Int32{}); }));
@@ -42,7 +44,7 @@ class Monitor : public WithContext {
           burn(100us);
           clean->publish(message);
         }));
-    brakes_ = std::make_shared<rclcpp::Node>(unique("brakes"));
+    brakes_ = std::make_shared<rclcpp::Node>(unique("brakes"), how);
     entities_.push_back(
         brakes_->create_subscription<Int32>(unique("clean"), 8, [](const Int32&) { burn(50us); }));
     entities_.push_back(brakes_->create_wall_timer(3ms, [] { burn(300us); }));
@@ -63,9 +65,10 @@ class Monitor : public WithContext {
     return options;
   }
 
+  const std::string kind = GetParam() ? ".intra_process:/" : ".subscription:/";
   const std::string scan = unique("robot") + ".timer0";
-  const std::string filter = unique("robot") + ".subscription:/" + unique("raw");
-  const std::string store = unique("brakes") + ".subscription:/" + unique("clean");
+  const std::string filter = unique("robot") + kind + unique("raw");
+  const std::string store = unique("brakes") + kind + unique("clean");
   const std::string brake = unique("brakes") + ".timer0";
   rclcpp::Node::SharedPtr robot_;
   rclcpp::Node::SharedPtr brakes_;
@@ -80,7 +83,7 @@ LimitStatistics of(const SchedulingExecutor& executor, const std::string& chain,
       all, [&](const auto& one) { return one.subject == chain && one.quantity == quantity; });
 }
 
-TEST_F(Monitor, SaysOfChainsWhatTheTraceSays) {
+TEST_P(Monitor, SaysOfChainsWhatTheTraceSays) {
   const std::vector<std::vector<std::string>> paths{{scan, filter, store}, {scan, filter, brake}};
   SchedulingExecutor executor{options()};
   executor.set_limits(
@@ -118,8 +121,9 @@ TEST_F(Monitor, SaysOfChainsWhatTheTraceSays) {
 }
 
 // Of a node that another executor spins, or of another process.
-TEST_F(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
-  const auto outside = std::make_shared<rclcpp::Node>(unique("outside"));
+TEST_P(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
+  const auto outside = std::make_shared<rclcpp::Node>(
+      unique("outside"), rclcpp::NodeOptions{}.use_intra_process_comms(GetParam()));
   const auto out = outside->create_publisher<Int32>(unique("clean"), 8);
   SchedulingExecutor executor{options()};
   executor.set_limits(
@@ -135,6 +139,39 @@ TEST_F(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
   spinning.end();
   EXPECT_EQ(of(executor, "stored", Quantity::latency).checked, 0U);
 }
+
+class MonitorOfPointers : public Monitor {};
+
+// A message that overwrites another one in a full buffer has its place.
+TEST_P(MonitorOfPointers, AMessageThatIsOverwrittenIsNotTheOneThatArrives) {
+  const auto outside = std::make_shared<rclcpp::Node>(
+      unique("outside"), rclcpp::NodeOptions{}.use_intra_process_comms(true));
+  const auto out = outside->create_publisher<Int32>(unique("deep"), 8);
+  const auto inner = robot_->create_publisher<Int32>(unique("deep"), 8);
+  entities_.push_back(robot_->create_wall_timer(2ms, [inner, out] {
+    inner->publish(Int32{});
+    std::thread{[&] { out->publish(Int32{}); }}.join();  // of no callback
+  }));
+  entities_.push_back(
+      brakes_->create_subscription<Int32>(unique("deep"), 1, [](const Int32&) { burn(50us); }));
+  const std::string writer = unique("robot") + ".timer1";
+  const std::string reader = unique("brakes") + kind + unique("deep");
+  SchedulingExecutor executor{options()};
+  executor.set_limits(
+      {.callbacks = {{.callback = reader}},
+       .chains = {{.chain = "deep", .callbacks = {writer, reader}, .latency = 1ns}}});
+  executor.add_node(brakes_);
+  executor.add_node(robot_);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return of(executor, reader, Quantity::response).checked >= 50; }));
+  spinning.end();
+  EXPECT_EQ(of(executor, "deep", Quantity::latency).checked, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Messages, MonitorOfPointers, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Messages, Monitor, testing::Bool(), [](const auto& of) {
+  return of.param ? "asPointers" : "throughTheMiddleware";
+});
 
 }  // namespace
 }  // namespace takt::test

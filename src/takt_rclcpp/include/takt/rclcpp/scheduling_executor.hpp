@@ -143,8 +143,8 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
 
   /// Sets the limits to watch while it spins: responses, skipped releases, dropped messages, ages
   /// of what the timing says that a callback reads, latencies and ages of chains. Chains follow the
-  /// messages that callbacks of this process pass through the middleware, not those that rclcpp
-  /// passes by pointer (use_intra_process_comms). Callbacks are named as CallbackId::text()
+  /// messages that callbacks of this process pass through the middleware or, since ROS 2 Iron, by
+  /// pointer (use_intra_process_comms). Callbacks are named as CallbackId::text()
   /// has it; they may come later (Limits::allow_absent_tasks). Handlers::limit_exceeded is called
   /// for each excess, and Diagnostics publishes all limits.
   /// @throws takt::sched::ScheduleError for limits that contradict each other.
