@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -108,6 +109,38 @@ def test_text_on_a_picture_of_the_history_stands_out(
         found = contrast(page)
     assert sum("on the canvas" in name for _, name in found.texts) > 3
     assert found.failures == []
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_words_on_a_picture_of_the_history_are_whole_and_apart(
+    browser: Browser, files: dict[str, Path], width: int
+) -> None:
+    with opened(browser, files["history"], width=width) as page:
+        found = page.evaluate(
+            """() => {
+              const canvas = document.querySelector('canvas.runs');
+              const pen = canvas.getContext('2d'), words = [];
+              pen.fillText = (text, x, y) => {
+                const long = pen.measureText(text).width;
+                const left = x - { left: 0, center: long / 2, right: long }[pen.textAlign];
+                words.push({ text, left, right: left + long, top: y - 10, bottom: y });
+              };
+              canvas.focus();
+              canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp' }));
+              return { words, wide: canvas.clientWidth, high: canvas.clientHeight };
+            }"""
+        )
+    words = found["words"]
+    assert len(words) > 6
+    for one in words:
+        assert -0.5 <= one["left"] <= one["right"] <= found["wide"] + 0.5, one
+        assert 0 <= one["top"] <= one["bottom"] <= found["high"], one
+    for one, other in itertools.combinations(words, 2):
+        beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+        assert beside or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], (
+            one,
+            other,
+        )
 
 
 def test_faint_text_is_found(browser: Browser, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const { amount } = numbers;
   const WIDTH = 1.15, DEPTH = 0.75, HEIGHT = 0.85; // half, half, whole: of a box around the origin
+  const LINE = 16, NUMBER = 15; // px: height of a line, half of the width of a number
   const LOWEST = -1; // log10 of where nothing occurred
 
   function view(canvas) {
@@ -44,11 +45,14 @@
         pen.lineTo(...projected(...to).slice(0, 2));
         pen.stroke();
       };
-      const say = (words, x, y, z, align) => {
+      // All of it within the canvas; ``below``: so many pixels.
+      const say = (words, x, y, z, align, below = 0) => {
         pen.fillStyle = colour("--quiet");
         pen.textAlign = align;
-        const [left, height] = projected(x, y, z);
-        pen.fillText(words, left, height);
+        const [at, height] = projected(x, y, z);
+        const before = { left: 0, center: 0.5, right: 1 }[align] * pen.measureText(words).width;
+        const after = pen.measureText(words).width - before;
+        pen.fillText(words, Math.max(before, Math.min(canvas.clientWidth - after, at)), height + below);
       };
       const front = projected(0, -DEPTH, 0)[2] < projected(0, DEPTH, 0)[2] ? -1 : 1; // the side of y that is near
       const near = front * DEPTH, far = -near;
@@ -63,8 +67,12 @@
         line([-WIDTH, far, z], [WIDTH, far, z], colour("--grid"));
         say(amount(10 ** power), left * 1.04, far, z, "right");
       }
-      say(chart.axis, 0, near + front * 0.34, 0, "center");
-      say("how often", left * 1.04, far, HEIGHT + 0.09, "right");
+      // Below the numbers, also where they go down along half of the words.
+      const [[x0, y0], [x1, y1]] = [projected(-WIDTH, near, 0), projected(WIDTH, near, 0)];
+      const slope = Math.abs(y1 - y0) / Math.max(1, Math.abs(x1 - x0));
+      const half = pen.measureText(chart.axis).width / 2 + NUMBER;
+      say(chart.axis, 0, near + front * 0.13, 0, "center", LINE + Math.min(slope * half, 3 * LINE));
+      say("how often", left * 1.04, far, HEIGHT, "right", -LINE);
       const order = [...Array(runs).keys()].sort((a, b) => projected(0, place.y(b), 0)[2] - projected(0, place.y(a), 0)[2]);
       for (const run of order) outline(pen, run);
       const named = [0, runs - 1].filter((run, i, all) => all.indexOf(run) === i);
