@@ -117,7 +117,7 @@ def as_published(  # noqa: PLR0911 - a case each
         case "within":
             return round(0.12 * count), count
         case "beyond" if cell.kind == "timer-oneshot":
-            first = (cell.scheduling, period, cell.load, cell.repetition) == ("rr", 1000, "none", 0)
+            first = (cell.scheduling, period, cell.load, cell.repetition) == ("rr", 1000, "idle", 0)
             return int(first), count  # one in all of them
         case "outside" | "beyond" | "beyond_with_first" | "passed_over":
             return 0, count

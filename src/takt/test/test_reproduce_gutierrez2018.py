@@ -209,7 +209,8 @@ def test_a_cell_is_what_its_test_is_called() -> None:
     for name, cell in points.items():
         loaded = name in {"1.B", "1.D", "2.B", "2.D", "2.F", "3.B", "3.C", "4.A", "5.A", "5.B"}
         loaded |= name == "own-class-load"
-        assert (cell.load != "none") == loaded == ("load" in TESTS[name])
+        assert (cell.load == "stress") == loaded == ("load" in TESTS[name])
+        assert (cell.load == "idle") == (name in {"1.A", "1.C", "3.A"})  # traffic is not idle
         rates = {"2.A": 1, "2.B": 1, "2.C": 40, "2.D": 40, "2.E": 80, "2.F": 80, "4.A": 80}
         rates |= {"own-class": 80, "own-class-load": 80, "5.A": 1, "5.B": 40}
         assert cell.traffic_mbps == rates.get(name, 0)

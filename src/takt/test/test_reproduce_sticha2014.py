@@ -66,7 +66,7 @@ def loaded(other: float) -> Any:
 
 
 def once(cell: Cell) -> bool:
-    return fifo(cell) and cell.load == "none" and cell.repetition == 0
+    return fifo(cell) and cell.load == "idle" and cell.repetition == 0
 
 
 def unlike(share: float) -> Any:

@@ -7,13 +7,14 @@ Points are chosen by what was asked of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from typing_extensions import Self
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell, Run, Status
@@ -23,6 +24,8 @@ from takt.reproduce.quantity import Check
 from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun, Value
 from takt.reproduce.scatter import Missing, Order
+
+Own = TypeVar("Own", bound="Evidence")
 
 
 @dataclass
@@ -34,6 +37,14 @@ class Measured:
     planned: bool = False
     found: dict[object, list[str]] = field(default_factory=dict)
     values: dict[object, Any] = field(default_factory=dict)
+
+    @cached_property
+    def undisturbed(self) -> Measured:
+        """Without the disturbed runs; itself where no run was disturbed."""
+        cells = [cell for cell in self.run.cells if not cell.disturbed]
+        if len(cells) == len(self.run.cells):
+            return self
+        return replace(self, run=self.run.model_copy(update={"cells": cells}), found={})
 
     def stands(self, cell: Cell) -> bool:
         """Whether it stands for one of the paper's."""
@@ -70,6 +81,19 @@ class Evidence:
     def drawn(self, order: Order | None) -> Evidence:
         """Nothing asked yet; with an order, the runs of each point that this says."""
         return type(self)(self.measured, self.stack, order)
+
+    @property
+    def undisturbed(self) -> Self:
+        """The same without disturbed runs; itself where no run was disturbed."""
+        rest = self.measured.undisturbed
+        return self if rest is self.measured else type(self)(rest, self.stack, self._order)
+
+    @property
+    def disturbed(self) -> int:
+        """Disturbed runs of the stack, or of all where the evidence is of no single one."""
+        cells = self.measured.run.cells
+        own = [cell for cell in cells if cell.stack == self.stack] or cells
+        return sum(cell.disturbed for cell in own)
 
     @property
     def runs(self) -> int:

@@ -15,10 +15,10 @@ from takt.reproduce.gutierrez2018.figures import figures
 from takt.reproduce.gutierrez2018.findings import CHECKS
 from takt.reproduce.gutierrez2018.tables import rows
 from takt.reproduce.gutierrez2018.vendors import VENDORS, why_not
-from takt.reproduce.judgement import judge
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
 from takt.reproduce.runs import stolen_s
+from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 
 PAPER = "gutierrez2018"

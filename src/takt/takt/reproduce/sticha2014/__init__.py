@@ -9,7 +9,6 @@ from takt.measure.results.model import Run
 from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, too_short_for
 from takt.reproduce.experiment import measure
-from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
@@ -18,6 +17,7 @@ from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.quantities import Checked
 from takt.reproduce.sticha2014.tables import rows
+from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 
 PAPER = "sticha2014"

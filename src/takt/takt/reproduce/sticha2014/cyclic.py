@@ -8,7 +8,7 @@ from typing import Any
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, NO_LOAD, REALTIME
 from takt.reproduce.sticha2014.quantities import (
     BETWEEN,
     NEVER,
@@ -43,7 +43,7 @@ def _positive(name: str, period: float) -> Quantity[Evidence]:
         kind=KIND,
         scheduling=REALTIME,
         period_us=period,
-        load="none",
+        load=NO_LOAD,
     )
 
 
@@ -54,7 +54,7 @@ def _width(name: str, period: float) -> Quantity[Evidence]:
         kind=KIND,
         scheduling="rr",
         period_us=period,
-        load="none",
+        load=NO_LOAD,
     )
 
 

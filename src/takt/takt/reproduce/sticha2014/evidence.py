@@ -10,6 +10,7 @@ from takt.reproduce import evidence
 
 MS_1, MS_10, US_800 = 1000.0, 10_000.0, 800.0  # timeouts and periods in µs
 REALTIME = ("rr", "fifo")
+NO_LOAD = ("idle", "none")  # none: of runs that did not declare the machine idle
 # The timers and the transport of each stack that stand for those of the thesis.
 TRANSPORTS = {
     "rcl": {"timer-oneshot": "rcl_timer", "timer-cyclic": "rcl_timer", "pubsub": "shm"},

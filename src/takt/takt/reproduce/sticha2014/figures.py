@@ -15,7 +15,7 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
 from takt.reproduce.scatter import Missing
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, NO_LOAD, REALTIME, TRANSPORTS
 
 FOLDER = "figures"
 BARE_FIGURE = "2.2"
@@ -61,7 +61,7 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
         for figure, (title, asked) in HISTOGRAMS.items():
             if ros == (figure == BARE_FIGURE):
                 continue
-            if cells := _cells(evidence, **{"scheduling": "rr", "load": "none", **asked}):
+            if cells := _cells(evidence, **{"scheduling": "rr", "load": NO_LOAD, **asked}):
                 words = f"{name}: {title}, {POLICIES[cells[0].scheduling]}"
                 files = pictures.histogram(
                     folder / FOLDER / f"{figure}-{evidence.stack}",
@@ -133,7 +133,7 @@ def _label(cell: Cell) -> str:
     pace = round(cell.period_us * 1000)
     one_shot = cell.kind == "timer-oneshot"
     words = [format_duration(pace) if one_shot else format_period(pace), POLICIES[cell.scheduling]]
-    words += ["CPU load"] if cell.load not in ("none", "idle") else ["idle"]
+    words += ["CPU load"] if cell.load not in NO_LOAD else ["idle"]
     return ", ".join(words)
 
 

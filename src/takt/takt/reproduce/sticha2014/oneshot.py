@@ -7,7 +7,7 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.scatter import Missing
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, NO_LOAD, REALTIME, US_800
 from takt.reproduce.sticha2014.quantities import (
     MEDIANS,
     NEVER,
@@ -26,7 +26,7 @@ PEAK_US, DRIFT_US = 80.0, 1000.0
 
 
 def _p50(timeout: float, *policies: str) -> Quantity[Evidence]:
-    asked = {"kind": KIND, "period_us": timeout, "scheduling": policies, "load": "none"}
+    asked = {"kind": KIND, "period_us": timeout, "scheduling": policies, "load": NO_LOAD}
     words = f"median latency in µs at {timeout:g} µs, {' and '.join(policies)}, idle"
     return mean(words, runs.p50, **asked)
 
@@ -138,7 +138,7 @@ CHECKS: dict[str, Checked] = {
                 kind=KIND,
                 period_us=MS_1,
                 scheduling=REALTIME,
-                load="none",
+                load=NO_LOAD,
             ),
             "bare_p99_us": Quantity(
                 "the same of a bare nanosleep, cyclictest's or Takt's own, whichever is lower",

@@ -11,7 +11,7 @@ from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, NO_LOAD, REALTIME
 from takt.reproduce.sticha2014.quantities import (
     BETWEEN,
     MEDIANS,
@@ -34,7 +34,7 @@ def _p50(name: str, period: float) -> Quantity[Evidence]:
         scheduling=REALTIME,
         period_us=period,
         subscribers=1,
-        load="none",
+        load=NO_LOAD,
     )
 
 
@@ -47,7 +47,7 @@ def _width(subscribers: int) -> Quantity[Evidence]:
         scheduling=REALTIME,
         period_us=MS_10,
         subscribers=subscribers,
-        load="none",
+        load=NO_LOAD,
     )
 
 

@@ -11,7 +11,7 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.scatter import Missing
-from takt.reproduce.sticha2014.evidence import TRANSPORTS
+from takt.reproduce.sticha2014.evidence import NO_LOAD, TRANSPORTS
 
 TALKERS = "other talkers"  # not in the thesis, which leaves the question open
 LONG_TERM = ("figure 5.2", "figure 5.3", "figure 5.4")
@@ -42,7 +42,7 @@ def _alike(evidence: Evidence, row: PublishedRow) -> Iterator[tuple[str, list[Ce
     """The runs of a row by what was measured: the bare machine has several timers."""
     asked = {name: tuple(v) if isinstance(v, list) else v for name, v in row.point.items()}
     try:
-        cells = evidence.cells(**{"load": "none", **asked})
+        cells = evidence.cells(**{"load": NO_LOAD, **asked})
     except Missing:
         return
     ways = list(dict.fromkeys(cell.transport for cell in cells))

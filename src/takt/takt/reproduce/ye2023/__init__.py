@@ -12,10 +12,10 @@ from takt.network import namespace, stacks
 from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
-from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
+from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 from takt.reproduce.ye2023 import beside as beside
 from takt.reproduce.ye2023 import between
