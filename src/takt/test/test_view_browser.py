@@ -202,3 +202,16 @@ def test_its_text_stands_out_and_it_fits_its_window(
         )
         assert written >= 2
         assert contrast(page).failures == []
+
+
+def test_a_narrow_screen_shows_missed_deadlines_without_scrolling(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with timeline(browser, pages["robot"], width=420) as page:
+        heads = page.locator("#callbacks thead th")
+        place = heads.all_inner_texts().index("missed")
+        assert page.locator("#callbacks tbody tr").count() > 1
+        for row in page.locator("#callbacks tr").all():
+            box = row.locator("> *").nth(place).bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 420
