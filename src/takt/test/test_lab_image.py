@@ -15,7 +15,7 @@ import pytest
 from takt.errors import Failure, TaktError
 from takt.lab.image import content, disk, experiments, grow, make, python, runs, target
 from takt.measure.experiment.file import read_experiment
-from takt.reproduce.published import experiments as published
+from takt.measure.experiment.shipped import experiments as published
 
 EXPERIMENTS = published()
 GiB = 1 << 30

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import takt
 
-from takt.reproduce import PAPERS, page
+from takt.reproduce import page, papers
 from takt.reproduce.model import (
     Deviation,
     Figure,
@@ -100,7 +100,7 @@ def test_a_row_of_a_figure_an_output_or_a_section_is_where_these_are(tmp_path: P
     )
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", papers.names())
 def test_every_published_table_and_figure_has_a_section(paper: str) -> None:
     published = read_published(paper)
     made = Outcome(

@@ -24,7 +24,7 @@ from made_suites import (
 from takt.cli.main import main
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell
-from takt.reproduce import PAPERS
+from takt.reproduce import papers
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
@@ -258,7 +258,7 @@ def test_every_published_finding_is_checked_and_has_its_place() -> None:
     assert all(row.table and row.published for row in PUBLISHED.tables)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", papers.names())
 def test_every_statement_leads_to_a_finding_or_says_why_there_is_none(paper: str) -> None:
     published = read_published(paper)
     statements = published.all_statements()
@@ -293,7 +293,7 @@ def test_a_scale_takes_so_much_of_the_samples_but_not_below_an_answer(scale: flo
             assert total == pytest.approx(scale * full.samples * runs_there, rel=0.01)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", papers.names())
 def test_a_paper_has_its_data(paper: str) -> None:
     assert read_published(paper).paper == paper
 

@@ -15,19 +15,20 @@ FLOWS = ("measure", "schedule")
 # The lowest first; rooms of one floor do not know each other.
 FLOORS = (
     {"errors"},
+    {"plugins"},
     {"documents", "statistics"},
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
     {"network"},
     {"measure", "schedule"},
     {"judge"},
-    {"bench", "lab"},
-    {"reproduce"},
+    {"bench"},
     {"cli"},
-    {"reference"},
-    {"__main__"},
+    {"reference", "__main__"},
+    {"lab", "reproduce"},
 )
-MOST_ROOMS = 18
+PLUG_INS = {"lab", "reproduce"}
+MOST_ROOMS = 17
 
 
 def imported(source: str) -> Iterator[str]:
@@ -74,7 +75,23 @@ def test_the_rooms_at_the_top_can_be_counted() -> None:
     there = {one.stem for one in TOOL.iterdir() if one.suffix == ".py" or one.is_dir()}
     rooms = there - {"__init__", "__pycache__"}
     assert rooms == set.union(*FLOORS)
-    assert len(rooms) <= MOST_ROOMS
+    assert len(rooms - PLUG_INS) <= MOST_ROOMS
+
+
+def test_nothing_imports_a_plug_in() -> None:
+    wrong = {here: to & (PLUG_INS - {here}) for here, to in ARROWS.items()}
+    assert {here: to for here, to in wrong.items() if to} == {}
+
+
+def test_no_paper_imports_another() -> None:
+    folders = [one.parent for one in (TOOL / "reproduce").glob("*[0-9]/__init__.py")]
+    assert len(folders) > 1
+    for folder in folders:
+        own = f"takt.reproduce.{folder.name}"
+        others = {f"takt.reproduce.{one.name}" for one in folders} - {own}
+        for file in folder.rglob("*.py"):
+            used = {".".join(one.split(".")[:3]) for one in imported_by(file)}
+            assert not used & others, file
 
 
 @pytest.mark.parametrize("here", sorted(ARROWS))

@@ -2,8 +2,9 @@
 """The root of the command line.
 
 A command is a module ``takt.cli.<name>`` with one typed function of the same name; its docstring is
-its help; one that is a keyword of Python has an underscore behind it there. Where it has ``PARTS``,
-each is a command below it, ``takt.cli.<name>_<part>``.
+its help; one that is a keyword of Python has an underscore behind it there. Where the module has
+``PARTS``, each is a command below it, in the module ``<its name>_<part>``. Plug-ins add commands
+(``takt.plugins``).
 Only the module of the command that is called is imported, and these modules import everything heavy
 inside their function, so that the tool starts at once.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import importlib
 import keyword
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from takt import __version__
@@ -25,13 +27,11 @@ COMMANDS = (
     "check",
     "doctor",
     "tune",
-    "lab",
     "measure",
     "run",
     "report",
     "compare",
     "history",
-    "reproduce",
     "analyse",
     "simulate",
     "compare-executors",
@@ -68,9 +68,39 @@ def main(arguments: list[str] | None = None) -> None:
         _application()(arguments, prog_name="takt")
 
 
-def function_name(command: str) -> str:
-    """Of a command, or of a part of one (``lab image``), and of its module."""
-    return command.replace("-", "_").replace(" ", "_") + "_" * keyword.iskeyword(command)
+def every() -> list[str]:
+    """The names of all commands: the tool's own, then those of the plug-ins that load."""
+    from takt import plugins
+
+    return [*COMMANDS, *(one for one in plugins.loaded(plugins.COMMANDS) if one not in COMMANDS)]
+
+
+def function(command: str) -> Callable[..., None] | None:
+    """The function of a command or of one below it (``lab image``); None: there is no such command.
+
+    Raises Failure if it is of a plug-in that does not load.
+    """
+    name, _, part = command.partition(" ")
+    found: Callable[..., None]
+    if name in COMMANDS:
+        below = name.replace("-", "_") + "_" * keyword.iskeyword(name)
+        found = getattr(importlib.import_module(f"takt.cli.{below}"), below)
+    else:
+        from takt import plugins
+
+        plug_in = plugins.found(plugins.COMMANDS).get(name)
+        if plug_in is None:
+            return None
+        found = plug_in.load()
+    if part:
+        found = getattr(importlib.import_module(f"{found.__module__}_{part}"), part)
+    return found
+
+
+def parts(function: Callable[..., None]) -> tuple[str, ...]:
+    """The names of the commands below a command."""
+    found: tuple[str, ...] = getattr(sys.modules[function.__module__], "PARTS", ())
+    return found
 
 
 def _application() -> Any:
@@ -82,23 +112,19 @@ def _application() -> Any:
 
     class LazyCommands(Group):
         def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-            return list(COMMANDS)
+            return every()
 
         def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-            if cmd_name not in COMMANDS:
+            own = function(cmd_name)
+            if own is None:
                 return None
-            name = function_name(cmd_name)
-            module = importlib.import_module(f"takt.cli.{name}")
             single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            function = getattr(module, name)
-            parts = getattr(module, "PARTS", ())
-            if parts:
-                single.callback(cls=Group, invoke_without_command=True)(function)
+            if parts(own):
+                single.callback(cls=Group, invoke_without_command=True)(own)
             else:
-                single.command(name=cmd_name, cls=Command)(function)
-            for part in parts:
-                below = importlib.import_module(f"takt.cli.{cmd_name}_{part}")
-                single.command(name=part, cls=Command)(getattr(below, part))
+                single.command(name=cmd_name, cls=Command)(own)
+            for part in parts(own):
+                single.command(name=part, cls=Command)(function(f"{cmd_name} {part}"))  # type: ignore[type-var]
             command = typer.main.get_command(single)
             command.name = cmd_name
             return readable(command)

@@ -33,20 +33,21 @@ def report(
 
     Example: takt report results/check-20260302T093000Z --open
     """
+    from takt import plugins
     from takt.cli.output import stdout
     from takt.documents.writing import is_full
     from takt.errors import TaktError
     from takt.measure.report.html import write_report
     from takt.measure.results import bundle as bundles
     from takt.measure.results import store
-    from takt.reproduce import page
 
     place = folder.parent if folder.is_file() else folder
+    others = plugins.found(plugins.REPORTS)
     try:
         if bundle:
             file, open_ = bundles.write(place, out), False
-        elif (place / page.DOCUMENT).is_file():
-            file = page.write_page(place, page.read(place), out)
+        elif other := next(filter(lambda name: (place / name).is_file(), others), None):
+            file = others[other].load()(place, out)
         else:
             file = write_report(place, store.read(folder), out)
     except OSError as error:

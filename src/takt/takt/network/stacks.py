@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from takt import plugins
 from takt.errors import Failure, TaktError
 from takt.processes import process
 
@@ -196,12 +197,14 @@ def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Stacks:
-    """Finds all probes; the first prefix that has one of a name wins."""
+    """Finds all probes; the first prefix that has one of a name wins, plug-ins come last."""
     probes: dict[str, Path] = {}
     for prefix in prefixes(environment):
         for probe in sorted((prefix / "lib" / "takt_probes").glob("probe_*")):
             if os.access(probe, os.X_OK) and probe.is_file():
                 probes.setdefault(probe.name.removeprefix("probe_"), probe.resolve())
+    for name, probe in plugins.loaded(plugins.STACKS, lambda probe_of: Path(probe_of())).items():
+        probes.setdefault(name, probe)
     return Stacks(probes)
 
 

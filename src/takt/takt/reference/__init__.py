@@ -9,21 +9,20 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from takt import plugins
 from takt.bench.model import Bench
 from takt.bench.overheads import Document as Overheads
 from takt.doctor.finding import Finding
 from takt.judge.baseline import Baseline
 from takt.judge.limits import Limits
 from takt.judge.model import GateDocument
-from takt.lab.model import Lab
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
 from takt.measure.statistics.compare_document import CompareDocument
-from takt.reference import command_line, cpp, reproductions
+from takt.reference import command_line, cpp
 from takt.reference.keys import tables
 from takt.reference.markdown import GENERATED
 from takt.reference.schema import schema
-from takt.reproduce.model import Outcome
 from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.model import Application
 from takt.schedule.execution.model import ExecutionDocument
@@ -54,7 +53,6 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "run": ("run.json", Run),
     "doctor": ("findings of takt doctor --json", Finding),
     "tune": ("takt tune --json", TuneOutcome),
-    "lab": ("takt lab --json", Lab),
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "compare-executors": ("takt compare-executors --json", Comparison),
@@ -72,7 +70,6 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "top": ("executors of takt top --once --json", Executor),
     "bench": ("takt bench --json", Bench),
     "overheads": ("takt bench overheads --json", Overheads),
-    "reproduce": ("takt reproduce --json", Outcome),
 }
 
 
@@ -80,7 +77,6 @@ def files() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root of the clone, and what makes its text."""
     made: dict[str, Callable[[], str]] = {
         f"{REFERENCE}/command-line.md": command_line.page,
-        f"{REFERENCE}/reproductions.md": reproductions.page,
     }
     for name, (title, model) in WRITTEN.items():
         made[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
@@ -89,6 +85,13 @@ def files() -> dict[str, Callable[[], str]]:
     for name, (title, model) in DOCUMENTS.items():
         page = f"{REFERENCE}/documents/{name}.md"
         made[page] = partial(_keys, title, model, written_by_people=False)
+    for name, added in plugins.loaded(plugins.REFERENCE).items():
+        title = f"takt {name.rpartition('/')[2]} --json"
+        made[f"{REFERENCE}/{name}.md"] = (
+            partial(_keys, title, added, written_by_people=False)
+            if isinstance(added, type)
+            else added
+        )
     for name in cpp.PAGES:
         made[f"{REFERENCE}/cpp/{name}.md"] = partial(cpp.page, ROOT / "src", name)
     return made

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
-from takt.cli.main import COMMANDS, function_name
+from takt.cli import main
 from takt.reference.markdown import GENERATED, prose, table
 
 _HEAD = """# The command line
@@ -50,20 +49,21 @@ def page() -> str:
 
 def every() -> list[str]:
     """The names of all commands, each before those below it: "lab", "lab image"."""
-    return [one for name in COMMANDS for one in (name, *(f"{name} {each}" for each in parts(name)))]
+    return [
+        one for name in main.every() for one in (name, *(f"{name} {each}" for each in parts(name)))
+    ]
 
 
 def parts(name: str) -> tuple[str, ...]:
     """The commands below a command."""
-    module = importlib.import_module(f"takt.cli.{function_name(name)}")
-    found: tuple[str, ...] = getattr(module, "PARTS", ())
-    return found
+    return main.parts(command(name))
 
 
 def command(name: str) -> Callable[..., None]:
     """The function behind a command."""
-    module = importlib.import_module(f"takt.cli.{function_name(name)}")
-    function: Callable[..., None] = getattr(module, function_name(name.rsplit(maxsplit=1)[-1]))
+    function = main.function(name)
+    if function is None:
+        raise KeyError(name)
     return function
 
 

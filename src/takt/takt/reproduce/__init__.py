@@ -1,35 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A paper's experiments on this machine, next to what the paper publishes.
 
-One module or package a paper, with ``reproduce(request) -> Outcome`` and ``criteria()``. Its
-published values are data (``experiments/published/<paper>.yaml``, each with its place in the
-paper); its findings are checks.
+One package a paper, a plug-in, with ``reproduce(request) -> Outcome`` and ``criteria()``. Its
+published values are data (``published.yaml`` in its folder, ``experiments/published/<paper>.yaml``
+of Takt's own), each with its place in the paper; its findings are checks.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
-from takt.errors import TaktError
-from takt.reproduce import page
+from takt.reproduce import page, papers
 from takt.reproduce.beside import beside
 from takt.reproduce.beside.model import Beside
 from takt.reproduce.model import Outcome, Request
 
-PAPERS = {
-    "gutierrez2018": "takt.reproduce.gutierrez2018",
-    "krukiewicz2021": "takt.reproduce.krukiewicz2021",
-    "sticha2014": "takt.reproduce.sticha2014",
-    "ye2023": "takt.reproduce.ye2023",
-}
-
 
 def criteria(paper: str) -> dict[str, str]:
     """The expression that decides each finding of a paper."""
-    known: dict[str, str] = importlib.import_module(PAPERS[paper]).criteria()
+    known: dict[str, str] = papers.module(paper).criteria()
     return known
 
 
@@ -40,7 +30,7 @@ def set_beside(
     say: Callable[[str], None] = lambda _: None,
 ) -> Beside:
     """Puts several reproductions of a paper on one page; nothing is measured. Raises TaktError."""
-    return beside(paper, _module(paper), runs, out, say)
+    return beside(paper, papers.module(paper), runs, out, say)
 
 
 def reproduce(paper: str, request: Request) -> Outcome:
@@ -48,15 +38,7 @@ def reproduce(paper: str, request: Request) -> Outcome:
 
     Raises TaktError where there is no such paper.
     """
-    outcome: Outcome = _module(paper).reproduce(request)
+    outcome: Outcome = papers.module(paper).reproduce(request)
     request.say("writing the page")
     page.keep(outcome)
     return outcome
-
-
-def _module(paper: str) -> ModuleType:
-    if paper not in PAPERS:
-        raise TaktError(
-            f"unknown paper {paper!r}", where="PAPER", fix=f"one of {', '.join(PAPERS)}"
-        )
-    return importlib.import_module(PAPERS[paper])

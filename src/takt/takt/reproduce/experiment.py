@@ -13,7 +13,7 @@ from takt.measure.results.model import Cell, Note, Run, Status
 from takt.measure.run import session as sessions
 from takt.processes import scratch
 from takt.reproduce.model import Request, announced
-from takt.reproduce.published import experiments
+from takt.reproduce.published import experiment_file
 
 LEAST_SAMPLES = 200  # of a run, however small the scale
 LEAST_RUNS = 2  # how far runs differ is what decides
@@ -60,7 +60,7 @@ def measure(
 
     ``fitted``: what is run of it at a scale, where that is not :func:`scaled`.
     """
-    experiment, source = read_experiment(experiments() / f"{paper}.yaml")
+    experiment, source = read_experiment(experiment_file(paper))
     experiment = (fitted or scaled)(experiment, request.scale)
     planned = sessions.make_plan(experiment, source)
     if request.out is not None and (request.out / scratch.DOCUMENT).exists():

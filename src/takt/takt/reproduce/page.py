@@ -68,6 +68,11 @@ def write_page(folder: Path, outcome: Outcome, file: Path | None = None) -> Path
     return target
 
 
+def report(folder: Path, file: Path | None = None) -> Path:
+    """Writes the page of a reproduction that is kept in a folder; raises TaktError."""
+    return write_page(folder, read(folder), file)
+
+
 def read(folder: Path) -> Outcome:
     """The outcome that is kept in a results folder; raises TaktError where it is damaged."""
     file = folder / DOCUMENT

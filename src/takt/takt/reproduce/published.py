@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from takt.errors import Failure
+from takt.measure.experiment.shipped import PUBLISHED, experiments
+from takt.reproduce import papers
 from takt.reproduce.model import (
     Answer,
     Deviation,
@@ -21,8 +23,6 @@ from takt.reproduce.model import (
     Statement,
     Unfinished,
 )
-
-PUBLISHED = "published"
 
 
 class _Model(BaseModel):
@@ -138,19 +138,16 @@ def natural(place: str) -> list[tuple[int, int, str]]:
     return [(0, int(one), "") if one.isdigit() else (1, 0, one) for one in parts]
 
 
-def experiments() -> Path:
-    """The folder with the papers' experiments: of the source tree, or of an installation."""
-    here = Path(__file__).resolve()
-    names = ("experiments", "share/takt/experiments")
-    for place in (parent / name for parent in here.parents for name in names):
-        if (place / PUBLISHED).is_dir():
-            return place
-    raise Failure("the papers' experiments are not installed", where=str(here.parents[2]))
+def experiment_file(paper: str) -> Path:
+    """The experiment of a paper: among Takt's own, or ``experiment.yaml`` in its folder."""
+    own = experiments() / f"{paper}.yaml"
+    return own if own.is_file() else papers.folder(paper) / "experiment.yaml"
 
 
 def read_published(paper: str) -> Published:
     """Reads the published values of a paper; raises Failure where they are not well-formed."""
-    return _read(experiments() / PUBLISHED / f"{paper}.yaml")
+    own = experiments() / PUBLISHED / f"{paper}.yaml"
+    return _read(own if own.is_file() else papers.folder(paper) / "published.yaml")
 
 
 @functools.cache

@@ -34,7 +34,7 @@ def image(
     from takt.cli.output import print_json, stderr, stdout
     from takt.lab import kernels
     from takt.lab.image import disk, experiments, make
-    from takt.reproduce.published import experiments as published
+    from takt.measure.experiment.shipped import experiments as published
 
     disk.check_tools()
     make.check_place(out)

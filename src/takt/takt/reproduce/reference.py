@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from takt.reference.markdown import GENERATED, prose, table
-from takt.reproduce import PAPERS, criteria
+from takt.reproduce import criteria, papers
 from takt.reproduce.model import Deviation, Statement
 from takt.reproduce.published import read_published
 
@@ -23,7 +23,7 @@ def page() -> str:
         "",
         INTRODUCTION,
     ]
-    for paper in PAPERS:
+    for paper in papers.names():
         lines += ["", *_paper(paper)]
     return "\n".join(lines) + "\n"
 

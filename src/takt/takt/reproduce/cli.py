@@ -9,12 +9,11 @@ from typing import Annotated, Optional
 import typer
 
 from takt.cli.options import AsJson
+from takt.reproduce import papers
 
 
 def reproduce(
-    paper: Annotated[
-        str, typer.Argument(help="gutierrez2018, krukiewicz2021, sticha2014, ye2023.")
-    ],
+    paper: Annotated[str, typer.Argument(help=f"{', '.join(papers.names())}.")],
     runs: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Argument(
