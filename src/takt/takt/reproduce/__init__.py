@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from takt.reproduce import page, papers
-from takt.reproduce.beside import beside
-from takt.reproduce.beside.model import Beside
-from takt.reproduce.model import Outcome, Request
+from takt.reproduce import papers
+
+if TYPE_CHECKING:  # takt --help imports this package
+    from takt.reproduce.beside.model import Beside
+    from takt.reproduce.model import Outcome, Request
 
 
 def criteria(paper: str) -> dict[str, str]:
@@ -30,6 +32,8 @@ def set_beside(
     say: Callable[[str], None] = lambda _: None,
 ) -> Beside:
     """Puts several reproductions of a paper on one page; nothing is measured. Raises TaktError."""
+    from takt.reproduce.beside import beside
+
     return beside(paper, papers.module(paper), runs, out, say)
 
 
@@ -38,6 +42,8 @@ def reproduce(paper: str, request: Request) -> Outcome:
 
     Raises TaktError where there is no such paper.
     """
+    from takt.reproduce import page
+
     outcome: Outcome = papers.module(paper).reproduce(request)
     request.say("writing the page")
     page.keep(outcome)
