@@ -13,6 +13,7 @@
 #include "methods.hpp"
 #include "paths.hpp"
 #include "proposals.hpp"
+#include "robot.hpp"
 #include "sensitivity.hpp"
 #include "switches.hpp"
 #include "takt/analysis/scenario_model.hpp"
@@ -369,6 +370,9 @@ Report analyse_seen(const application::Application& application, const Options& 
 }  // namespace
 
 Report analyse(const application::Application& application, const Options& options) {
+  if (!application.processes.empty()) {
+    return analyse_robot(application, options, analyse_seen);
+  }
   if (!application::has_stock_executor(application)) {
     return analyse_seen(application, options);
   }
@@ -384,6 +388,10 @@ Report analyse(const application::Application& application, const Options& optio
 }
 
 bool accepts(const application::Application& described) {
+  if (!described.processes.empty()) {
+    const Options brief{.sensitivity = false, .proposals = false};
+    return analyse(described, brief).scenarios.front().deadlines == Verdict::meets;
+  }
   const application::Application application = application::with_own_subscriptions(described);
   const sched::CompiledStrategy strategy = application::compile(application);
   return std::ranges::all_of(strategy.scenarios(), [&](const sched::CompiledScenario& scenario) {

@@ -25,7 +25,8 @@ void ScenarioModel::add_interrupts(const application::Application& application) 
       const application::Interrupts& source = declared->interrupts[i];
       core.demands.push_back(
           {.task = nobody,
-           .releases = {.period = source.period, .jitter = (source.burst - 1) * source.period},
+           .releases = {.period = source.period,
+                        .jitter = (source.burst - 1) * source.period + source.jitter},
            .execution = source.duration,
            .level = interrupt_level,
            .interrupt = true});

@@ -157,7 +157,7 @@ void ScenarioModel::add_streams(const application::Application& application,
                          "', without a least distance: give the topic a period, or the callback");
     }
     iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > period);
-    add_stream({.callback = i}, {.period = period}, deadline);
+    add_stream({.callback = i}, {.period = period, .jitter = topic->external_jitter}, deadline);
   }
   // Then, stream by stream, what its jobs release: causes come before what they cause.
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {

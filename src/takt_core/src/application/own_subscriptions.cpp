@@ -6,6 +6,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "robot.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::application {
@@ -31,12 +32,18 @@ void add_subscription(Application& application, std::size_t reader, const std::s
   added.task.parameters.expected_execution = nanoseconds{1};
   added.execution = {.best = nanoseconds{1}, .worst = nanoseconds{1}};
   added.node = callback.node_name();
+  added.process = callback.process;
   application.topics.push_back({.name = added.task.name, .local = true});
   application.callbacks.push_back(std::move(added));
 }
 
-// Between two callbacks of a chain, the subscription by which the data goes.
-void extend(Chain& chain, const std::vector<sched::Task>& declared) {
+bool is_stock(const std::string& policy) {
+  return sched::stock_executor(policy) != nullptr;
+}
+
+// Between two callbacks of a chain, the subscription by which the data goes. `stock`: by task.
+void extend(Chain& chain, const std::vector<sched::Task>& declared,
+            const std::vector<bool>& stock) {
   const auto task = [&](const std::string& name) {
     return find(declared, name, &sched::Task::name);
   };
@@ -49,7 +56,8 @@ void extend(Chain& chain, const std::vector<sched::Task>& declared) {
         return find(writer->writes, topic) != writer->writes.end();
       };
       const auto read = std::ranges::find_if(reader->reads, writes, &sched::Read::topic);
-      if (!writes(reader->trigger) && read != reader->reads.end()) {
+      if (stock[static_cast<std::size_t>(reader - declared.begin())] && !writes(reader->trigger) &&
+          read != reader->reads.end()) {
         path.push_back(handed_over(reader->name, read->topic));
       }
     }
@@ -61,7 +69,9 @@ void extend(Chain& chain, const std::vector<sched::Task>& declared) {
 }  // namespace
 
 bool has_stock_executor(const Application& application) {
-  return sched::stock_executor(application.policy) != nullptr;
+  return std::ranges::any_of(application.callbacks, [&](const Callback& callback) {
+    return is_stock(policy_of(application, callback));
+  });
 }
 
 Application with_own_subscriptions(Application application) {
@@ -69,15 +79,23 @@ Application with_own_subscriptions(Application application) {
     return application;
   }
   const std::vector<sched::Task> declared = application.tasks();
-  for (Chain& chain : application.chains) {
-    extend(chain, declared);
+  std::vector<bool> stock;
+  for (const Callback& callback : application.callbacks) {
+    stock.push_back(is_stock(policy_of(application, callback)));
   }
-  for (Callback& callback : application.callbacks) {
-    if (callback.task.kind == sched::TaskKind::message) {
+  for (Chain& chain : application.chains) {
+    extend(chain, declared, stock);
+  }
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    Callback& callback = application.callbacks[i];
+    if (stock[i] && callback.task.kind == sched::TaskKind::message) {
       callback.task.parameters.overrun = sched::Overrun::catch_up;
     }
   }
   for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (!stock[i]) {
+      continue;
+    }
     for (const sched::Read& read : declared[i].reads) {
       add_subscription(application, i, read.topic);
     }
@@ -90,7 +108,7 @@ Application with_own_subscriptions(Application application) {
 }
 
 void check_stock_executor(const Application& application) {
-  if (!has_stock_executor(application)) {
+  if (!application.processes.empty() || !is_stock(application.policy)) {
     return;
   }
   const std::string where = "executor " + sched::name_text(application.policy);

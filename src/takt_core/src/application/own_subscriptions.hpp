@@ -10,7 +10,7 @@
 
 namespace takt::application {
 
-// Whether its executor is one of rclcpp's.
+// Whether its executor, or that of one of its processes, is one of rclcpp's.
 bool has_stock_executor(const Application& application);
 
 // With these subscriptions, named "node.callback.topic", behind the callbacks of the application,

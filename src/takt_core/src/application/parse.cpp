@@ -12,6 +12,7 @@
 #include "object.hpp"
 #include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
+#include "robot.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -64,7 +65,7 @@ std::map<std::string, std::int64_t> parse_messages(const Json& json, const std::
   return messages;
 }
 
-Callback parse_callback(const Json& json, const std::string& path) {
+Callback parse_callback(const Json& json, const std::string& path, std::string& process) {
   Object object{json, path};
   Callback callback;
   sched::Task& task = callback.task;
@@ -73,6 +74,7 @@ Callback parse_callback(const Json& json, const std::string& path) {
     Object::fail(object.at("name"), "is not a name");
   }
   object.read("node", callback.node);
+  object.read("process", process);
   std::string kind = "timer";
   object.read("kind", kind);
   if (kind != "timer" && kind != "message") {
@@ -237,13 +239,14 @@ Overheads parse_overheads(const Json& json, const std::string& path) {
   return overheads;
 }
 
-void parse_executor(Object& object, Application& application) {
+// Reads the policy of an application or of one of its processes.
+void parse_executor(Object& object, std::string& policy) {
   constexpr std::string_view own = "takt";
   std::string executor{own};
   object.read("executor", executor);
   if (executor == own) {
-    object.read("policy", application.policy);
-    static_cast<void>(sched::parse_policy(application.policy));
+    object.read("policy", policy);
+    static_cast<void>(sched::parse_policy(policy));
     return;
   }
   if (!sched::stock_executor(executor)) {
@@ -258,7 +261,49 @@ void parse_executor(Object& object, Application& application) {
                                "it has an order of its own, and the application has a policy",
                                "remove policy, or use the executor 'takt'");
   }
-  application.policy = executor;
+  policy = executor;
+}
+
+Process parse_process(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Process process;
+  object.read("name", process.name);
+  if (process.name.empty()) {
+    Object::fail(object.at("name"), "is not a name");
+  }
+  parse_executor(object, process.policy);
+  object.read("cpu", process.cpu);
+  object.read("priority", process.priority);
+  object.finish();
+  return process;
+}
+
+// The processes, by which the callbacks have named theirs.
+void parse_processes(Object& object, Application& application,
+                     const std::vector<std::string>& names) {
+  object.each("processes", [&](const Json& item, const std::string& path) {
+    application.processes.push_back(parse_process(item, path));
+  });
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto found = std::ranges::find(application.processes, names[i], &Process::name);
+    if (found != application.processes.end()) {
+      application.callbacks[i].process =
+          static_cast<std::size_t>(found - application.processes.begin());
+    } else if (!names[i].empty() || !application.processes.empty()) {
+      Object::fail("/callbacks/" + std::to_string(i) + "/process",
+                   "is none of the processes: " + sched::name_text(names[i]));
+    }
+  }
+  if (const Json* handover = object.find("handover")) {
+    Object times{*handover, "/handover"};
+    times.read("least", application.handover.least);
+    times.read("most", application.handover.most);
+    times.finish();
+    if (application.handover.least.count() < 0 ||
+        application.handover.least > application.handover.most) {
+      Object::fail("/handover", "least is not between 0 and most");
+    }
+  }
 }
 
 void check_chains(const Application& application) {
@@ -306,7 +351,7 @@ Application parse(std::string_view json) {
     Object::fail("/name", "is not a text");
   }
   object.read("name", application.name);
-  parse_executor(object, application);
+  parse_executor(object, application.policy);
   if (object.find("cpus") != nullptr) {
     application.cpus.clear();
   }
@@ -324,8 +369,9 @@ Application parse(std::string_view json) {
     application.cores.push_back(core);
   });
   static_cast<void>(object.get("callbacks"));
+  std::vector<std::string> processes;  // by callback
   object.each("callbacks", [&](const Json& item, const std::string& path) {
-    application.callbacks.push_back(parse_callback(item, path));
+    application.callbacks.push_back(parse_callback(item, path, processes.emplace_back()));
   });
   object.each("topics", [&](const Json& item, const std::string& path) {
     application.topics.push_back(parse_topic(item, path));
@@ -337,8 +383,10 @@ Application parse(std::string_view json) {
   if (const Json* overheads = object.find("overheads")) {
     application.overheads = parse_overheads(*overheads, "/overheads");
   }
+  parse_processes(object, application, processes);
   object.finish();
   check_stock_executor(application);
+  check_robot(application);
   check_chains(application);
   return application;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
@@ -115,8 +116,7 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
   lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
 }
 
-std::unique_ptr<sched::CompiledApplication> Model::compile_cores() {
-  sched::CompiledStrategy strategy = application::compile(*application_);
+std::unique_ptr<sched::CompiledApplication> Model::compile_cores(sched::CompiledStrategy strategy) {
   std::vector<std::vector<TaskIndex>> cores;
   for (const sched::Core& core : strategy.cores()) {
     cores.push_back(core.tasks);
@@ -127,7 +127,12 @@ std::unique_ptr<sched::CompiledApplication> Model::compile_cores() {
 }
 
 Model::Model(const application::Application& application, const Options& options)
-    : application_(&application), options_(&options), compiled_(compile_cores()) {
+    : application_(&application),
+      options_(&options),
+      compiled_(compile_cores(application::compile(application))) {
+  for (std::size_t i = 0; i < application.processes.size(); ++i) {
+    processes_.push_back(compile_cores(application::compile_process(application, i)));
+  }
   const auto tasks = compiled_->strategy.tasks();
   std::vector<std::string> groups;
   for (TaskIndex i = 0; i < tasks.size(); ++i) {

@@ -123,9 +123,10 @@ struct TaskState : sched::CoreTask {
   // releases are densest.
   [[nodiscard]] nanoseconds jitter(std::uint64_t release) const noexcept {
     if (draws_jitter) {
-      return uniform(noticing.at(release), callback->jitter);
+      return callback->least_jitter +
+             uniform(noticing.at(release), callback->jitter - callback->least_jitter);
     }
-    return release == 0 ? callback->jitter : nanoseconds{0};
+    return release == 0 ? callback->jitter : callback->least_jitter;
   }
   // How long a job computes before it waits. In the worst case half of its time.
   [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
@@ -181,6 +182,11 @@ class Model {
   Model(const application::Application& application, const Options& options);
 
   [[nodiscard]] const sched::CompiledApplication& compiled() const noexcept { return *compiled_; }
+  // What decides about the jobs of one process; empty if there is one.
+  [[nodiscard]] const std::vector<std::unique_ptr<sched::CompiledApplication>>& processes()
+      const noexcept {
+    return processes_;
+  }
   [[nodiscard]] std::deque<TaskState>& tasks() noexcept { return tasks_; }
   [[nodiscard]] std::span<sched::CoreTask* const> by_index() const noexcept { return by_index_; }
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
@@ -192,7 +198,7 @@ class Model {
 
  private:
   TopicState& topic(const std::string& name);
-  std::unique_ptr<sched::CompiledApplication> compile_cores();
+  std::unique_ptr<sched::CompiledApplication> compile_cores(sched::CompiledStrategy strategy);
   void connect(TaskState& state, const sched::Task& task);
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
@@ -200,6 +206,7 @@ class Model {
   const Options* options_;
   std::deque<TopicState> topics_;
   std::unique_ptr<sched::CompiledApplication> compiled_;
+  std::vector<std::unique_ptr<sched::CompiledApplication>> processes_;
   std::deque<TaskState> tasks_;
   std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;

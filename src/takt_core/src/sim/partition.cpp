@@ -30,20 +30,21 @@ std::size_t depth_of(const sched::CompiledStrategy& strategy, const sched::Core&
 
 }  // namespace
 
-Partition::Partition(Model& model, std::size_t number, bool fixed, Trace& trace)
+Partition::Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
+                     bool fixed, Trace& trace)
     : model_(model),
       trace_(trace),
       overheads_(model.application().overheads),
       number_(number),
-      state_(*this, model.compiled().strategy.scenarios().front().policy(), fixed,
-             model.compiled().strategy.cores()[number].tasks.size()) {
-  const sched::Core& core = model.compiled().strategy.cores()[number];
+      state_(*this, compiled.strategy.scenarios().front().policy(), fixed,
+             compiled.strategy.cores()[number].tasks.size()) {
+  const sched::Core& core = compiled.strategy.cores()[number];
   result_.cpu = core.cpu;
   for (const TaskIndex index : core.tasks) {
     task(index).partition = this;
   }
-  state_.set_depth(depth_of(model.compiled().strategy, core, fixed));
-  if (sched::collects_in_rounds(model.compiled().strategy.scenarios().front().policy())) {
+  state_.set_depth(depth_of(compiled.strategy, core, fixed));
+  if (sched::collects_in_rounds(compiled.strategy.scenarios().front().policy())) {
     state_.collect_in_rounds();
   }
   if (const application::Core* const declared = model.application().find_core(core.cpu)) {
@@ -226,11 +227,34 @@ void Partition::resume(TaskState& task, TimePoint now) noexcept {
   record(EventType::resume, now, task, task.job.index);
 }
 
+void Partition::hold(TimePoint now) noexcept {
+  if (std::exchange(held_, true) || on_core_ == nullptr) {
+    return;
+  }
+  TaskState& task = *on_core_;
+  task.left = os::add_sat(std::exchange(end_, TimePoint::max()) - now, overheads_.preemption);
+  ++task.metrics.preemptions;
+  ++result_.preemptions;
+  result_.busy += now - busy_since_;
+  record(EventType::preempt, now, task, task.job.index);
+}
+
+void Partition::let(TimePoint now) noexcept {
+  if (!std::exchange(held_, false)) {
+    return;
+  }
+  if (on_core_ != nullptr) {
+    resume(*on_core_, now);
+    busy_since_ = now;
+  }
+  next_ = now;
+}
+
 void Partition::finish(TimePoint now) noexcept {
   if (end_ == now && on_core_ != nullptr && !on_core_->will_wait) {
     end_running(now);
   }
-  if (state_.started().size() > waiting_.size()) {
+  if (!held_ && state_.started().size() > waiting_.size()) {
     result_.busy += now - busy_since_;
   }
   now_ = now;

@@ -23,9 +23,10 @@ namespace takt::sim {
 
 class Partition final : private sched::CoreListener {
  public:
-  // `number`: of the core in the application. `fixed`: all scenarios have preemptive fixed
-  // priorities. The other arguments must outlive it.
-  Partition(Model& model, std::size_t number, bool fixed, Trace& trace);
+  // `compiled`: what decides here; `number`: of the core in it. `fixed`: all scenarios have
+  // preemptive fixed priorities. The other arguments must outlive it.
+  Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
+            bool fixed, Trace& trace);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
   Partition(Partition&&) = delete;
@@ -33,7 +34,7 @@ class Partition final : private sched::CoreListener {
   ~Partition() = default;
 
   // The next time at which something happens here without an external event.
-  [[nodiscard]] TimePoint next() const noexcept { return next_; }
+  [[nodiscard]] TimePoint next() const noexcept { return held_ ? TimePoint::max() : next_; }
   // When the running job ends, or begins to wait.
   [[nodiscard]] TimePoint end_of_running() const noexcept { return end_; }
 
@@ -44,6 +45,13 @@ class Partition final : private sched::CoreListener {
   void end_running(TimePoint now) noexcept;
   // Processes what has happened, and chooses the job to run.
   void decide(TimePoint now) noexcept;
+
+  // Whether a job computes here, or waits for a process of higher priority to end.
+  [[nodiscard]] bool busy() const noexcept { return on_core_ != nullptr; }
+  // A process of higher priority has the core: nothing runs here, and nothing is decided.
+  void hold(TimePoint now) noexcept;
+  // It has left the core.
+  void let(TimePoint now) noexcept;
 
   // A message has arrived for the task.
   void arrive(TaskState& task, TimePoint now) noexcept;
@@ -109,6 +117,7 @@ class Partition final : private sched::CoreListener {
   TimePoint next_ = TimePoint::max();
   Withheld withheld_;  // times without supply, and interrupts
   TimePoint back_;     // until then the core is away
+  bool held_ = false;  // a process of higher priority has it
   nanoseconds latency_{0};
   TimePoint busy_since_;
   TimePoint now_;        // of the decision

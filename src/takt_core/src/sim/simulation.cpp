@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "../application/own_subscriptions.hpp"
+#include "../application/robot.hpp"
 #include "model.hpp"
 #include "partition.hpp"
 #include "takt/os/saturating.hpp"
@@ -30,12 +34,12 @@ class Simulation {
       throw sched::ScheduleError("the simulation", "its duration is negative",
                                  "give a time above zero");
     }
-    const auto scenarios = model_.compiled().strategy.scenarios();
-    const bool fixed = std::ranges::all_of(scenarios, [](const auto& scenario) {
-      return scenario.policy().fixed_priority() && scenario.policy().preemptive();
-    });
+    if (!application.processes.empty()) {
+      add_processes();
+      return;
+    }
     for (std::size_t i = 0; i < model_.compiled().strategy.cores().size(); ++i) {
-      partitions_.emplace_back(model_, i, fixed, trace_);
+      partitions_.emplace_back(model_, model_.compiled(), i, is_fixed(model_.compiled()), trace_);
     }
   }
 
@@ -73,6 +77,26 @@ class Simulation {
  private:
   static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
 
+  static bool is_fixed(const sched::CompiledApplication& compiled) {
+    return std::ranges::all_of(compiled.strategy.scenarios(), [](const auto& scenario) {
+      return scenario.policy().fixed_priority() && scenario.policy().preemptive();
+    });
+  }
+
+  // Core by core, the highest priority first: the order in which they decide.
+  void add_processes() {
+    const std::vector<application::Process>& processes = application_.processes;
+    order_.resize(processes.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::sort(order_, {}, [&](std::size_t i) {
+      return std::pair{processes[i].cpu, -processes[i].priority};
+    });
+    for (const std::size_t i : order_) {
+      const sched::CompiledApplication& compiled = *model_.processes()[i];
+      partitions_.emplace_back(model_, compiled, 0, is_fixed(compiled), trace_);
+    }
+  }
+
   void begin() {
     const sched::CompiledApplication& compiled = model_.compiled();
     for (const TopicState& topic : model_.topics()) {
@@ -81,9 +105,12 @@ class Simulation {
       }
     }
     schedule_switch();
-    for (Partition& partition : partitions_) {
-      partition.begin(*compiled.targets[compiled.strategy.default_scenario()]);
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+      const sched::CompiledApplication& own =
+          order_.empty() ? compiled : *model_.processes()[order_[i]];
+      partitions_[i].begin(*own.targets[own.strategy.default_scenario()]);
     }
+    share_cores(TimePoint{});
   }
 
   [[nodiscard]] TimePoint next_time() const noexcept {
@@ -104,10 +131,33 @@ class Simulation {
     while (outside_.first_time() <= now) {
       happen_outside(now);
     }
+    if (!order_.empty()) {
+      share_cores(now);
+      return;
+    }
     for (Partition& partition : partitions_) {
       if (partition.next() <= now) {
         partition.decide(now);
       }
+    }
+  }
+
+  // On each core one process runs: the first that has something to run.
+  void share_cores(TimePoint now) noexcept {
+    bool taken = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const auto cpu_of = [&](std::size_t at) { return application_.processes[order_[at]].cpu; };
+      taken = taken && cpu_of(i - 1) == cpu_of(i);
+      Partition& partition = partitions_[i];
+      if (taken) {
+        partition.hold(now);
+      } else {
+        partition.let(now);
+      }
+      if (partition.next() <= now) {
+        partition.decide(now);
+      }
+      taken = taken || partition.busy();
     }
   }
 
@@ -154,7 +204,14 @@ class Simulation {
       result.misses += result.callbacks.back().misses;
     }
     for (const Partition& partition : partitions_) {
-      result.cores.push_back(partition.result());
+      const CoreResult core = partition.result();
+      if (!result.cores.empty() && result.cores.back().cpu == core.cpu) {
+        result.cores.back().busy += core.busy;
+        result.cores.back().jobs += core.jobs;
+        result.cores.back().preemptions += core.preemptions;
+      } else {
+        result.cores.push_back(core);
+      }
     }
     for (const ChainState& chain : model_.chains()) {
       result.chains.push_back({.name = chain.chain->name,
@@ -198,7 +255,8 @@ class Simulation {
   nanoseconds duration_;
   Model model_;
   std::deque<Partition> partitions_;
-  sched::Calendar outside_;  // topics by their ids, then switches of the scenario
+  std::vector<std::size_t> order_;  // the process of each partition; empty: there is one
+  sched::Calendar outside_;         // topics by their ids, then switches of the scenario
   std::size_t next_switch_ = 0;
   Trace trace_;
 };
@@ -206,6 +264,10 @@ class Simulation {
 }  // namespace
 
 Result simulate(const application::Application& application, const Options& options) {
+  if (!application.processes.empty()) {
+    const application::Application seen = application::with_handover(application);
+    return Simulation{seen, options}.run();
+  }
   if (application::has_stock_executor(application)) {
     const application::Application seen = application::with_own_subscriptions(application);
     return Simulation{seen, options}.run();

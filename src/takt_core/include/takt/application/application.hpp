@@ -51,6 +51,10 @@ struct TAKT_CORE_PUBLIC Callback {
   nanoseconds suspension{0};
   /// The most suspensions of one job, after each of which it may preempt another one; 0: unknown.
   std::int64_t suspensions = 0;
+  /// Index of its process in Application::processes; 0 where there are none.
+  std::size_t process = 0;
+  /// The shortest time from a release until it is noticed.
+  nanoseconds least_jitter{0};
   /// How many messages one job publishes on a topic of task.writes, at its end; those that are not
   /// named get one.
   std::map<std::string, std::int64_t> messages = {};
@@ -71,6 +75,23 @@ struct Topic {
   bool external = false;           ///< Written by something outside of the application.
   bool local = false;              ///< Within a node: its messages cost nothing.
   nanoseconds external_period{0};  ///< Period of external messages; 0: none.
+  /// Largest deviation of external messages from their period.
+  nanoseconds external_jitter{0};
+};
+
+/// A process of a robot: an executor with one thread on one core. Processes that share a core are
+/// separated by the real-time priority of their threads (SCHED_FIFO).
+struct TAKT_CORE_PUBLIC Process {
+  std::string name = {};      ///< Unique in the robot.
+  std::string policy = "fp";  ///< As Application::policy.
+  int cpu = 0;                ///< The core.
+  int priority = 0;           ///< Of its thread: 1..98, unique on the core.
+};
+
+/// The time from the publication of a message until a process other than the writer's notices it.
+struct TAKT_CORE_PUBLIC Handover {
+  nanoseconds least{0};  ///< At least.
+  nanoseconds most{0};   ///< At most.
 };
 
 /// A path of data through the application: each callback reads what the previous one writes.
@@ -117,6 +138,8 @@ struct TAKT_CORE_PUBLIC Application {
   std::optional<sched::SchedulingStrategy> strategy = {};  ///< Nothing: one scenario, "default".
   std::vector<Switch> switches = {};                       ///< Ascending in time.
   Overheads overheads = {};                                ///< Costs to include.
+  std::vector<Process> processes = {};  ///< Of a robot; empty: one process, with `policy`.
+  Handover handover = {};               ///< Of messages between processes.
 
   /// The tasks, in the order of the callbacks.
   [[nodiscard]] std::vector<sched::Task> tasks() const;

@@ -32,6 +32,7 @@ struct Interrupts {
   nanoseconds period{0};    ///< Of the interrupts in the long run; above 0.
   nanoseconds duration{0};  ///< Of one of them, at most.
   std::int64_t burst = 1;   ///< So many may come at once: in a window t, t / period more.
+  nanoseconds jitter{0};    ///< Largest deviation from the period, besides bursts.
 };
 
 /// On how much a measured supply rests: it is an assumption with a confidence.

@@ -22,10 +22,12 @@
 ///     "measured": {"windows": 300, "window": 100000000}}],
 ///  "switches": [{"at": 0, "scenario": "docking"}],
 ///  "overheads": {"dispatch": 0, "preemption": 0, "release": 0, "publish": 0,
-///     "publish_per_kib": 0, "deliver": 0, "deliver_per_kib": 0}}
+///     "publish_per_kib": 0, "deliver": 0, "deliver_per_kib": 0},
+///  "processes": [{"name": "control", "executor": "takt", "policy": "fp", "cpu": 0,
+///     "priority": 80}], "handover": {"least": 0, "most": 0}}
 /// ```
 ///
-/// A supply is a budget and its period, or {"rate": 900000000, "delay": 2000000}, the rate in
+/// With processes, each callback has the name of its "process". A supply is a budget and its period, or {"rate": 900000000, "delay": 2000000}, the rate in
 /// billionths of the core. Required are only version, name and callbacks (name, execution.worst);
 /// other keys have the defaults of application.hpp. A task of a scenario may have: period, offset,
 /// deadline, priority, expected_execution, budget, overrun, active, reads, writes.

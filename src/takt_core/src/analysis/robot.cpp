@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "../application/robot.hpp"
+#include "../sched/text.hpp"
+#include "robot_chains.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using application::Application;
+using application::Callback;
+using application::Process;
+
+constexpr int most_rounds = 200;
+
+// What the jobs of one stream do to other processes.
+struct Effect {
+  std::string callback;
+  Arrivals noticed = {};
+  Arrivals ends = {};  // of its jobs
+  nanoseconds execution{0};
+
+  friend bool operator==(const Effect&, const Effect&) = default;
+};
+
+// One sequence of events for several.
+Arrivals merged(const std::vector<Arrivals>& all) {
+  if (all.size() == 1) {
+    return all.front();
+  }
+  double rate = 0;
+  double late = static_cast<double>(all.size() - 1);
+  for (const Arrivals& one : all) {
+    if (one.period.count() <= 0) {
+      return {};
+    }
+    const auto period = static_cast<double>(one.period.count());
+    rate += 1 / period;
+    late += static_cast<double>(one.jitter.count()) / period;
+  }
+  constexpr double rounding = 1e-9;
+  const auto period = static_cast<std::int64_t>(std::floor((1 - rounding) / rate));
+  if (period < 1) {
+    return {};
+  }
+  const double jitter = std::ceil((1 + rounding) * late / rate) + 1;
+  return {.period = nanoseconds{period}, .jitter = nanoseconds{static_cast<std::int64_t>(jitter)}};
+}
+
+class Robot {
+ public:
+  explicit Robot(const Application& robot)
+      : robot_(robot), effects_(robot.processes.size()), disturbed_(robot.processes.size()) {}
+
+  // Whether nothing changes any more.
+  bool solve() {
+    for (int round = 0; round < most_rounds; ++round) {
+      bool changed = false;
+      for (std::size_t i = 0; i < effects_.size(); ++i) {
+        std::vector<Effect> effects = effects_of(i);
+        changed = changed || effects != effects_[i];
+        effects_[i] = std::move(effects);
+      }
+      if (!changed) {
+        return true;
+      }
+      if (Interruptible::interrupted()) {
+        throw Interrupted{};
+      }
+    }
+    return false;
+  }
+
+  // One process with all that the others do to it.
+  Application process(std::size_t number) {
+    Application seen = application::process_of(robot_, number);
+    disturbed_[number] = false;
+    add_interrupts(seen, number);
+    for (application::Topic& topic : seen.topics) {
+      receive(seen, topic, number);
+    }
+    return seen;
+  }
+
+  // Whether others influence it at all.
+  [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
+
+ private:
+  void add_interrupts(Application& seen, std::size_t number) {
+    const Process& own = robot_.processes[number];
+    application::Core core{.cpu = own.cpu};
+    const nanoseconds around = robot_.overheads.preemption + robot_.overheads.release;
+    for (std::size_t i = 0; i < effects_.size(); ++i) {
+      const Process& other = robot_.processes[i];
+      if (other.cpu != own.cpu || other.priority <= own.priority) {
+        continue;
+      }
+      disturbed_[number] = true;
+      for (const Effect& effect : effects_[i]) {
+        core.interrupts.push_back({.period = effect.noticed.period,
+                                   .duration = effect.execution + around,
+                                   .jitter = effect.noticed.jitter});
+      }
+    }
+    if (!core.interrupts.empty()) {
+      seen.cores = {core};
+    }
+  }
+
+  // The messages of a topic that come from elsewhere.
+  void receive(Application& seen, application::Topic& topic, std::size_t number) {
+    if (!application::comes_from_elsewhere(robot_, topic.name, number)) {
+      return;
+    }
+    disturbed_[number] = true;
+    std::vector<Arrivals> all;
+    if (robot_.find_topic(topic.name)->external) {
+      all.push_back({.period = topic.external_period});
+    }
+    for (const Callback& writer : robot_.callbacks) {
+      if (writer.process == number ||
+          std::ranges::find(writer.task.writes, topic.name) == writer.task.writes.end()) {
+        continue;
+      }
+      for (const Effect& effect : effects_[writer.process]) {
+        if (effect.callback == writer.task.name) {
+          const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name));
+          all.insert(all.end(), messages, effect.ends);
+        }
+      }
+    }
+    if (all.empty()) {
+      silence(seen, topic);
+      return;
+    }
+    const Arrivals arrivals = merged(all);
+    topic.external_period = arrivals.period;
+    topic.external_jitter = arrivals.jitter;
+  }
+
+  // So far nobody is known to publish it.
+  static void silence(Application& seen, application::Topic& topic) {
+    if (std::ranges::any_of(seen.callbacks, [&](const Callback& callback) {
+          return std::ranges::find(callback.task.writes, topic.name) != callback.task.writes.end();
+        })) {
+      topic.external = false;
+      return;
+    }
+    for (Callback& callback : seen.callbacks) {
+      if (callback.task.kind == sched::TaskKind::message && callback.task.trigger == topic.name) {
+        callback.task.parameters.active = false;
+      }
+    }
+  }
+
+  std::vector<Effect> effects_of(std::size_t number) {
+    const Application seen = process(number);
+    const sched::CompiledStrategy strategy = application::compile(seen);
+    ScenarioModel model{seen, strategy, strategy.scenarios().front()};
+    Effort effort;
+    const ScenarioBounds bounds = model.solve(effort, Graphs::none);
+    std::vector<Effect> effects;
+    for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
+      const Demand& demand = model.demand(stream);
+      Effect effect{.callback = strategy.tasks()[model.streams()[stream].callback].name,
+                    .noticed = demand.noticed(),
+                    .execution = demand.execution};
+      if (bounds.converged) {
+        effect.ends = model.ends(stream, bounds);
+      } else if (model.streams()[stream].parent != nobody) {
+        effect.noticed = {};
+      }
+      effects.push_back(std::move(effect));
+    }
+    return effects;
+  }
+
+  const Application& robot_;
+  std::vector<std::vector<Effect>> effects_;  // by process
+  std::vector<bool> disturbed_;
+};
+
+// What was proved of a process alone does not refute anything of it beside others.
+void weaken(ScenarioReport& report) {
+  const auto unknown = [](Verdict& verdict) {
+    verdict = verdict == Verdict::misses ? Verdict::not_proved : verdict;
+  };
+  unknown(report.deadlines);
+  unknown(report.verdict);
+  for (CallbackReport& callback : report.callbacks) {
+    callback.exact = false;
+    unknown(callback.verdict);
+  }
+  for (CoreReport& core : report.cores) {
+    unknown(core.verdict);
+  }
+}
+
+void forget(ScenarioReport& report) {
+  report.deadlines = report.verdict = Verdict::not_proved;
+  for (CallbackReport& callback : report.callbacks) {
+    callback.response.reset();
+    callback.verdict = Verdict::not_proved;
+  }
+  for (CoreReport& core : report.cores) {
+    core.verdict = Verdict::not_proved;
+  }
+}
+
+Verdict worse(Verdict a, Verdict b) {
+  return std::max(a, b);
+}
+
+}  // namespace
+
+Report analyse_robot(const Application& described, const Options& options,
+                     AnalyseProcess analyse_process) {
+  const Interruptible interruptible{options.stop};
+  const Application robot = application::with_handover(described);
+  static_cast<void>(application::compile(robot));  // refuses what no executor accepts
+  RobotChains chains{robot};
+  Robot processes{robot};
+  const bool solved = processes.solve();
+  Report report{.application = robot.name,
+                .policy = "robot",
+                .overheads = robot.overheads,
+                .verdict = Verdict::meets};
+  ScenarioReport all{
+      .name = "default", .policy = "robot", .deadlines = Verdict::meets, .verdict = Verdict::meets};
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    Application process = processes.process(i);
+    process.chains = chains.parts_of(i);
+    Options part = options;
+    part.sensitivity = part.proposals = false;
+    ScenarioReport one = std::move(analyse_process(process, part).scenarios.front());
+    if (processes.is_disturbed(i)) {
+      weaken(one);
+    }
+    if (!solved) {
+      forget(one);
+    }
+    const std::string name = "process " + sched::name_text(robot.processes[i].name) + ": ";
+    for (CoreReport& core : one.cores) {
+      core.bound_by.insert(0, name);
+      all.cores.push_back(std::move(core));
+    }
+    for (const std::string& remark : one.remarks) {
+      all.remarks.push_back(name + remark);
+    }
+    chains.take(one);
+    std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
+    all.deadlines = worse(all.deadlines, one.deadlines);
+  }
+  all.verdict = all.deadlines;
+  all.chains = chains.reports(solved);
+  for (const ChainReport& chain : all.chains) {
+    if (chain.max_latency) {
+      all.verdict = worse(all.verdict, chain.verdict);
+    }
+  }
+  if (!solved) {
+    all.remarks.emplace_back("the jitters between the processes grow without end");
+  }
+  report.verdict = all.verdict;
+  report.scenarios.push_back(std::move(all));
+  if (!robot.overheads.any()) {
+    report.remarks.emplace_back("overheads of executor and messages are left out");
+  }
+  report.remarks.push_back("assuming that a message reaches another process within " +
+                           sched::time_text(robot.handover.most));
+  return report;
+}
+
+}  // namespace takt::analysis

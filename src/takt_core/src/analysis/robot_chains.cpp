@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot_chains.hpp"
+
+#include <algorithm>
+
+#include "../sched/text.hpp"
+
+namespace takt::analysis {
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void add_term(std::string& terms, const std::string& what, nanoseconds time) {
+  terms += (terms.empty() ? "" : " + ") + what + " " + sched::time_text(time);
+}
+
+}  // namespace
+
+RobotChains::RobotChains(const application::Application& robot) : robot_(robot) {
+  for (std::size_t i = 0; i < robot.chains.size(); ++i) {
+    std::vector<Part>& parts = parts_.emplace_back();
+    for (const std::string& name : robot.chains[i].callbacks) {
+      const std::size_t process = callback(name).process;
+      if (parts.empty() || parts.back().process != process) {
+        parts.push_back(
+            {.process = process,
+             .chain = {.name = std::to_string(i) + "." + std::to_string(parts.size())}});
+      }
+      parts.back().chain.callbacks.push_back(name);
+    }
+  }
+}
+
+const application::Callback& RobotChains::callback(const std::string& name) const {
+  return *std::ranges::find_if(
+      robot_.callbacks, [&](const application::Callback& one) { return one.task.name == name; });
+}
+
+std::vector<application::Chain> RobotChains::parts_of(std::size_t process) const {
+  std::vector<application::Chain> chains;
+  for (const std::vector<Part>& parts : parts_) {
+    for (const Part& part : parts) {
+      if (part.process == process) {
+        chains.push_back(part.chain);
+      }
+    }
+  }
+  return chains;
+}
+
+void RobotChains::take(const ScenarioReport& report) {
+  for (const ChainReport& chain : report.chains) {
+    bounds_[chain.name] = chain;
+  }
+  for (const CallbackReport& one : report.callbacks) {
+    responses_[one.name] = one.response;
+  }
+}
+
+std::vector<ChainReport> RobotChains::reports(bool bounded) const {
+  std::vector<ChainReport> result;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    ChainReport chain = report(i);
+    if (!bounded) {
+      chain.latency = chain.reaction = chain.age = {};
+    }
+    const nanoseconds limit = robot_.chains[i].max_latency;
+    if (limit.count() > 0) {
+      chain.max_latency = limit;
+    }
+    chain.verdict = chain.latency && (limit.count() == 0 || *chain.latency <= limit)
+                        ? Verdict::meets
+                        : Verdict::not_proved;
+    result.push_back(std::move(chain));
+  }
+  return result;
+}
+
+ChainReport RobotChains::report(std::size_t number) const {
+  const std::vector<Part>& parts = parts_[number];
+  ChainReport result = bounds_.at(parts.front().chain.name);
+  result.name = robot_.chains[number].name;
+  result.callbacks = robot_.chains[number].callbacks;
+  if (parts.size() == 1) {
+    return result;
+  }
+  result.reaction = result.age = {};
+  std::string terms;
+  std::optional<nanoseconds> sum = nanoseconds{0};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string& first = parts[i].chain.callbacks.front();
+    const std::optional<nanoseconds> own = bounds_.at(parts[i].chain.name).latency;
+    std::optional<nanoseconds> before = nanoseconds{0};
+    const bool released = i > 0 && is_released_by(first, parts[i - 1].chain.callbacks.back());
+    if (i > 0 && !released) {
+      before = wait(first);
+    }
+    if (!own || !before) {
+      result.latency.reset();
+      result.bound_by = "no bound in process " +
+                        sched::name_text(robot_.processes[parts[i].process].name) + ", from '" +
+                        first + "' on";
+      return result;
+    }
+    const nanoseconds handover = i > 0 ? robot_.handover.most : nanoseconds{0};
+    if (i > 0) {
+      add_term(terms, "handover", handover);
+    }
+    if (before->count() > 0) {
+      add_term(terms, "until '" + first + "'", *before);
+    }
+    const nanoseconds counted = released ? handover : nanoseconds{0};
+    add_term(terms, robot_.processes[parts[i].process].name, *own - counted);
+    *sum += *before + handover + *own - counted;
+  }
+  result.latency = sum;
+  result.bound_by = terms;
+  return result;
+}
+
+bool RobotChains::is_released_by(const std::string& reader, const std::string& writer) const {
+  const sched::Task& task = callback(reader).task;
+  return task.kind == sched::TaskKind::message &&
+         contains(callback(writer).task.writes, task.trigger);
+}
+
+// From the arrival of data to the release of the timer job that reads it; none: a release may lead
+// to no job.
+std::optional<nanoseconds> RobotChains::wait(const std::string& reader) const {
+  const sched::Task& task = callback(reader).task;
+  const auto response = responses_.find(reader);
+  if (task.kind != sched::TaskKind::timer || response == responses_.end() || !response->second ||
+      *response->second > task.parameters.period) {
+    return {};
+  }
+  return std::max(task.parameters.period, task.parameters.offset);
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains across the processes of a robot: each part within a process has the bound that its process
+// gives, from the release of its first callback to the end of its last. Parts follow each other by
+// a message that releases the next one, whose handover is in the bound of the next part; or a timer
+// of the next process reads it: it waits for the handover and up to a period more.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "takt/analysis/report.hpp"
+
+namespace takt::analysis {
+
+class RobotChains {
+ public:
+  // `robot`: with own subscriptions and handover; must outlive this object.
+  explicit RobotChains(const application::Application& robot);
+
+  // The parts that lie in this process, as chains of it.
+  [[nodiscard]] std::vector<application::Chain> parts_of(std::size_t process) const;
+
+  // Takes over the bounds of a process.
+  void take(const ScenarioReport& report);
+
+  // The chains, in the order of the application. `bounded`: false if there are no bounds.
+  [[nodiscard]] std::vector<ChainReport> reports(bool bounded) const;
+
+ private:
+  struct Part {
+    std::size_t process = 0;
+    application::Chain chain;
+  };
+  [[nodiscard]] const application::Callback& callback(const std::string& name) const;
+  [[nodiscard]] ChainReport report(std::size_t chain) const;
+  [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;
+  [[nodiscard]] std::optional<nanoseconds> wait(const std::string& reader) const;
+
+  const application::Application& robot_;
+  std::vector<std::vector<Part>> parts_;  // by chain
+  std::map<std::string, ChainReport> bounds_;
+  std::map<std::string, std::optional<nanoseconds>> responses_;
+};
+
+}  // namespace takt::analysis

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An application of several processes: a robot. Each process is an executor with one thread and a
+// real-time priority; on each core the process of the highest priority that has something to run
+// runs, and within it its executor decides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "takt/application/application.hpp"
+#include "takt/sched/compiled.hpp"
+
+namespace takt::application {
+
+// The policy that decides about this callback.
+const std::string& policy_of(const Application& application, const Callback& callback);
+
+// Throws sched::ScheduleError for processes that cannot be kept apart, and for what a robot of
+// several processes does not have yet: scenarios, maximum ages, callbacks that wait, declared
+// cores.
+void check_robot(const Application& application);
+
+// As the executors see it: with own subscriptions, and with the handover of messages as the jitter
+// of the callbacks that they release in other processes.
+Application with_handover(const Application& application);
+
+// Whether a message of this topic may come to the process from another one.
+bool comes_from_elsewhere(const Application& application, const std::string& topic,
+                          std::size_t process);
+
+// All tasks on their cores. The order of jobs in it is that of no process.
+sched::CompiledStrategy compile_robot(const Application& application);
+
+// All tasks, by their indices; those of other processes are vacant, and stand on a second core.
+sched::CompiledStrategy compile_process(const Application& application, std::size_t process);
+
+// One process as an application, with the topics that come from elsewhere marked as external.
+Application process_of(const Application& application, std::size_t process);
+
+}  // namespace takt::application

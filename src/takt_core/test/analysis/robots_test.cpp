@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Robots of several processes: their bounds against the simulator.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "analysis/documents.hpp"
+#include "analysis/random_tasks.hpp"
+#include "analysis/simulated_applications.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::analysis {
+namespace {
+
+// A random application, split over processes.
+application::Application random_robot(std::uint64_t seed) {
+  constexpr std::array policies = {
+      "fp", "np-fp", "edf", "np-edf", "rclcpp_single_threaded", "rclcpp_events"};
+  RandomTasks random{seed};
+  application::Application robot = RandomApplication{seed}.make();
+  const std::int64_t processes = random.number(1, 3);
+  const std::int64_t cores = random.number(1, 2);
+  for (std::int64_t i = 0; i < processes; ++i) {
+    robot.processes.push_back(
+        {.name = "p" + std::to_string(i),
+         .policy = policies.at(static_cast<std::size_t>(random.number(0, policies.size() - 1))),
+         .cpu = static_cast<int>(random.number(0, cores - 1)),
+         .priority = static_cast<int>(10 + (7 * i + random.number(0, 2) * 20) % 60 + i)});
+  }
+  const std::int64_t most = random.chance(0.7) ? random.number(0, 300) : 0;
+  robot.handover = {.least = nanoseconds{1000 * random.number(0, most)},
+                    .most = nanoseconds{1000 * most}};
+  for (application::Callback& callback : robot.callbacks) {
+    callback.process = static_cast<std::size_t>(random.number(0, processes - 1));
+    callback.task.cpu = -1;
+    if (!callback.task.group.empty()) {
+      callback.task.group += std::to_string(callback.process);
+    }
+    for (sched::Read& read : callback.task.reads) {
+      read.max_age = nanoseconds{0};
+    }
+  }
+  return robot;
+}
+
+std::string describe_robot(const application::Application& robot) {
+  std::string text = describe(robot) + "handover " + std::to_string(robot.handover.least.count()) +
+                     ".." + std::to_string(robot.handover.most.count()) + "\n";
+  for (const application::Process& process : robot.processes) {
+    text += process.name + " " + process.policy + " cpu " + std::to_string(process.cpu) +
+            " priority " + std::to_string(process.priority) + "\n";
+  }
+  for (const application::Callback& callback : robot.callbacks) {
+    text += callback.task.name + " in " + std::to_string(callback.process) + "\n";
+  }
+  return text;
+}
+
+TEST(robots, nothing_is_above_its_bound) {
+  Seen seen;
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
+  for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
+    const application::Application robot = random_robot(seed);
+    const Report report = analyse(robot);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe_robot(robot));
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      compare(robot, report,
+              sim::simulate(
+                  robot,
+                  {.duration = 100ms, .seed = seed, .execution = execution, .percentiles = false}),
+              seen);
+    }
+  }
+  EXPECT_GT(seen.accepted, rounds(300));
+  EXPECT_GT(seen.bounded, rounds(5000));
+  EXPECT_GT(seen.chains, rounds(500));
+  EXPECT_GT(seen.reached, rounds(100));
+}
+
+std::string two(const std::string& control, const std::string& vision,
+                const std::string& more = "") {
+  return app(
+      "{'name': 'act', 'process': 'control', 'period': 10, 'priority': 1, "
+      "'execution': {'worst': 3}}, "
+      "{'name': 'see', 'process': 'vision', 'period': 30, 'priority': 1, 'execution': "
+      "{'worst': 8}, 'writes': ['found']}, "
+      "{'name': 'plan', 'process': 'vision', 'period': 60, 'priority': 2, "
+      "'execution': {'worst': 5}}",
+      ", 'topics': [{'name': 'found'}], 'processes': [{'name': 'control', " + control +
+          "}, {'name': 'vision', " + vision + "}]" + more);
+}
+
+// act takes 3 of 10 from whatever vision runs: see has begun, and plan waits for it.
+TEST(robots, a_process_of_higher_priority_takes_its_time_from_the_one_below) {
+  const Report report =
+      analyse_json(two("'cpu': 0, 'priority': 80", "'policy': 'np-fp', 'cpu': 0, 'priority': 40"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "act").response, nanoseconds{3});
+  EXPECT_EQ(callback(scenario, "plan").response, nanoseconds{5 + 8 + 2 * 3});
+}
+
+// Within 60 ticks: act at 0, plan, see from 8 on, act at 10, see until 19.
+TEST(robots, the_simulator_shares_a_core_between_processes_by_their_priorities) {
+  const application::Application robot =
+      parsed(two("'cpu': 0, 'priority': 80", "'policy': 'np-fp', 'cpu': 0, 'priority': 40"));
+  const sim::Result result = sim::simulate(robot, {.duration = nanoseconds{60}});
+  ASSERT_EQ(result.callbacks.size(), 3U);
+  EXPECT_EQ(result.callbacks[0].response.max, nanoseconds{3});
+  EXPECT_EQ(result.callbacks[1].response.max, nanoseconds{19});
+  EXPECT_EQ(result.callbacks[2].response.max, nanoseconds{8});
+  ASSERT_EQ(result.cores.size(), 1U);
+  EXPECT_EQ(result.cores[0].busy, nanoseconds{6 * 3 + 2 * 8 + 5});
+}
+
+TEST(robots, processes_on_cores_of_their_own_do_not_disturb_each_other) {
+  const Report report =
+      analyse_json(two("'cpu': 0, 'priority': 80", "'policy': 'fp', 'cpu': 1, 'priority': 40"));
+  EXPECT_EQ(callback(report.scenarios.front(), "plan").response, nanoseconds{5});
+}
+
+TEST(robots, the_same_priority_on_one_core_is_refused) {
+  const std::string same = "'cpu': 0, 'priority': 40";
+  EXPECT_THROW(parsed(two(same, same)), sched::ScheduleError);
+}
+
+TEST(robots, the_handover_is_a_term_of_the_latency) {
+  const Report report = analyse_json(
+      app("{'name': 'see', 'process': 'vision', 'period': 100, 'priority': 1, 'execution': "
+          "{'worst': 8}, 'writes': ['found']}, "
+          "{'name': 'act', 'process': 'control', 'kind': 'message', 'trigger': 'found', "
+          "'overrun': 'catch_up', 'deadline': 50, 'priority': 1, 'execution': {'worst': 3}}",
+          ", 'topics': [{'name': 'found'}], 'handover': {'least': 1, 'most': 20}, "
+          "'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+          "{'name': 'control', 'cpu': 1, 'priority': 40}], "
+          "'chains': [{'name': 'brake', 'callbacks': ['see', 'act'], 'max_latency': 40}]"));
+  const ChainReport& chain = report.scenarios.front().chains.front();
+  EXPECT_EQ(chain.latency, nanoseconds{8 + 20 + 3});
+  EXPECT_EQ(chain.verdict, Verdict::meets);
+  EXPECT_EQ(chain.bound_by, "vision 8 ns + handover 20 ns + control 3 ns");
+}
+
+}  // namespace
+}  // namespace takt::analysis
