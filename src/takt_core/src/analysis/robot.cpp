@@ -246,13 +246,13 @@ Report analyse_robot(const Application& described, const Options& options,
     if (!solved) {
       forget(one);
     }
-    const std::string name = "process " + sched::name_text(robot.processes[i].name) + ": ";
+    const std::string name = "process " + sched::name_text(robot.processes[i].name);
     for (CoreReport& core : one.cores) {
-      core.bound_by.insert(0, name);
+      core.bound_by.insert(0, core.bound_by.empty() ? name : name + ", ");
       all.cores.push_back(std::move(core));
     }
     for (const std::string& remark : one.remarks) {
-      all.remarks.push_back(name + remark);
+      all.remarks.push_back(name + ": " + remark);
     }
     chains.take(one);
     std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));

@@ -2,6 +2,7 @@
 #include "robot_chains.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../sched/text.hpp"
 
@@ -55,7 +56,7 @@ void RobotChains::take(const ScenarioReport& report) {
     bounds_[chain.name] = chain;
   }
   for (const CallbackReport& one : report.callbacks) {
-    responses_[one.name] = one.response;
+    callbacks_[one.name] = one;
   }
 }
 
@@ -96,6 +97,8 @@ ChainReport RobotChains::report(std::size_t number) const {
     const bool released = i > 0 && is_released_by(first, parts[i - 1].chain.callbacks.back());
     if (i > 0 && !released) {
       before = wait(first);
+    } else if (released && may_lose(first)) {
+      before.reset();
     }
     if (!own || !before) {
       result.latency.reset();
@@ -126,13 +129,34 @@ bool RobotChains::is_released_by(const std::string& reader, const std::string& w
          contains(callback(writer).task.writes, task.trigger);
 }
 
+// Whether a message may lead to no job, or be overwritten before its job reads it; also where this
+// is not known because its own process publishes on its topic, too.
+bool RobotChains::may_lose(const std::string& reader) const {
+  const application::Callback& own = callback(reader);
+  const auto known = callbacks_.find(reader);
+  const bool both = std::ranges::any_of(robot_.callbacks, [&](const application::Callback& one) {
+    return one.process == own.process && contains(one.task.writes, own.task.trigger);
+  });
+  if (both || known == callbacks_.end() || !known->second.response || !known->second.period) {
+    return true;
+  }
+  const nanoseconds response = *known->second.response;
+  const nanoseconds period = *known->second.period;
+  if (own.task.parameters.overrun != sched::Overrun::catch_up) {
+    return response > period - known->second.jitter;
+  }
+  const application::Topic* const topic = robot_.find_topic(own.task.trigger);
+  const std::int64_t waiting = (response - nanoseconds{1} + known->second.jitter) / period + 1;
+  return std::cmp_greater(waiting, topic == nullptr ? std::size_t{1} : topic->depth);
+}
+
 // From the arrival of data to the release of the timer job that reads it; none: a release may lead
 // to no job.
 std::optional<nanoseconds> RobotChains::wait(const std::string& reader) const {
   const sched::Task& task = callback(reader).task;
-  const auto response = responses_.find(reader);
-  if (task.kind != sched::TaskKind::timer || response == responses_.end() || !response->second ||
-      *response->second > task.parameters.period) {
+  const auto known = callbacks_.find(reader);
+  if (task.kind != sched::TaskKind::timer || known == callbacks_.end() || !known->second.response ||
+      *known->second.response > task.parameters.period) {
     return {};
   }
   return std::max(task.parameters.period, task.parameters.offset);

@@ -36,12 +36,13 @@ class RobotChains {
   [[nodiscard]] const application::Callback& callback(const std::string& name) const;
   [[nodiscard]] ChainReport report(std::size_t chain) const;
   [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;
+  [[nodiscard]] bool may_lose(const std::string& reader) const;
   [[nodiscard]] std::optional<nanoseconds> wait(const std::string& reader) const;
 
   const application::Application& robot_;
   std::vector<std::vector<Part>> parts_;  // by chain
   std::map<std::string, ChainReport> bounds_;
-  std::map<std::string, std::optional<nanoseconds>> responses_;
+  std::map<std::string, CallbackReport> callbacks_;
 };
 
 }  // namespace takt::analysis

@@ -31,7 +31,11 @@ application::Application random_robot(std::uint64_t seed) {
   const std::int64_t most = random.chance(0.7) ? random.number(0, 300) : 0;
   robot.handover = {.least = nanoseconds{1000 * random.number(0, most)},
                     .most = nanoseconds{1000 * most}};
+  const bool loses = random.chance(0.3);
   for (application::Callback& callback : robot.callbacks) {
+    if (loses && callback.task.kind == sched::TaskKind::message && random.chance(0.7)) {
+      callback.task.parameters.overrun = sched::Overrun::skip;
+    }
     callback.process = static_cast<std::size_t>(random.number(0, processes - 1));
     callback.task.cpu = -1;
     if (!callback.task.group.empty()) {
@@ -40,6 +44,9 @@ application::Application random_robot(std::uint64_t seed) {
     for (sched::Read& read : callback.task.reads) {
       read.max_age = nanoseconds{0};
     }
+  }
+  for (application::Topic& topic : robot.topics) {
+    topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
   }
   return robot;
 }

@@ -14,6 +14,7 @@ from takt.documents.yaml_file import Form, Location, Source
 from takt.errors import TaktError
 from takt.schedule.application.cores import budget_of, parse_cpu_max
 from takt.schedule.application.model import Application, Timing
+from takt.schedule.application.robot import check_processes
 
 FORM = Form(
     "an application",
@@ -31,6 +32,7 @@ def read_application(path: Path) -> Application:
         application = application.model_copy(update={"name": _name_of(path)})
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_callbacks(application, source)
+    check_processes(application, source)
     _check_cores(application, source)
     _check_sizes(application, source)
     _check_scenarios(application, source)

@@ -11,6 +11,8 @@ from typing import Any
 
 from takt.schedule.application.cores import flat_core
 from takt.schedule.application.model import Application, Callback, Timing, Topic
+from takt.schedule.application.processes import process_of
+from takt.schedule.application.robot import flat_processes
 
 VERSION = 1
 
@@ -22,8 +24,12 @@ def flat(application: Application) -> dict[str, Any]:
         "name": application.name or "application",
         **_given(executor=application.executor, policy=application.policy, cpus=application.cpus),
         **_cores(application),
+        **flat_processes(application),
         "callbacks": [
-            _callback(node, f"{node}.{name}", callback)
+            {
+                **_callback(node, f"{node}.{name}", callback),
+                **_given(process=process_of(application.processes, node)),
+            }
             for node, callbacks in application.nodes.items()
             for name, callback in callbacks.items()
         ],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +25,8 @@ from takt.documents.units import SIZES, format_duration, pattern
 from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
+from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
+from takt.schedule.application.processes import Middleware, Process
 
 
 def _above_zero(value: int) -> int:
@@ -35,19 +37,6 @@ def _above_zero(value: int) -> int:
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 TopicName = Annotated[str, Field(pattern=r"^[A-Za-z_/~][A-Za-z0-9_/]*$", max_length=200)]
-Policy = Annotated[
-    str,
-    Field(
-        examples=["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"],
-        description="fp, rm, dm, edf, np-fp, np-edf, p-rm or cw-edf",
-    ),
-]
-#: rclcpp's own, which analysis and simulation know; also approaches of ``takt execute``.
-StockExecutor = Literal["rclcpp_single_threaded", "rclcpp_events"]
-STOCK_EXECUTORS: tuple[str, ...] = get_args(StockExecutor)
-Executor = Literal["takt", StockExecutor]
-Cpu = Annotated[int, Field(ge=0, strict=True)]
-Priority = Annotated[int, Field(ge=1, le=98, strict=True)]
 Deadline = Annotated[Duration, AfterValidator(_above_zero)]
 Overrun = Literal["skip", "queue_one", "catch_up"]
 
@@ -337,6 +326,12 @@ class Application(Strict):
         "instead of a policy, one core and no scenarios; default: takt",
     )
     policy: Policy | None = Field(None, description="scheduling policy; default: fp")
+    processes: dict[Identifier, Process] = Field(
+        {}, description="processes of a robot, by name; default: one process with all nodes"
+    )
+    middleware: Middleware | None = Field(
+        None, description="what lies between processes; default: messages arrive at once"
+    )
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
         description="nodes by name, each with callbacks by name"
     )
@@ -379,7 +374,7 @@ class Application(Strict):
             for node, callbacks in self.nodes.items()
             for name in callbacks
         }
-        for part in ("topics", "chains", "scenarios"):
+        for part in ("processes", "topics", "chains", "scenarios"):
             for name in getattr(self, part):
                 places.setdefault(name, (part, name))
         for name in re.findall(r"'([^']+)'", said):

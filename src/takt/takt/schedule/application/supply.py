@@ -14,7 +14,7 @@ from takt.documents.quantities import Strict
 from takt.documents.yaml_file import Form
 from takt.errors import TaktError
 from takt.schedule.application.cores import Core, flat_core
-from takt.schedule.application.model import Cpu
+from takt.schedule.application.executors import Cpu
 from takt.schedule.application.reservation import reservation
 
 MEASURE = "takt measure supply"

@@ -22,7 +22,8 @@ from takt.processes.frame import Frame
 from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop, Until
-from takt.schedule.application.model import STOCK_EXECUTORS
+from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.processes import refuse_processes
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.trace import file as traces
@@ -67,6 +68,7 @@ def execute(
         raise TaktError(f"unknown approach {approach!r}", fix="one of " + ", ".join(APPROACHES))
     if policy is not None:
         application = with_policy(application, policy)
+    refuse_processes(application, None, "takt execute")
     application = _with_executor(application, approach)
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import CallbackBound, ChainBound
-from takt.schedule.application.model import STOCK_EXECUTORS
+from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.processes import refuse_processes
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 from takt.schedule.generate.values import Policy
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
@@ -36,6 +37,7 @@ def compare(
     ``duration``: as in simulate(). ``progress`` receives the candidate and the share that is done.
     Raises TaktError where none of them can run it.
     """
+    refuse_processes(flat, where, "takt compare-executors")
     candidates: list[Candidate] = []
     durations: list[float] = []
     all_of_them = list(_candidates(flat))

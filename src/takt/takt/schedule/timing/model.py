@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from takt.documents.quantities import Duration, Period, Strict
-from takt.schedule.application.model import Cpu, Deadline, Policy, Priority, Read, TopicName
+from takt.schedule.application.executors import Cpu, Policy, Priority
+from takt.schedule.application.model import Deadline, Read, TopicName
 
 Kind = Literal[
     "timer", "subscription", "intra_process", "service", "client", "qos_event", "waitable"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a robot: each has an executor with one thread on one core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from takt.documents.quantities import Duration, Strict
+from takt.errors import TaktError
+from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
+
+
+class Process(Strict):
+    """One process; above it on its core are the processes of higher priority."""
+
+    executor: Executor | None = Field(
+        None, description="takt, or one of rclcpp's own executors; default: takt"
+    )
+    policy: Policy | None = Field(None, description="scheduling policy of takt; default: fp")
+    cpu: Cpu = Field(0, description="the core of its thread; default: 0")
+    priority: Priority = Field(
+        description="real-time priority (SCHED_FIFO) of its thread; unique on the core"
+    )
+    nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
+
+
+class Middleware(Strict):
+    """What lies between processes."""
+
+    latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] = Field(
+        description="shortest and longest time from the publication of a message until another "
+        "process notices it: [50us, 300us]"
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Middleware:
+        if self.latency[0] > self.latency[1]:
+            raise ValueError("the first latency is above the second: give [shortest, longest]")
+        return self
+
+
+def process_of(processes: Mapping[str, Process], node: str) -> str | None:
+    """The process of a node; None where there are no processes."""
+    return next((name for name, one in processes.items() if node in one.nodes), None)
+
+
+def refuse_processes(flat: Mapping[str, Any], where: str | None, command: str) -> None:
+    """For what takes an application of one process."""
+    if flat.get("processes"):
+        raise TaktError(
+            f"{command} takes an application of one process, and this one has "
+            f"{len(flat['processes'])}",
+            where=where,
+            fix="remove processes, or use takt analyse or takt simulate",
+        )

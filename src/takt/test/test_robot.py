@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An app.yaml with several processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from takt.errors import TaktError
+from takt.schedule.analysis.ask import analyse
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
+from takt.schedule.application.processes import refuse_processes
+from takt.schedule.simulation.simulate import simulate
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "two_processes.app.yaml"
+
+
+def _changed(tmp_path: Path, old: str, new: str) -> Path:
+    text = EXAMPLE.read_text()
+    assert old in text
+    file = tmp_path / "changed.app.yaml"
+    file.write_text(text.replace(old, new))
+    return file
+
+
+def test_each_callback_names_the_process_of_its_node() -> None:
+    document = flat(read_application(EXAMPLE))
+    processes = {one["name"]: one["process"] for one in document["callbacks"]}
+    assert processes["guard.brake"] == "control"
+    assert processes["camera.grab"] == "vision"
+    assert document["handover"] == {"least": 50_000, "most": 300_000}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("nodes: [guard, wheels]", "nodes: [guard]", "node wheels is in no process"),
+        ("nodes: [guard, wheels]", "nodes: [guard, wheels, gard]", "names node gard"),
+        ("[camera, detector]", "[camera, detector, guard]", "in process control and in"),
+        ("[50us, 300us]", "[300us, 50us]", "the first latency is above the second"),
+        ("name: two_processes", "policy: edf", "policy is given for the application"),
+    ],
+)
+def test_faults_of_processes_have_a_line(tmp_path: Path, old: str, new: str, says: str) -> None:
+    file = _changed(tmp_path, old, new)
+    with pytest.raises(TaktError, match=says) as error:
+        read_application(file)
+    assert error.value.where is not None
+    assert error.value.where.startswith(str(file))
+
+
+def test_commands_for_one_process_refuse_several() -> None:
+    with pytest.raises(TaktError, match="takt execute takes an application of one process"):
+        refuse_processes(flat(read_application(EXAMPLE)), None, "takt execute")
+
+
+def test_a_chain_across_processes_is_bounded_above_what_is_simulated() -> None:
+    document = flat(read_application(EXAMPLE))
+    (scenario,) = analyse(document, str(EXAMPLE)).scenarios
+    (chain,) = scenario.chains
+    assert chain.meets
+    assert chain.bound_by.startswith("vision ")
+    assert "handover 300 us" in chain.bound_by or "handover 0.3 ms" in chain.bound_by
+    (played,) = simulate(document, where=str(EXAMPLE)).chains
+    assert chain.latency_us is not None
+    assert played.latency is not None
+    assert 13_000 < played.latency.max_us <= chain.latency_us
