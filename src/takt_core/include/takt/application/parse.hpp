@@ -27,10 +27,11 @@
 ///     "priority": 80}], "handover": {"least": 0, "most": 0}}
 /// ```
 ///
-/// With processes, each callback has the name of its "process". A supply is a budget and its period, or {"rate": 900000000, "delay": 2000000}, the rate in
-/// billionths of the core. Required are only version, name and callbacks (name, execution.worst);
-/// other keys have the defaults of application.hpp. A task of a scenario may have: period, offset,
-/// deadline, priority, expected_execution, budget, overrun, active, reads, writes.
+/// With processes, each callback has the name of its "process". A supply is a budget and its
+/// period, or {"rate": 900000000, "delay": 2000000}, the rate in billionths of the core. Required
+/// are only version, name and callbacks (name, execution.worst); other keys have the defaults of
+/// application.hpp. A task of a scenario may have: period, offset, deadline, priority,
+/// expected_execution, budget, overrun, active, reads, writes.
 #pragma once
 
 #include <string>
