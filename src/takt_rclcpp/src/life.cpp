@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "pointers.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/os/thread.hpp"
 
@@ -72,6 +73,9 @@ SchedulingExecutor::Life::Life(Options chosen)
       publications{core},
       bell{std::make_shared<Bell>(options.scheduling.trace.empty() ? nullptr : &publications)},
       rule{options.timing} {
+  if (!options.scheduling.trace.empty()) {
+    Pointers::follow();
+  }
   if (options.scheduling.real_time && options.scheduling.lock_memory) {
     memory_ = os::lock_memory();
   }

@@ -25,6 +25,9 @@ class Pointers {
 
   // Of the process, and for good: nodes outlive executors.
   [[nodiscard]] static Pointers& of_process() noexcept;
+  // From here on: an executor has limits or writes a trace. Without, no message costs anything.
+  static void follow() noexcept;
+  [[nodiscard]] static bool followed() noexcept;
   // Below 0, so that the middleware has none like it. Wait-free.
   [[nodiscard]] static std::int64_t next_stamp() noexcept;
 

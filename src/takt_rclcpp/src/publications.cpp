@@ -142,10 +142,12 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const
   using namespace takt_rclcpp;
   record(publisher);
   told_inside = publisher;
-  handed_over = Pointers::next_stamp();
-  executor::publish_message(*handed_over);
-  if (published && records_in != nullptr) {
-    records_in->stamped(*handed_over, *published);
+  if (Pointers::followed()) {
+    handed_over = Pointers::next_stamp();
+    executor::publish_message(*handed_over);
+    if (published && records_in != nullptr) {
+      records_in->stamped(*handed_over, *published);
+    }
   }
   static const auto onward = next<const void*, const void*>("ros_trace_rclcpp_intra_publish");
   if (onward != nullptr) {
@@ -156,7 +158,9 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const
 __attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_enqueue(
     const void* buffer, std::uint64_t index, std::uint64_t size, bool overwritten) {
   using namespace takt_rclcpp;
-  Pointers::of_process().put({.buffer = buffer, .index = index}, handed_over);
+  if (Pointers::followed()) {
+    Pointers::of_process().put({.buffer = buffer, .index = index}, handed_over);
+  }
   static const auto onward =
       next<const void*, std::uint64_t, std::uint64_t, bool>("ros_trace_rclcpp_ring_buffer_enqueue");
   if (onward != nullptr) {
@@ -167,8 +171,10 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_enqueue
 __attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_dequeue(
     const void* buffer, std::uint64_t index, std::uint64_t size) {
   using namespace takt_rclcpp;
-  if (const auto stamp = Pointers::of_process().take({.buffer = buffer, .index = index})) {
-    take(*stamp);
+  if (Pointers::followed()) {
+    if (const auto stamp = Pointers::of_process().take({.buffer = buffer, .index = index})) {
+      take(*stamp);
+    }
   }
   static const auto onward =
       next<const void*, std::uint64_t, std::uint64_t>("ros_trace_rclcpp_ring_buffer_dequeue");

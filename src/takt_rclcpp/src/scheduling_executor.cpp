@@ -9,6 +9,7 @@
 
 #include "core_names.hpp"
 #include "life.hpp"
+#include "pointers.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 
@@ -144,6 +145,7 @@ void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
 
 void SchedulingExecutor::set_limits(executor::Limits limits) {
   limits.allow_absent_tasks = true;  // nodes come and go
+  Pointers::follow();
   life_->core.set_limits(limits);
 }
 
