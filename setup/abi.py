@@ -54,7 +54,7 @@ class Comparison:
     """Whether programs of the old library work with the new one, and abidiff's words if not."""
 
     compatible: bool
-    told: str = ""
+    message: str = ""
     sonames: tuple[str, str] = ("", "")
 
     @property
@@ -110,11 +110,11 @@ def compared(name: str, old: str, new: str) -> bool:
     if result.compatible:
         print(f"{name}, {between}: compatible", flush=True)
     elif result.allowed:
-        print(result.told)
+        print(result.message)
         from_to = " to ".join(result.sonames)
         print(f"{name}, {between}: incompatible, announced by its SONAME: {from_to}", flush=True)
     else:
-        print(result.told)
+        print(result.message)
         print(f"{name}, {between}: INCOMPATIBLE, its SONAME is still {result.sonames[0]}")
         print("  fix: undo that, or raise the version in package.xml and CMakeLists.txt")
     return result.allowed
@@ -143,10 +143,10 @@ def compare(old: Library, new: Library) -> Comparison:
 
 def soname(file: Path) -> str:
     """The name by which programs ask for it."""
-    told = subprocess.run(
+    message = subprocess.run(
         ["readelf", "--dynamic", "--wide", str(file)], capture_output=True, text=True, check=True
     )
-    found = re.search(r"\(SONAME\).*\[(.*)\]", told.stdout)
+    found = re.search(r"\(SONAME\).*\[(.*)\]", message.stdout)
     return found[1] if found else file.name
 
 

@@ -62,7 +62,7 @@ def main(want: str) -> int:
         say(f"takt: {error}")
         return 2
     except (OSError, subprocess.CalledProcessError) as error:
-        say(f"takt: the set-up cannot go on: {error}\n  fix: mend that; the next ./takt goes on")
+        say(f"takt: the set-up cannot go on: {error}\n  fix: correct that; the next ./takt goes on")
         return 2
     except KeyboardInterrupt:
         say("takt: set-up interrupted; the next ./takt goes on from here")
@@ -188,11 +188,11 @@ def discard_where_moved(want: str) -> None:
 
 
 def make_ros(log: Path) -> Steps:
-    """Makes the environment with the wheels of ROS 2, and mends them."""
+    """Makes the environment with the wheels of ROS 2, and fixes them."""
     log.write_text("", encoding="utf-8")
     title = f"ROS 2 {WHEELS.capitalize()} from wheels"
     yield from make_environment("ros", f"ros-{WHEELS}", title, log)
-    yield from mend_wheels(log)
+    yield from fix_wheels(log)
 
 
 def make_environment(name: str, requirements: str, title: str, log: Path | None = None) -> Steps:
@@ -234,10 +234,10 @@ def make_environment(name: str, requirements: str, title: str, log: Path | None 
 def fetched(pinned: str) -> Callable[[str, float], str]:
     """Progress of pip: it names each package that it fetches, or that is for another machine."""
     packages = pinned.count("==")
-    told = re.compile(r"^(?:Collecting|Ignoring|Requirement already) ", re.MULTILINE)
+    announced = re.compile(r"^(?:Collecting|Ignoring|Requirement already) ", re.MULTILINE)
 
     def progress(log: str, _elapsed_s: float) -> str:
-        done = len(told.findall(log))
+        done = len(announced.findall(log))
         return "installing" if "\nInstalling" in log else f"package {done} of {packages}"
 
     return progress
@@ -251,13 +251,13 @@ def entry(lock_file: str, package: str) -> str:
     return "".join(lines[first : rest[0] if rest else len(lines)])
 
 
-def mend_wheels(log: Path) -> Steps:
-    stamp, script = STATE / "ros" / "takt-mended", ROOT / "setup" / "wheels.py"
+def fix_wheels(log: Path) -> Steps:
+    stamp, script = STATE / "ros" / "takt-fixed", ROOT / "setup" / "wheels.py"
     content = script.read_text(encoding="utf-8") + read(STATE / "ros" / "takt-stamp")
     if read(stamp) == content:
         return
-    mend = [str(STATE / "ros" / "bin" / "python"), str(script)]
-    yield from step(mend, "mending the wheels' paths", log)
+    command = [str(STATE / "ros" / "bin" / "python"), str(script)]
+    yield from step(command, "fixing the wheels' paths", log)
     stamp.write_text(content, encoding="utf-8")
 
 

@@ -127,12 +127,12 @@ def tried(
         sources = built
     for include in {Path(word) for one in sources for word in one.options}:
         compiler.complete(include)
-    told = version(task)
-    print(told, flush=True)
+    release = version(task)
+    print(release, flush=True)
     errors, warnings = compiled(task, sources)
     if errors:
-        return Result(told, len(sources), errors + warnings)
-    result = run(task, sources, told)
+        return Result(release, len(sources), errors + warnings)
+    result = run(task, sources, release)
     return replace(result, wrong=result.wrong + warnings)
 
 

@@ -87,8 +87,8 @@ def compiler(state: Path, wanted: Wanted) -> Compiler | str:
     """The compiler, or why there can be none; raises UnpackError."""
     if major(own(wanted)) == wanted.version:
         return Compiler(wanted)
-    if told := unpacked.refusal():
-        return told
+    if refused := unpacked.refusal():
+        return refused
     system = unpacked.system(state, wanted.packages)
     start(system, wanted)
     return Compiler(wanted, system)

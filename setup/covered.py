@@ -75,8 +75,8 @@ class Figure:
         parts = [f"{share(self.executed, self.lines)} lines"]
         if self.branches:
             parts.append(f"{share(self.taken, self.branches)} branches")
-        told = f"{' and '.join(parts)} by {self.by}"
-        return f"{told} (`./takt test --coverage {package}`, {day})"
+        document = f"{' and '.join(parts)} by {self.by}"
+        return f"{document} (`./takt test --coverage {package}`, {day})"
 
 
 def share(part: int, whole: int) -> str:
@@ -125,10 +125,10 @@ def measured(name: str) -> bool:
 
 def declare(file: Path, text: str) -> None:
     """Replaces the figure; raises CoverageError where there is no place for it."""
-    told, count = CELL.subn(lambda found: found[1] + text + found[2], file.read_text("utf-8"))
+    document, count = CELL.subn(lambda found: found[1] + text + found[2], file.read_text("utf-8"))
     if count != 1:
         raise CoverageError(f"{file} has no row 'tests' that ends with 'Coverage: …'")
-    file.write_text(told, encoding="utf-8")
+    file.write_text(document, encoding="utf-8")
 
 
 def of_cpp(name: str) -> Figure | None:
@@ -173,11 +173,11 @@ def counted(build: Path, source: Path) -> Figure:
     own = [f"--filter={re.escape(str(source / one))}/" for one in CODE]
     command = [stages.BIN / "gcovr", "--root", source, *own, *COUNTED, "--json-summary", report]
     call("what was executed", [*command, build], dict(os.environ), build)
-    told = json.loads(report.read_text(encoding="utf-8"))
-    if not told["line_total"]:
+    document = json.loads(report.read_text(encoding="utf-8"))
+    if not document["line_total"]:
         raise CoverageError(f"gcovr counted no line of {source}; the compiler must be GCC")
-    lines = (told["line_covered"], told["line_total"])
-    return Figure(*lines, told["branch_covered"], told["branch_total"], by="GoogleTest")
+    lines = (document["line_covered"], document["line_total"])
+    return Figure(*lines, document["branch_covered"], document["branch_total"], by="GoogleTest")
 
 
 def of_python(name: str) -> Figure | None:

@@ -21,7 +21,7 @@ AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
 TICK_S = 0.25  # between two looks at a step
 SHOWN_S = 1.0  # how often a terminal shows how far it is
-TOLD_S = 30.0  # how often a log of the set-up says that, as CI keeps it
+REPORTED_S = 30.0  # how often a log of the set-up says that, as CI keeps it
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 DOING: dict[str, str] = {}  # what a terminal shows of the steps in work, by their titles
 
@@ -71,8 +71,8 @@ def step(
     """
     started = time.monotonic()
     terminal = sys.stderr.isatty()
-    every_s = SHOWN_S if terminal else TOLD_S
-    told_s = 0.0
+    every_s = SHOWN_S if terminal else REPORTED_S
+    printed_s = 0.0
     with log.open("a", encoding="utf-8") as file:
         file.write(f"\n$ {' '.join(command)}\n")
         file.flush()
@@ -89,8 +89,8 @@ def step(
         try:
             while (code := process.wait(TICK_S)) is None:
                 elapsed_s = time.monotonic() - started
-                if elapsed_s - told_s >= every_s:
-                    told_s = elapsed_s
+                if elapsed_s - printed_s >= every_s:
+                    printed_s = elapsed_s
                     how_far = progress(printed_since(begin, log), elapsed_s) if progress else ""
                     in_words = f" ({how_far})" if how_far else ""
                     DOING[title] = f"{title} … {elapsed_s:.0f} s{in_words}"

@@ -89,8 +89,8 @@ def perform(name: str, out: TextIO) -> Done:
     """Runs a stage, its output written as it comes."""
     started = time.monotonic()
     print(f"\n=== {name}: {STAGES[name].what}", file=out, flush=True)
-    told = [run(command, out) for command in STAGES[name].commands()]  # also after a failure
-    done = Done(name, time.monotonic() - started, [end for end in told if end])
+    outcomes = [run(command, out) for command in STAGES[name].commands()]  # also after a failure
+    done = Done(name, time.monotonic() - started, [end for end in outcomes if end])
     how = "FAILED" if done.ends else "passed"
     print(f"=== {name}: {how} in {done.seconds:.0f} s", file=out, flush=True)
     return done

@@ -76,12 +76,12 @@ def mirror_of_debian() -> str:
     release = Path("/etc/os-release").read_text(encoding="utf-8")
     lines = [line.partition("=") for line in release.splitlines()]
     names = {value.strip('"') for key, _, value in lines if key.endswith("CODENAME")}
-    told = subprocess.run(
+    printed = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)"],
         capture_output=True,
         text=True,
     )
-    pairs = [line.split() for line in told.stdout.splitlines()]
+    pairs = [line.split() for line in printed.stdout.splitlines()]
     found = [one[1] for one in pairs if len(one) == 2 and one[0] in names]
     return found[0] if found else ""
 
@@ -113,9 +113,9 @@ def fetch(state: Path, mirror: str, packages: Sequence[str]) -> list[Path]:
             line, capture_output=True, text=True, timeout=FETCH_S, stdin=subprocess.DEVNULL
         )
         if done.returncode:
-            told = "\n".join((done.stdout + done.stderr).splitlines()[-8:])
+            printed = "\n".join((done.stdout + done.stderr).splitlines()[-8:])
             raise FetchError(
-                f"{packages[0]} and what it needs do not come from {mirror}:\n{told}\n"
+                f"{packages[0]} and what it needs do not come from {mirror}:\n{printed}\n"
                 "  fix: see that this machine reaches it, then do this again"
             )
     return sorted((apt / "cache" / "archives").glob("*.deb"))

@@ -2,8 +2,8 @@
 """Mends a prefix of ROS 2 wheels so that plain C++ programs can be built and run against it.
 
 The wheels carry paths of the machine that built them, Python libraries that C++ programs must not
-load, and run-time paths that are wrong once installed. Every mend can be repeated without harm, and
-is done under another name: who is killed half-way leaves each file as it was, or mended.
+load, and run-time paths that are wrong once installed. Every fix can be repeated without harm, and
+is done under another name: who is killed half-way leaves each file as it was, or fixed.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-MENDING = ".takt-mending"  # the file in work
+FIXING = ".takt-fixing"  # the file in work
 GENERATOR_PY = re.compile(r"lib\w+__rosidl_generator_py\.so")
 
 
-def mend(prefix: Path) -> None:
+def fix(prefix: Path) -> None:
     """Mends the wheels below ``prefix``; run by the Python of that virtual environment."""
     site_packages = Path(sysconfig.get_path("purelib"))
-    mend_cmake_paths(prefix, site_packages)
-    mend_libraries(prefix, site_packages)
+    fix_cmake_paths(prefix, site_packages)
+    fix_libraries(prefix, site_packages)
 
 
-def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
+def fix_cmake_paths(prefix: Path, site_packages: Path) -> None:
     """Replaces paths of the build machine in the CMake configurations."""
     import numpy
 
@@ -49,16 +49,16 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
     ]
     for file in (prefix / "share").rglob("*.cmake"):
         text = file.read_text(encoding="utf-8")
-        mended = text
+        fixed = text
         for pattern, replacement in replacements:
-            mended = pattern.sub(replacement, mended)
-        if mended != text:
-            new = file.with_name(MENDING)
-            new.write_text(mended, encoding="utf-8")
+            fixed = pattern.sub(replacement, fixed)
+        if fixed != text:
+            new = file.with_name(FIXING)
+            new.write_text(fixed, encoding="utf-8")
             new.replace(file)
 
 
-def mend_libraries(prefix: Path, site_packages: Path) -> None:
+def fix_libraries(prefix: Path, site_packages: Path) -> None:
     """Gives every library a run-time path relative to itself, and cuts its need of Python."""
     vendored = sorted(site_packages.glob("ros_*.libs"))
     relative = os.path.relpath(site_packages, prefix / "lib")
@@ -71,15 +71,15 @@ def mend_libraries(prefix: Path, site_packages: Path) -> None:
             for needed in patchelf(prefix, "--print-needed", str(library)).split():
                 if GENERATOR_PY.fullmatch(needed):
                     command += ["--remove-needed", needed]
-        mend_library(prefix, library, *command)
+        fix_library(prefix, library, *command)
     for folder in vendored:
         for library in sorted(folder.glob("*.so*")):
-            mend_library(prefix, library, "--force-rpath", "--set-rpath", "$ORIGIN")
+            fix_library(prefix, library, "--force-rpath", "--set-rpath", "$ORIGIN")
 
 
-def mend_library(prefix: Path, library: Path, *how: str) -> None:
+def fix_library(prefix: Path, library: Path, *how: str) -> None:
     """Lets patchelf write another file, which then takes the library's place."""
-    new = library.with_name(MENDING)
+    new = library.with_name(FIXING)
     patchelf(prefix, *how, "--output", str(new), str(library))
     shutil.copymode(library, new)
     new.replace(library)
@@ -95,4 +95,4 @@ def patchelf(prefix: Path, *arguments: str) -> str:
 if __name__ == "__main__":
     import sys
 
-    mend(Path(sys.prefix))
+    fix(Path(sys.prefix))

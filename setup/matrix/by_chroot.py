@@ -44,8 +44,8 @@ exec chroot "$root" "$@"
 
 def tried(how: ByChroot, trial: Trial) -> Outcome:
     """Raises LeftOut where it cannot be made."""
-    if told := obstacle():
-        raise LeftOut(told)
+    if detail := obstacle():
+        raise LeftOut(detail)
     root = trial.folder / "root"
     if not (trial.folder / "made").exists():
         make(how, trial, root)
@@ -71,16 +71,16 @@ def tried(how: ByChroot, trial: Trial) -> Outcome:
     compiler = inside("compiler", ["g++", "--version"]).splitlines()[0]
     python = inside("Python", ["python3", "--version"]).strip()
     stages = f"; stages of the tests: {', '.join(how.stages)}" if how.stages else ""
-    told = f"first start of a clone, {checked}{stages}"
-    return Outcome("passed", told, f"{release}, {compiler}, {python}")
+    detail = f"first start of a clone, {checked}{stages}"
+    return Outcome("passed", detail, f"{release}, {compiler}, {python}")
 
 
 def obstacle() -> str:
     """Why no system can be made in a folder here; empty where one can."""
     if os.geteuid():
         return "it needs root, to make a system in a folder and to change into it"
-    if told := unpacked.refusal():
-        return told
+    if detail := unpacked.refusal():
+        return detail
     missing = [one for one in ("unshare", "chroot", "wget") if shutil.which(one) is None]
     return f"{missing[0]} is not installed" if missing else ""
 

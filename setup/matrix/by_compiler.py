@@ -21,14 +21,14 @@ def tried(how: ByCompiler, trial: Trial) -> Outcome:
         raise Failed(str(error)) from None
     if isinstance(result, str):
         raise LeftOut(result)
-    told = (
+    detail = (
         f"{result.files} files compile without a warning"
         if not result.wrong
         else f"{result.wrong} errors, warnings or failing programs in {result.files} files"
     )
     return Outcome(
         "failed" if result.wrong else "passed",
-        told,
+        detail,
         result.version,
         result.passed,
         result.failed,

@@ -59,7 +59,7 @@ def tried(how: ByEmulator, trial: Trial) -> Outcome:
     return judge(done.stdout, every, version(system))
 
 
-def judge(printed: str, every: int, told: str) -> Outcome:
+def judge(printed: str, every: int, tools: str) -> Outcome:
     """What CTest counted."""
     found = COUNTED.search(printed)
     if not found:
@@ -67,13 +67,13 @@ def judge(printed: str, every: int, told: str) -> Outcome:
     failed, run = int(found[2]), int(found[3])
     names = FAILING.findall(printed.partition("The following tests FAILED:")[2])
     what = f"takt_core built; failing: {', '.join(names)}" if failed else "takt_core built"
-    return Outcome("failed" if failed else "passed", what, told, run - failed, failed, every - run)
+    return Outcome("failed" if failed else "passed", what, tools, run - failed, failed, every - run)
 
 
 def prepare(how: ByEmulator, folder: Path) -> Path:
     """The unpacked system and CMake's file about it."""
-    if told := unpacked.refusal():
-        raise LeftOut(told)
+    if tools := unpacked.refusal():
+        raise LeftOut(tools)
     packages = [f"g++-{how.architecture}-linux-gnu", "qemu-user", "googletest"]
     try:
         system = unpacked.system(folder, [*packages, "nlohmann-json3-dev", "libcli11-dev"])
@@ -133,8 +133,8 @@ def environ() -> dict[str, str]:
 
 def version(system: Path) -> str:
     """Of the compiler and of QEMU."""
-    told = [
+    tools = [
         unpacked.call([str(system / "started" / "c++"), "--version"]).stdout,
         unpacked.call([str(system / "usr" / "bin" / "qemu-aarch64"), "--version"]).stdout,
     ]
-    return ", ".join(one.splitlines()[0] for one in told if one)
+    return ", ".join(one.splitlines()[0] for one in tools if one)

@@ -37,5 +37,5 @@ def tried(_how: ByInstallation, trial: Trial) -> Outcome:
     passed, failed, skipped = (last(one, done.stdout) for one in (PASSED, FAILED, SKIPPED))
     if not passed and not failed:
         raise Failed(f"no test ran, see {trial.log}")
-    told = "tests of the workspace, the verb and the workflow"
-    return Outcome("failed" if failed else "passed", told, "", passed, failed, skipped)
+    detail = "tests of the workspace, the verb and the workflow"
+    return Outcome("failed" if failed else "passed", detail, "", passed, failed, skipped)

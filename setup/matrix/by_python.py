@@ -69,8 +69,8 @@ def tried(how: ByPython, trial: Trial) -> Outcome:
     passed, failed, skipped = (last(one, done.stdout) for one in (PASSED, FAILED, SKIPPED))
     if not passed:
         raise Failed(f"no test ran, see {trial.log}")
-    told = f"set up, {modules} modules imported"
-    return Outcome("failed" if failed else "passed", told, version(venv), passed, failed, skipped)
+    detail = f"set up, {modules} modules imported"
+    return Outcome("failed" if failed else "passed", detail, version(venv), passed, failed, skipped)
 
 
 def interpreter(version: str) -> Path | None:

@@ -29,5 +29,5 @@ def tried(how: ByRelease, trial: Trial) -> Outcome:
         if "skipped" in done.stdout:
             raise LeftOut(f"all of its tests are left out, see {trial.log}")
         raise Failed(f"no test ran, see {trial.log}")
-    told = "made, installed and used"
-    return Outcome("failed" if failed else "passed", told, "", passed, failed, skipped)
+    detail = "made, installed and used"
+    return Outcome("failed" if failed else "passed", detail, "", passed, failed, skipped)

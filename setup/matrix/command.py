@@ -64,7 +64,7 @@ def main(
         started, tried = time.monotonic(), commit(record)
         outcome = attempt(entry, folder)
         seconds = time.monotonic() - started
-        reason = f": {outcome.told}" if outcome.result != "passed" else f" in {seconds:.0f} s"
+        reason = f": {outcome.detail}" if outcome.result != "passed" else f" in {seconds:.0f} s"
         print(f"=== {entry.name}: {outcome.result}{reason}", flush=True)
         if entry.how:
             today = datetime.now(timezone.utc).date().isoformat()

@@ -96,8 +96,8 @@ def shown(outcome: Outcome) -> str:
         "failed": outcome.failed,
         "left out": outcome.excluded,
     }
-    told = ", ".join(f"{number} {what}" for what, number in counted.items() if number)
-    return "; ".join(part for part in (outcome.told, told) if part)
+    detail = ", ".join(f"{number} {what}" for what, number in counted.items() if number)
+    return "; ".join(part for part in (outcome.detail, detail) if part)
 
 
 def start(entry: Entry) -> str:

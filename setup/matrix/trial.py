@@ -29,7 +29,7 @@ class Outcome:
     """How a trial ended, with what was counted."""
 
     result: Literal["passed", "failed", "left out"]
-    told: str  # what was shown, or the reason
+    detail: str  # what was shown, or the reason
     version: str = ""  # of the compiler or the system
     passed: int = 0  # tests
     failed: int = 0

@@ -108,7 +108,7 @@ def test_what_programs_see_is_not_and_another_soname_allows_it(toy: Toy, what: s
     old = toy("old", HEADER, SOURCE, "1")
     same = abi.compare(old, toy("new", *texts, "1"))
     assert (same.compatible, same.allowed) == (False, False)
-    assert same.told
+    assert same.message
     other = abi.compare(old, toy("newer", *texts, "2"))
     assert (other.compatible, other.allowed) == (False, True)
     assert other.sonames == ("libtoy.so.1", "libtoy.so.2")
@@ -153,7 +153,7 @@ def outcome(
 
 @needs_the_tool
 @pytest.mark.parametrize(
-    ("soname", "header", "code", "told"),
+    ("soname", "header", "code", "message"),
     [
         ("1", HEADER, 0, "compatible"),
         ("1", HEADER.replace("int width;", "long width;"), 1, "INCOMPATIBLE"),
@@ -168,11 +168,11 @@ def test_the_exit_code_says_it(
     soname: str,
     header: str,
     code: int,
-    told: str,
+    message: str,
 ) -> None:
     assert outcome(toy, monkeypatch, soname=soname, header=header) == code
     out = capsys.readouterr().out
-    assert told in out
+    assert message in out
     assert "takt_rcl: left out: " in out
 
 

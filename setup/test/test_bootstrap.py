@@ -41,7 +41,7 @@ def test_another_package_manager_is_waited_for(
     busy = "echo 'E: Could not get lock /var/lib/dpkg/lock-frontend.'; exit 100"
     apt.write_text(
         f"#!/bin/sh\necho $1 $LC_ALL >> {tmp_path}/called\n"
-        f'[ "$1" != {step} ] || [ -e {tmp_path}/told ] || {{ touch {tmp_path}/told; {busy}; }}\n'
+        f'[ "$1" != {step} ] || [ -e {tmp_path}/hung ] || {{ touch {tmp_path}/hung; {busy}; }}\n'
     )
     apt.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -51,8 +51,8 @@ def test_another_package_manager_is_waited_for(
     bootstrap.install_system_packages(False)
     called = (tmp_path / "called").read_text().splitlines()
     assert sorted(called) == sorted(["update C", "install C", f"{step} C"])
-    # What another try does not mend ends it, also after one that had to wait.
-    (tmp_path / "told").unlink()
+    # What another try does not fix ends it, also after one that had to wait.
+    (tmp_path / "hung").unlink()
     with apt.open("a") as more:
         more.write("echo 'E: Unable to locate package g++'; exit 100\n")
     with pytest.raises(bootstrap.SetupError, match="Unable to locate"):

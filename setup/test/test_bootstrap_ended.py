@@ -109,8 +109,8 @@ def test_a_terminal_that_closes_while_the_launcher_dies_is_one_interrupt(tmp_pat
             time.sleep(0.01)
         process.send_signal(number)
     begun.touch()
-    _, told = process.communicate(timeout=150)
-    assert (process.returncode, told) == (
+    _, printed = process.communicate(timeout=150)
+    assert (process.returncode, printed) == (
         130,
         "takt: set-up interrupted; the next ./takt goes on from here\n",
     )
@@ -196,9 +196,9 @@ def test_a_second_set_up_waits_for_the_first(tmp_path: Path) -> None:
     assert log.read_text().split() == ["in", "out"] * 2
 
 
-def wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
+def wait_for(printed: Path, process: subprocess.Popen[bytes]) -> None:
     """Until something stands in the file, a child's number mostly."""
-    while not told.exists() or not told.read_text():
+    while not printed.exists() or not printed.read_text():
         assert process.poll() is None
         time.sleep(0.01)
 

@@ -68,10 +68,10 @@ def write(root: Path, name: str = "in_quotes", code: int = 0) -> None:
 
 def test_what_compiles_is_linked_and_run(stage: Any, capfd: pytest.CaptureFixture[str]) -> None:
     assert stage.main() == 0
-    told = capfd.readouterr().out
-    assert "left out: ros1.cpp" in told
-    assert "2 files compiled, 0 do not compile, 0 warnings" in told
-    assert "it ran" in told
+    printed = capfd.readouterr().out
+    assert "left out: ros1.cpp" in printed
+    assert "2 files compiled, 0 do not compile, 0 warnings" in printed
+    assert "it ran" in printed
 
 
 def test_a_name_that_the_standard_library_has_too_fails_it_with_file_and_line(
@@ -79,10 +79,10 @@ def test_a_name_that_the_standard_library_has_too_fails_it_with_file_and_line(
 ) -> None:
     write(tmp_path, name="quoted")
     assert stage.main() == 1
-    told = capfd.readouterr().out
-    assert "1 do not compile" in told
-    assert f"{tmp_path}/src/library.cpp:5:" in told.replace("../../../src", f"{tmp_path}/src")
-    assert "it ran" not in told
+    printed = capfd.readouterr().out
+    assert "1 do not compile" in printed
+    assert f"{tmp_path}/src/library.cpp:5:" in printed.replace("../../../src", f"{tmp_path}/src")
+    assert "it ran" not in printed
 
 
 def test_a_test_that_fails_fails_it(
@@ -96,10 +96,10 @@ def test_a_test_that_fails_fails_it(
 def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "src" / "test.cpp").write_text(f"#warning old\n{TEST.format(code=0)}")
     assert stage.main() == 1
-    told = capfd.readouterr().out
-    assert "0 do not compile, 1 warnings" in told
-    assert f"{tmp_path}/src/test.cpp:1:" in told
-    assert "it ran" in told
+    printed = capfd.readouterr().out
+    assert "0 do not compile, 1 warnings" in printed
+    assert f"{tmp_path}/src/test.cpp:1:" in printed
+    assert "it ran" in printed
 
 
 def test_tests_that_are_not_run_are_compiled_where_that_is_asked_for(
@@ -138,9 +138,9 @@ def test_a_compiler_that_does_not_start_fails_it_and_says_what_it_said(
     path.chmod(0o755)
     monkeypatch.setattr(compilers, "compiler", lambda *_: compiler)
     assert stage.main() == 1
-    told = capfd.readouterr().err
-    assert "no loader there" in told
-    assert "fix:" in told
+    printed = capfd.readouterr().err
+    assert "no loader there" in printed
+    assert "fix:" in printed
 
 
 def test_a_header_that_is_precompiled_for_others_is_still_forgotten(
@@ -160,9 +160,9 @@ def test_a_header_that_is_precompiled_for_others_is_still_forgotten(
         entries.append({"directory": str(tmp_path), "command": command, "file": str(file)})
     database.write_text(json.dumps(entries))
     assert stage.main() == 1
-    told = capfd.readouterr().out
-    assert "headers precompiled for 1" in told  # for 12 to 14 files
-    assert "4 do not compile, 0 warnings" in told
+    printed = capfd.readouterr().out
+    assert "headers precompiled for 1" in printed  # for 12 to 14 files
+    assert "4 do not compile, 0 warnings" in printed
 
 
 def test_where_nothing_was_built_it_says_what_to_do(
@@ -183,7 +183,7 @@ def programs(folder: Path, texts: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "printed"),
     [
         ({"g++": "echo 15.1.0"}, "left out: the build itself has GCC 15"),
         ({"apt-get": "true"}, "left out: this is no Debian"),
@@ -194,14 +194,14 @@ def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     texts: dict[str, str],
-    told: str,
+    printed: str,
 ) -> None:
     made = {"g++": "echo 12.2.0", "dpkg-deb": "true"} | texts
     monkeypatch.setenv("PATH", programs(tmp_path / "bin", made))
     monkeypatch.setattr(unpacked, "KEYS", Path(sys.executable))
     monkeypatch.setattr(compiled, "STATE", tmp_path / "state")
     assert compiled.main() == 0
-    assert told in capfd.readouterr().out
+    assert printed in capfd.readouterr().out
     assert not (tmp_path / "state").exists()
 
 

@@ -112,7 +112,7 @@ def test_there_are_three(packages: list[Path]) -> None:
 @pytest.mark.release
 @pytest.mark.timeout(5400)
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
         (["--version"], "takt 0.1.0"),
         (["analyse", "/opt/docking.app.yaml"], "radar.scan"),
@@ -120,8 +120,8 @@ def test_there_are_three(packages: list[Path]) -> None:
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_the_tool_works_there(installed: System, arguments: list[str], told: str) -> None:
-    assert told in installed.well("takt", *arguments)
+def test_the_tool_works_there(installed: System, arguments: list[str], printed: str) -> None:
+    assert printed in installed.well("takt", *arguments)
 
 
 @pytest.mark.release

@@ -179,5 +179,5 @@ def test_tinyxml2_is_that_of_the_wheel_of_fast_dds(
     file.write_text("set(LIBRARIES /usr/lib64/libtinyxml2.so)")
     numpy: Any = type("numpy", (), {"get_include": staticmethod(lambda: "")})
     monkeypatch.setitem(__import__("sys").modules, "numpy", numpy)
-    wheels.mend_cmake_paths(tmp_path, site)
+    wheels.fix_cmake_paths(tmp_path, site)
     assert file.read_text() == f"set(LIBRARIES {library})"

@@ -80,8 +80,8 @@ class Images:
 
     @property
     def settings(self) -> dict[str, Any]:
-        told = json.loads(self.well("inspect", "--type", "image", IMAGE))
-        settings: dict[str, Any] = told["OCIv1"]["config"]
+        printed = json.loads(self.well("inspect", "--type", "image", IMAGE))
+        settings: dict[str, Any] = printed["OCIv1"]["config"]
         return settings
 
 
@@ -131,7 +131,7 @@ def test_the_image_starts_the_tool_and_keeps_no_packages(images: Images, contain
 @pytest.mark.release
 @pytest.mark.timeout(5400)
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "printed"),
     [
         (["--version"], f"takt {debian.VERSION}"),
         (["analyse", "docking.app.yaml"], "radar.scan"),
@@ -140,12 +140,12 @@ def test_the_image_starts_the_tool_and_keeps_no_packages(images: Images, contain
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_the_tool_works_on_a_folder_of_the_host(
-    images: Images, container: str, tmp_path: Path, words: list[str], told: str
+    images: Images, container: str, tmp_path: Path, words: list[str], printed: str
 ) -> None:
     shutil.copy(ROOT / "examples" / "docking.app.yaml", tmp_path)
     done = images.tool(container, tmp_path, *words)
     assert done.returncode == 0, done.stderr
-    assert told in done.stdout
+    assert printed in done.stdout
 
 
 @pytest.mark.release

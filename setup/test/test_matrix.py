@@ -60,7 +60,7 @@ def test_each_ends_in_one_of_three_ways_and_a_failure_stops_none(
     run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run() == 1
-    told = capfd.readouterr().out
+    printed = capfd.readouterr().out
     for end in (
         "=== good: passed",
         "=== bad: failed: a step: exit code 1",
@@ -69,7 +69,7 @@ def test_each_ends_in_one_of_three_ways_and_a_failure_stops_none(
         "error: too old",
         "failed: bad",
     ):
-        assert end in told
+        assert end in printed
     assert "it ran" in (tmp_path / "matrix" / "good" / "log.txt").read_text()
 
 
@@ -78,25 +78,25 @@ def test_where_none_failed_it_ends_well(run: Run, capfd: pytest.CaptureFixture[s
     assert "bad" not in capfd.readouterr().out
 
 
-def test_a_name_that_is_not_there_is_wrong_use_and_the_known_ones_are_told(
+def test_a_name_that_is_not_there_is_wrong_use_and_the_known_ones_are_reported(
     run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run("good", "better") == 2
-    told = capfd.readouterr().err
-    assert "no system 'better' in the matrix; there are: good, bad, absent, later" in told
+    printed = capfd.readouterr().err
+    assert "no system 'better' in the matrix; there are: good, bad, absent, later" in printed
     assert not (tmp_path / "systems.md").exists()
 
 
 def test_a_list_tries_nothing(run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run("--list") == 0
-    told = capfd.readouterr().out.splitlines()
-    assert [one.split()[0] for one in told] == ["good", "bad", "absent", "later"]
-    assert told[1].endswith("A check on the wheels of a ROS 2.")
-    assert told[3].endswith("Not tried: It is not out yet.")
+    printed = capfd.readouterr().out.splitlines()
+    assert [one.split()[0] for one in printed] == ["good", "bad", "absent", "later"]
+    assert printed[1].endswith("A check on the wheels of a ROS 2.")
+    assert printed[3].endswith("Not tried: It is not out yet.")
     assert not (tmp_path / "matrix").exists()
 
 
-def test_the_page_tells_what_came_of_each(run: Run, tmp_path: Path) -> None:
+def test_the_page_reports_what_came_of_each(run: Run, tmp_path: Path) -> None:
     run()
     record = tmp_path / "systems.md"
     good, bad = row_of(record, "good"), row_of(record, "bad")
@@ -151,7 +151,7 @@ def test_a_step_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "printed"),
     [
         ("- {name: x, system: X}", "how it is tried or why"),
         (f"- {{name: x, system: X, {PYTHON}, not_tried: No.}}", "how it is tried or why"),
@@ -164,12 +164,12 @@ def test_a_step_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
         ("[]", "entries"),
     ],
 )
-def test_a_mistake_in_the_file_is_told(
-    run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, told: str
+def test_a_mistake_in_the_file_is_reported(
+    run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, printed: str
 ) -> None:
     (tmp_path / "matrix.yaml").write_text(text)
     assert run() == 2
-    assert told in capfd.readouterr().err
+    assert printed in capfd.readouterr().err
 
 
 def test_the_suite_hands_it_on(capfd: pytest.CaptureFixture[str]) -> None:

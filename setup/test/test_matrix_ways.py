@@ -51,7 +51,7 @@ def test_what_ctest_counts_is_the_result() -> None:
 def test_failing_tests_are_named() -> None:
     outcome = by_emulator.judge(CTEST.format(percent=95, failed=2) + FAILURES, 40, "GCC 14")
     assert (outcome.result, outcome.passed, outcome.failed) == ("failed", 38, 2)
-    assert "os.Clock.SleepsUntil, executor.life_fuzz_1" in outcome.told
+    assert "os.Clock.SleepsUntil, executor.life_fuzz_1" in outcome.detail
 
 
 def test_without_a_count_nothing_has_passed() -> None:
@@ -75,12 +75,12 @@ def test_an_unchanged_toolchain_builds_nothing_anew(
 def test_a_check_is_judged_by_its_measurements_not_by_its_verdict() -> None:
     cells = [{"count": 5}, {"count": 7}]
     assert "2 measurements" in by_wheels.complete(json.dumps({"verdict": "no", "cells": cells}))
-    for printed, told in (
+    for printed, detail in (
         (json.dumps({"cells": [*cells, {"count": 0}]}), "1 of 3"),
         (json.dumps({"cells": []}), "0 of 0"),
         ("error: no compiler", "no compiler"),
     ):
-        with pytest.raises(Failed, match=told):
+        with pytest.raises(Failed, match=detail):
             by_wheels.complete(printed)
 
 

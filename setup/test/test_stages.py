@@ -66,7 +66,7 @@ def test_with_all_every_stage_runs_and_a_failure_stops_none(
     assert "2 passed, 1 failed" in out
 
 
-def test_how_long_it_took_last_time_is_told_before(
+def test_how_long_it_took_last_time_is_reported_before(
     suite: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     suite.SECONDS.write_text('{"quick": 90, "long": "?"}')
@@ -118,11 +118,11 @@ def test_a_stage_beside_another_runs_meanwhile_and_shows_its_output_in_one_piece
     monkeypatch.setattr(suite, "STAGES", {"guest": guest, "host": host})
     suite.SECONDS.write_text('{"guest": 60, "host": 90}')
     assert suite.main([]) == 1
-    told = capfd.readouterr().out
-    assert "2 stages, last time 1.5 min\n" in told
-    assert "Beside host." in told
-    assert "=== guest: \nI am there\nI met here\n--- exit code 3" in told
-    assert "Failed stages: guest\n1 passed, 1 failed" in told
+    printed = capfd.readouterr().out
+    assert "2 stages, last time 1.5 min\n" in printed
+    assert "Beside host." in printed
+    assert "=== guest: \nI am there\nI met here\n--- exit code 3" in printed
+    assert "Failed stages: guest\n1 passed, 1 failed" in printed
     assert set(suite.last_seconds()) == {"guest", "host"}
 
 
@@ -178,11 +178,11 @@ def test_every_test_in_cpp_is_in_one_of_the_two_stages(suite: ModuleType) -> Non
         pytest.skip("the tests of takt_core are not built here")
 
     def listed(*commands: list[str]) -> list[str]:
-        told = [
+        printed = [
             subprocess.run([*command, "-N"], capture_output=True, text=True, check=True).stdout
             for command in commands
         ]
-        return sorted(re.findall(r"^ *Test +#\d+: (.*)$", "".join(told), re.MULTILINE))
+        return sorted(re.findall(r"^ *Test +#\d+: (.*)$", "".join(printed), re.MULTILINE))
 
     built = [one.parent for one in core.parent.glob("*/CTestTestfile.cmake")]
     assert len(built) > 3
@@ -253,5 +253,5 @@ def test_what_one_command_has_compiled_the_next_one_finds(
 
 def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) -> None:
     left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
-    told = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout)
-    os.kill(int(told.splitlines()[-1]), signal.SIGKILL)  # it is still there
+    printed = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout)
+    os.kill(int(printed.splitlines()[-1]), signal.SIGKILL)  # it is still there

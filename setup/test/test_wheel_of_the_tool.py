@@ -77,7 +77,7 @@ def test_it_has_a_tag_of_the_systems_on_which_it_runs(venv: Path) -> None:
 @pytest.mark.release
 @pytest.mark.timeout(5400)
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "printed"),
     [
         (["--version"], 0, "takt 0.1.0"),
         (["analyse", "docking.app.yaml"], 0, "radar.scan"),
@@ -89,13 +89,13 @@ def test_it_has_a_tag_of_the_systems_on_which_it_runs(venv: Path) -> None:
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_it_works_alone(
-    venv: Path, tmp_path: Path, arguments: list[str], code: int, told: str
+    venv: Path, tmp_path: Path, arguments: list[str], code: int, printed: str
 ) -> None:
     """Where it needs programs of the workspace it says so."""
     shutil.copy(ROOT / "examples" / "docking.app.yaml", tmp_path)
     done = call(venv, tmp_path, *arguments)
     assert done.returncode == code, done.stdout + done.stderr
-    assert told in " ".join((done.stdout + done.stderr).split())
+    assert printed in " ".join((done.stdout + done.stderr).split())
     assert (venv / SITE / "takt" / "experiments" / "published").is_dir()
 
 

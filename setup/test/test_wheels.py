@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheels of ROS 2 are mended whole or not at all, so that a set-up that was killed goes on."""
+"""The wheels of ROS 2 are fixed whole or not at all, so that a set-up that was killed goes on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do case $1 in --output) file=$2 ;; esac; last=$1; shift; don
 echo half > "${file:-$last}"
 exit 1
 """
-WHOLE = CUT_SHORT.replace("half", "mended").replace("exit 1", "exit 0")
+WHOLE = CUT_SHORT.replace("half", "fixed").replace("exit 1", "exit 0")
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def library(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_library_whose_mending_is_cut_short_stays_as_it_was(library: Path) -> None:
+def test_an_interrupted_fix_leaves_the_library_unchanged(library: Path) -> None:
     prefix = library.parents[1]
     with pytest.raises(subprocess.CalledProcessError):
-        wheels.mend_libraries(prefix, prefix / "site-packages")
+        wheels.fix_libraries(prefix, prefix / "site-packages")
     assert library.read_text() == "whole"
     (prefix / "bin" / "patchelf").write_text(WHOLE)
-    wheels.mend_libraries(prefix, prefix / "site-packages")
-    assert library.read_text() == "mended\n"
+    wheels.fix_libraries(prefix, prefix / "site-packages")
+    assert library.read_text() == "fixed\n"
     assert library.stat().st_mode & 0o777 == 0o755
     assert list(library.parent.iterdir()) == [library]

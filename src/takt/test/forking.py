@@ -96,8 +96,8 @@ class Zygote:
             files = [nothing.fileno(), out.fileno(), err.fileno()]
             socket.send_fds(self._here, [json.dumps(asked).encode()], files)
             code = self._code(int(self._here.recv(MOST_BYTES)), timeout)
-            told = [(file.seek(0), file.read())[1] for file in (out, err)]
-        return subprocess.CompletedProcess(arguments, code, *told)
+            printed = [(file.seek(0), file.read())[1] for file in (out, err)]
+        return subprocess.CompletedProcess(arguments, code, *printed)
 
     def _code(self, process: int, timeout: float) -> int:
         """How it ended; it does not outlive an interruption."""

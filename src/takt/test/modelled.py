@@ -29,17 +29,17 @@ def round_trip(
     """The flat form of the file that a simulation's trace gives, and what was told about it."""
     trace, out = folder / "trace.takttrace", folder / "back.app.yaml"
     simulate(document, where="made", duration=duration, execution=execution, seed=1, trace=trace)
-    told = model(trace, out)
-    return flat(read_application(out)), told
+    modelled_ = model(trace, out)
+    return flat(read_application(out)), modelled_
 
 
-def differences(original: Part, back: Part, told: Modelled, *, exact: bool) -> Iterator[str]:
+def differences(original: Part, back: Part, modelled_: Modelled, *, exact: bool) -> Iterator[str]:
     """What is in one and not in the other; ``exact``: every job took its worst case.
 
     A scenario changes what the default one shows: its callbacks are compared by their topics only.
     """
     others = {one["name"]: one for one in back["callbacks"]}
-    jobs = {one.callback: one.jobs for one in told.callbacks}
+    jobs = {one.callback: one.jobs for one in modelled_.callbacks}
     changed = {change["task"] for s in original.get("scenarios", []) for change in s["tasks"]}
     for one in original["callbacks"]:
         name = one["name"]

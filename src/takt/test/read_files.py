@@ -59,11 +59,11 @@ class Reader:
         try:
             self.read(file)
         except (TaktError, samples.BadRecording) as error:
-            told = str(error)
+            printed = str(error)
         else:
             return
-        assert told
-        assert len(told) < LONGEST_ERROR
+        assert printed
+        assert len(printed) < LONGEST_ERROR
 
 
 def _application(file: Path) -> None:

@@ -121,7 +121,7 @@ def test_another_user_holds_up_no_measurement(
     assert (everybodys / what).exists()
 
 
-def test_a_lock_that_another_user_made_in_ones_name_is_told_and_not_waited_for(
+def test_a_lock_that_another_user_made_in_ones_name_is_reported_and_not_waited_for(
     everybodys: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = everybodys / addresses.LOCK.format(0)
@@ -153,8 +153,8 @@ with addresses.kept():
     ) as other:
         assert other.stdout is not None
         assert other.stderr is not None
-        told = other.stderr.readline()
-        assert f"process {os.getpid()} of root may change an address" in told
+        printed = other.stderr.readline()
+        assert f"process {os.getpid()} of root may change an address" in printed
         assert other.poll() is None
         changing.__exit__(None, None, None)
         assert other.stdout.readline() == "kept\n"

@@ -96,13 +96,13 @@ def test_killed_at_any_step_it_is_put_back(version: str, request: pytest.Fixture
     assert state(machine) == before
 
 
-def test_a_group_that_stays_is_told_and_tried_again(first: MadeMachine) -> None:
+def test_a_group_that_stays_is_reported_and_tried_again(first: MadeMachine) -> None:
     before = state(first)
     apply(first, settings=[alone.alone([3])])
     first.refuses = {MEASURED: errno.EPERM}
-    told = {one.where: one.result for one in revert(first)}
-    assert told[MEASURED] == "refused"
-    assert told[REST] == "restored"
+    reported = {one.where: one.result for one in revert(first)}
+    assert reported[MEASURED] == "refused"
+    assert reported[REST] == "restored"
     first.refuses = {}
     assert [one.result for one in revert(first)] == ["restored"]
     assert state(first) == before
@@ -164,7 +164,7 @@ def test_kernel_threads_have_their_priorities_meanwhile(
     assert state(first) == before
 
 
-def test_a_kernel_without_threads_for_interrupts_is_told(
+def test_a_kernel_without_threads_for_interrupts_is_reported(
     first: MadeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuned, "machine", lambda: first)

@@ -287,7 +287,7 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
         ("timer: 10ms, wcet: 1ms, group: ''", 1, "policy 'efd': there is no such policy"),
     ],
 )
-def test_what_the_core_refuses_is_told_with_its_line(
+def test_what_the_core_refuses_is_reported_with_its_line(
     tmp_path: Path, keys: str, line: int, expected: str
 ) -> None:
     policy = "efd" if line == 1 else "edf"

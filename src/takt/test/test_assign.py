@@ -100,16 +100,16 @@ def test_the_timing_file_says_the_same_to_an_executor(hard: Path, tmp_path: Path
     out, timing = tmp_path / "assigned.app.yaml", tmp_path / "robot.timing.yaml"
     assert run(hard, "--assign", out, "--assign", timing) == 0
     document = flat(read_application(out))
-    told = read_timing(timing)
-    assert (told.policy, told.cpus) == (document["policy"], document["cpus"])
-    for one, application in zip(told.callbacks, document["callbacks"], strict=True):
+    timed = read_timing(timing)
+    assert (timed.policy, timed.cpus) == (document["policy"], document["cpus"])
+    for one, application in zip(timed.callbacks, document["callbacks"], strict=True):
         for key in ("priority", "deadline", "cpu", "budget"):
             assert getattr(one, key) == application.get(key)
         assert one.expected_execution == application["execution"]["worst"]
-    names = [(one.node, one.kind, one.name, one.ordinal) for one in told.callbacks]
+    names = [(one.node, one.kind, one.name, one.ordinal) for one in timed.callbacks]
     assert names[0] == ("/a", "timer", None, 0)
     assert names[-1] == ("/d", "subscription", "/x", None)
-    reads = {topic: read.max_age for topic, read in told.callbacks[3].reads.items() if read}
+    reads = {topic: read.max_age for topic, read in timed.callbacks[3].reads.items() if read}
     assert reads == {"/x": 200 * MS, "/y": None}
 
 
@@ -144,7 +144,7 @@ def test_a_callback_is_found_by_the_name_that_the_executor_has(
         ("{node: a, kind: timer, ordinal: -1}", "greater than or equal to 0"),
     ],
 )
-def test_faults_of_a_timing_file_are_told(tmp_path: Path, callback: str, said: str) -> None:
+def test_faults_of_a_timing_file_are_reported(tmp_path: Path, callback: str, said: str) -> None:
     path = tmp_path / "bad.timing.yaml"
     path.write_text(f"callbacks:\n- {callback}\n")
     with pytest.raises(TaktError, match=said) as error:

@@ -106,7 +106,7 @@ def test_threads_that_were_stored_make_room_for_those_of_the_next_attempt(
     assert rows(folder, cell.earlier_attempts) == 200
 
 
-def test_a_recording_that_cannot_be_read_is_kept_and_told(folder: Path, memory: Path) -> None:
+def test_a_recording_that_cannot_be_read_is_kept_and_reported(folder: Path, memory: Path) -> None:
     run, stop = prepared(), Stop()
     stop.request()
     run = runner.measure_cells(run, folder, stacks.find(), Quiet(), stop=stop, memory=memory)

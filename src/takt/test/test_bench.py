@@ -319,7 +319,7 @@ def test_without_real_time_priorities_nothing_is_compared(answers: Answers) -> N
         run("preempt")
 
 
-def test_a_bench_that_is_not_installed_is_told(answers: Answers) -> None:
+def test_a_bench_that_is_not_installed_is_reported(answers: Answers) -> None:
     answers({})
     with pytest.raises(Failure, match="bench_executor is not installed"):
         run("switch")

@@ -105,7 +105,7 @@ def test_a_timer_beside_a_burning_callback_is_held_to_a_bare_wake_up_and_to_all_
     assert not lost.holds
 
 
-def test_an_executor_that_this_rclcpp_lacks_is_left_out_and_told(
+def test_an_executor_that_this_rclcpp_lacks_is_left_out_and_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     measured(monkeypatch)

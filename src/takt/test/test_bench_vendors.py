@@ -23,14 +23,14 @@ PRINTED = """[8] participant vm:8: new (self)
 """
 
 
-def test_what_ddsperf_tells_is_half_a_round_trip_and_its_first_second_is_left_out() -> None:
-    assert vendors.told(PRINTED) == {"p50_us": 60.0, "p99_us": 111.0}
+def test_what_ddsperf_reports_is_half_a_round_trip_and_its_first_second_is_left_out() -> None:
+    assert vendors.parsed(PRINTED) == {"p50_us": 60.0, "p99_us": 111.0}
 
 
 @pytest.mark.parametrize("printed", ["", "\n".join(PRINTED.splitlines()[:3]), "no peer"])
-def test_a_ddsperf_without_round_trips_is_told(printed: str) -> None:
+def test_a_ddsperf_without_round_trips_is_reported(printed: str) -> None:
     with pytest.raises(Failure, match="reported no round trips"):
-        vendors.told(printed)
+        vendors.parsed(printed)
 
 
 @pytest.mark.parametrize(("probe", "holds"), [(100.0, True), (109.9, True), (110.1, False)])

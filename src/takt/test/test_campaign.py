@@ -91,7 +91,7 @@ def test_no_simulated_response_is_above_its_bound_and_no_accepted_set_misses(pol
     assert max(row["tightness"] for row in accepted) > 0.9
 
 
-def test_what_the_core_refuses_is_told_in_its_row_and_harms_no_other() -> None:
+def test_what_the_core_refuses_is_reported_in_its_row_and_harms_no_other() -> None:
     space = Space([{"nodes": 3, "utilization": 0.5, "periods": [10_000_000]}], {})
     space.drawn["policy"] = ["fp", "efd"]
     for do in (("analyse",), ("simulate",), ("analyse", "simulate")):
@@ -243,7 +243,7 @@ def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
         assert (again["exit_code"], again["sets"]) == (0, whole["sets"])
 
 
-def test_a_table_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
+def test_a_table_that_is_damaged_inside_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
     with pytest.raises(Failure, match=str(tmp_path)), reading_tables(tmp_path):
         duckdb.read_parquet(str(tmp_path / "x.parquet")).fetchall()
@@ -268,7 +268,7 @@ def test_the_command_uses_a_scheduler_that_is_there(takt: Takt, tmp_path: Path) 
     assert (done["exit_code"], done["sets"], done["failed"]) == (0, 20, 0)
 
 
-def test_wrong_use_is_told(takt: Takt) -> None:
+def test_wrong_use_is_reported(takt: Takt) -> None:
     path = grid(takt.folder)
     assert "allowed: analyse, simulate" in takt("campaign", path, "--do", "analyze").stderr
     assert "no such parameter" in takt("campaign", "none.json").stderr

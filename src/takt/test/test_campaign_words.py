@@ -41,9 +41,9 @@ def test_what_was_not_asked_is_no_zero(
     document = takt.json(*words, "--workers", "1", "--out", "out")
     keys = ("accepted", "bound_violations", "misses_in_accepted")
     assert {key for key in keys if document[key] is None} == set(unknown)
-    told = takt(*words, "--out", "out").stdout
-    assert ("% of 2 accepted" in told) == ("accepted" not in unknown)
-    (row,) = (line for line in told.splitlines() if "nodes 6" in line)
+    printed = takt(*words, "--out", "out").stdout
+    assert ("% of 2 accepted" in printed) == ("accepted" not in unknown)
+    (row,) = (line for line in printed.splitlines() if "nodes 6" in line)
     assert row.count("–") == len(unknown)
 
 

@@ -41,9 +41,9 @@ def test_an_invited_machine_has_its_new_authority_and_keys_stay_private(
     robot = tmp_path / "robot" / "takt" / "workers"
     for desk in ("desk", "office"):
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / desk))
-        told = takt("scheduler", "invite", "robot")
-        assert told.returncode == 0, told.stderr
-        assert "./takt scheduler join" in told.stdout
+        printed = takt("scheduler", "invite", "robot")
+        assert printed.returncode == 0, printed.stderr
+        assert "./takt scheduler join" in printed.stdout
         assert takt("scheduler", "invite", "robot").returncode == 2  # the one of before stays
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "robot"))
         assert takt("scheduler", "join", "robot.pem").returncode == 0
@@ -63,8 +63,8 @@ def test_an_invited_machine_has_its_new_authority_and_keys_stay_private(
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
             for key in folder.iterdir():
                 assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    told = takt("scheduler", "invite", "arm")
-    assert (told.returncode, "joined another authority" in told.stderr) == (2, True)
+    printed = takt("scheduler", "invite", "arm")
+    assert (printed.returncode, "joined another authority" in printed.stderr) == (2, True)
 
 
 def readable(file: Path) -> None:
@@ -99,17 +99,17 @@ def test_keys_that_others_may_have_and_damaged_ones_are_refused(
 ) -> None:
     file = certificates.own().file
     damage(file)
-    with pytest.raises(TaktError) as told:
+    with pytest.raises(TaktError) as printed:
         certificates.own()
-    assert str(home) in str(told.value)
-    assert told.value.fix
+    assert str(home) in str(printed.value)
+    assert printed.value.fix
 
 
 def test_who_invites_may_not_join_by_mistake(takt: Takt, home: Path, tmp_path: Path) -> None:
     other = of_another_authority(tmp_path / "other")
     before = certificates.own()
-    told = takt("scheduler", "join", other)
-    assert (told.returncode, "its own authority" in told.stderr) == (2, True)
+    printed = takt("scheduler", "join", other)
+    assert (printed.returncode, "its own authority" in printed.stderr) == (2, True)
     assert certificates.own() == before
 
 

@@ -142,7 +142,7 @@ def test_every_layer_and_its_numbers_are_in_the_table(measured: Run, tmp_path: P
     assert text.count("real-time ") >= 5
 
 
-def test_the_verdict_its_reasons_and_the_fixes_are_told(measured: Run, tmp_path: Path) -> None:
+def test_the_verdict_its_reasons_and_the_fixes_are_reported(measured: Run, tmp_path: Path) -> None:
     text = " ".join(shown(measured, tmp_path).split())
     assert measured.verdict is not None
     for sentence in (measured.verdict.headline, *measured.verdict.reasons):

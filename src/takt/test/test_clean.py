@@ -274,7 +274,7 @@ def test_an_execution_says_that_it_cannot_be_resumed(
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_shared_memory_that_no_journal_names_is_told_and_stays(
+def test_shared_memory_that_no_journal_names_is_reported_and_stays(
     memory: Path, tmp_path: Path, temporary: Path, dry_run: bool
 ) -> None:
     left = killed(memory, tmp_path / "run", resumable=False)
@@ -282,8 +282,8 @@ def test_shared_memory_that_no_journal_names_is_told_and_stays(
         (memory / name).write_bytes(bytes(4096))
     note(left, "fastdds_0123456789abcdef", memory=memory)
     found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
-    (told,) = (line for line in found.kept if "without any process" in line)
-    assert "sem.fastdds_port7411_mutex" in told
-    assert "0123456789abcdef" not in told  # removed, or would be
-    assert "robot" not in told
+    (reported,) = (line for line in found.kept if "without any process" in line)
+    assert "sem.fastdds_port7411_mutex" in reported
+    assert "0123456789abcdef" not in reported  # removed, or would be
+    assert "robot" not in reported
     assert (memory / "sem.fastdds_port7411_mutex").exists()

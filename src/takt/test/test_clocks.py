@@ -148,17 +148,17 @@ def test_one_way_between_two_clocks_is_refused_until_somebody_ties_them_together
 ) -> None:
     with other_clock(machine_folder) as cluster:
         words = arguments(cluster, tmp_path / "out", *PUBSUB)
-        told = subprocess.run(
+        printed = subprocess.run(
             words,
             env={**os.environ, "XDG_CONFIG_HOME": str(cluster.tool.configuration)},
             capture_output=True,
             text=True,
             timeout=200,
         )
-        assert told.returncode == 2
-        assert "the offset between the clocks" in told.stderr
-        assert "chrony is not synchronised" in told.stderr
-        assert "pingpong" in told.stderr
+        assert printed.returncode == 2
+        assert "the offset between the clocks" in printed.stderr
+        assert "chrony is not synchronised" in printed.stderr
+        assert "pingpong" in printed.stderr
         synchronised(machine_folder, "Normal")
         is_bounded(measured(cluster, tmp_path / "tied", *PUBSUB))
 

@@ -47,16 +47,16 @@ def test_an_undecided_quantity_does_not_hide_a_regression_of_another() -> None:
     assert lines(comparison(one)) == ["raw-wakeup: lost regressed: 90 of 100 lost"]
 
 
-def test_what_did_not_arrive_is_in_no_ratio_and_told() -> None:
+def test_what_did_not_arrive_is_in_no_ratio_and_reported() -> None:
     assert "7 missing in B, 0 in A" in said(cell(absent=(0, 7)))
     assert "missing" not in said(cell(absent=(0, 0)))
 
 
-def test_cells_that_are_gone_are_told() -> None:
+def test_cells_that_are_gone_are_reported() -> None:
     assert "1 cell of A is missing in B" in said(cell(), only_a=("rcl-pubsub",))
 
 
-def test_a_policy_that_was_refused_in_one_of_them_is_told() -> None:
+def test_a_policy_that_was_refused_in_one_of_them_is_reported() -> None:
     assert "1 cell ran under another granted policy" in said(cell(otherwise=True))
 
 

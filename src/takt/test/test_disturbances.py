@@ -81,7 +81,7 @@ def test_a_clock_that_is_slewed_is_not_set(slew: float, monkeypatch: pytest.Monk
     watched = Disturbances()
     for _ in readings[1:]:
         watched.look()
-    assert watched.told == []
+    assert watched.reported == []
 
 
 def test_clocks_that_cannot_be_read_at_once_are_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,4 +90,4 @@ def test_clocks_that_cannot_be_read_at_once_are_no_step(monkeypatch: pytest.Monk
     watched = Disturbances()
     watched.look()
     watched.look()
-    assert watched.told == []
+    assert watched.reported == []

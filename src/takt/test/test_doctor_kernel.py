@@ -44,7 +44,7 @@ from takt.machine.system import Window
         ),
     ],
 )
-def test_preemption_models_are_told_apart(
+def test_preemption_models_are_distinguished(
     nothing: Fake, files: dict[str, str | bytes], severity: Severity, value: str
 ) -> None:
     found = nothing.put(files).finding("preemption")

@@ -176,7 +176,7 @@ def test_the_period_is_that_of_sending_and_the_latency_is_the_round_trip(tmp_pat
     )  # fmt: skip
 
 
-def test_the_report_and_the_terminal_tell_period_and_counter(tmp_path: Path) -> None:
+def test_the_report_and_the_terminal_report_period_and_counter(tmp_path: Path) -> None:
     run = measured(tmp_path, fault="wrong_counter")
     assert run.cells[0].status is Status.complete  # in the end all slaves take part
     assert run.cells[0].wrong_counters == 10
@@ -217,7 +217,7 @@ def test_a_segment_that_falls_silent_is_given_up(tmp_path: Path) -> None:
     assert cell.count > 5000
 
 
-def test_an_interface_without_slaves_is_told(
+def test_an_interface_without_slaves_is_reported(
     tmp_path: Path, veth: Callable[[], tuple[str, list[str]]]
 ) -> None:
     name, _ = veth()
@@ -228,7 +228,7 @@ def test_an_interface_without_slaves_is_told(
     assert cell.key.endswith(f"interface-fifo80-1kHz-{name}")
 
 
-def test_an_interface_that_is_down_and_one_that_is_no_ethernet_are_told(
+def test_an_interface_that_is_down_and_one_that_is_no_ethernet_are_reported(
     tmp_path: Path, veth: Callable[[], tuple[str, list[str]]]
 ) -> None:
     name, _ = veth()

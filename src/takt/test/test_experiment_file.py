@@ -116,13 +116,13 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     assert "no such experiment file" in fault(tmp_path / "none.yaml")
 
 
-def test_all_faults_are_told_at_once(experiment: Write) -> None:
+def test_all_faults_are_reported_at_once(experiment: Write) -> None:
     text = fault(experiment("name: x\nfoo: 1\nbar: 2\nmeasurements: []\n"))
     assert "unknown key foo" in text
     assert "unknown key bar" in text
 
 
-def test_all_faults_of_a_block_are_told_at_once_each_with_its_line(experiment: Write) -> None:
+def test_all_faults_of_a_block_are_reported_at_once_each_with_its_line(experiment: Write) -> None:
     text = fault(
         experiment(
             "name: x\nmeasurements:\n"

@@ -67,9 +67,9 @@ def test_waited_for_jobs_that_were_more_urgent(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("group", "told"), [("arm", True), ("", False)])
+@pytest.mark.parametrize(("group", "reported"), [("arm", True), ("", False)])
 def test_blocked_by_a_less_urgent_job_and_by_which_group(
-    tmp_path: Path, group: str, told: bool
+    tmp_path: Path, group: str, reported: bool
 ) -> None:
     found = explained(
         tmp_path,
@@ -82,10 +82,10 @@ def test_blocked_by_a_less_urgent_job_and_by_which_group(
     miss, shares = only(found)
     assert (miss.cause, miss.by) == (ShareKind.blocked, "low")
     assert shares == {(ShareKind.blocked, "low"): 5, (ShareKind.executed, None): 1}
-    assert ("exclusive group arm" in miss.shares[0].evidence) is told
+    assert ("exclusive group arm" in miss.shares[0].evidence) is reported
 
 
-def test_under_edf_the_deadline_tells_who_is_less_urgent(tmp_path: Path) -> None:
+def test_under_edf_the_deadline_reports_who_is_less_urgent(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         application("edf"),
@@ -233,7 +233,7 @@ def test_stolen_cpu_time_with_the_kernels_word_for_it(tmp_path: Path) -> None:
     )
 
 
-def test_stale_and_late_inputs_are_told(tmp_path: Path) -> None:
+def test_stale_and_late_inputs_are_reported(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         application(),
@@ -291,7 +291,7 @@ def test_shares_always_add_up_to_the_response(
     release, wait, length = marks
     job = Job(0, 0, release=release, start=release + wait, end=release + wait + length, deadline=1)
     job.cpu_time = cpu
-    told, job.waited_before, job.waited = waits
+    reported, job.waited_before, job.waited = waits
     slices = [
         Slice(Job(1 + place % 3, place, 1 + place, priority=place), 0, first, first + length)
         for place, (first, length) in enumerate(spans)
@@ -303,7 +303,7 @@ def test_shares_always_add_up_to_the_response(
         stolen=stolen,
         less_urgent=less_urgent,
         may_block=lambda other, job: may_block and other is not job,
-        waits=told,
+        waits=reported,
     )
     assert sum(part.ns for part in parts) == wait + length
     assert all(part.ns > 0 for part in parts)

@@ -48,7 +48,7 @@ def why(found: Explanation) -> tuple[ShareKind | None, dict[ShareKind, float]]:
     return late.above.cause, {kind: us / 1000 for kind, us in late.above.unknown_us.items()}
 
 
-def test_responses_within_their_bounds_are_counted_and_not_told(tmp_path: Path) -> None:
+def test_responses_within_their_bounds_are_counted_and_not_reported(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         bounded(),
@@ -61,7 +61,7 @@ def test_responses_within_their_bounds_are_counted_and_not_told(tmp_path: Path) 
     assert (found.bounds.responses, found.bounds.above, found.details) == (2, 0, [])
 
 
-def test_a_response_above_its_bound_for_stolen_time_is_told_so(tmp_path: Path) -> None:
+def test_a_response_above_its_bound_for_stolen_time_is_reported_so(tmp_path: Path) -> None:
     """Its thread was on the core all the while, and its clock stood still."""
     found = explained(
         tmp_path,
@@ -92,7 +92,7 @@ def test_time_that_the_thread_slept_or_the_kernel_took_is_not_stolen(
     assert why(found) == (ShareKind.not_scheduled, {ShareKind.not_scheduled: 5})
 
 
-def test_waiting_for_the_core_before_the_start_is_told_from_a_late_wake_up(tmp_path: Path) -> None:
+def test_waiting_for_the_core_is_distinguished_from_a_late_wake_up(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         bounded(),
@@ -187,7 +187,7 @@ def small(tmp_path: Path, overheads: dict[str, int] | None) -> Explanation:
     return explain(make.write(tmp_path / "t.takttrace", records), overheads)
 
 
-def test_who_ran_on_until_a_thread_was_woken_is_told_as_overheads_that_do_not_count(
+def test_who_ran_on_until_a_thread_was_woken_is_reported_as_overheads_that_do_not_count(
     tmp_path: Path,
 ) -> None:
     found = small(tmp_path, None)
@@ -201,7 +201,7 @@ def test_who_ran_on_until_a_thread_was_woken_is_told_as_overheads_that_do_not_co
     assert late.above.jobs == 2
 
 
-def test_with_overheads_that_are_too_small_their_kinds_are_told(tmp_path: Path) -> None:
+def test_with_overheads_that_are_too_small_their_kinds_are_reported(tmp_path: Path) -> None:
     cause, unknown = why(small(tmp_path, {"dispatch": 10_000}))
     assert cause is ShareKind.late
     assert set(unknown) == {ShareKind.late, ShareKind.overran}

@@ -129,7 +129,7 @@ def test_the_page_and_the_pictures_show_every_run(tmp_path: Path, runs: list[Pat
         assert file.stat().st_size > 5000
 
 
-def test_the_command_tells_all_of_it(
+def test_the_command_reports_all_of_it(
     tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["history", str(tmp_path / "results"), "--store", str(tmp_path / "h.sqlite")]
@@ -209,7 +209,7 @@ def test_pictures_of_the_same_on_two_machines_are_two(
         (["--store", "/dev/null/x"], "this is not a history"),
     ],
 )
-def test_wrong_use_is_told(
+def test_wrong_use_is_reported(
     arguments: list[str],
     expected: str,
     tmp_path: Path,
@@ -230,7 +230,7 @@ def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
         History(file)
 
 
-def test_what_is_in_no_number_is_told(
+def test_what_is_in_no_number_is_reported(
     tmp_path: Path, runs: list[Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = store.read(runs[0])
@@ -242,9 +242,9 @@ def test_what_is_in_no_number_is_told(
     command = ["history", str(runs[0]), "--store", str(tmp_path / "h.sqlite")]
     with pytest.raises(SystemExit):
         main(command)
-    told = capfd.readouterr()
-    assert "(40 missing, excluded" in told.out
-    assert "skipped: failed: fails: 1 of 1 repetitions failed" in told.err
+    printed = capfd.readouterr()
+    assert "(40 missing, excluded" in printed.out
+    assert "skipped: failed: fails: 1 of 1 repetitions failed" in printed.err
     with pytest.raises(SystemExit):
         main([*command[:1], str(runs[1]), *command[2:]])
     assert "skipped" not in capfd.readouterr().err

@@ -51,8 +51,8 @@ class Place:
         """The scratch folder of a killed run, as Takt makes it."""
         made = self.scratch(number)
         made.mkdir(0o700)
-        told = {"run": str(run or self.run), "pid": 1, "resumable": False, "lent": False} | owner
-        put(made / scratch.OWNER, json.dumps(told))
+        owned = {"run": str(run or self.run), "pid": 1, "resumable": False, "lent": False} | owner
+        put(made / scratch.OWNER, json.dumps(owned))
         return made
 
     def outside(self) -> dict[str, str | None]:
@@ -140,7 +140,7 @@ def by_a_link(folder: Path) -> None:
     [pytest.param(by_chown, marks=as_root), by_mode, by_a_link],
     ids=lambda one: one.__name__,
 )
-def test_a_folder_of_takts_name_that_is_not_its_own_is_left_and_told(
+def test_a_folder_of_takts_name_that_is_not_its_own_is_left_and_reported(
     place: Place, spoil: Callable[[Path], None]
 ) -> None:
     folder = place.made(run=place.victim)
@@ -247,7 +247,7 @@ def test_a_run_folder_is_cleaned_only_where_both_sides_name_each_other(place: Pl
 
 
 @as_root
-def test_nobody_is_told_to_go_on_with_another_users_run(place: Place) -> None:
+def test_nobody_is_reported_to_go_on_with_another_users_run(place: Place) -> None:
     folder = place.made(resumable=True)
     (folder / f"cell{SUFFIX}").write_bytes(header(3) + bytes(32 * 3))
     put(place.run / scratch.LOCK, f"{folder.name}\n")

@@ -58,12 +58,12 @@ def test_an_interrupt_at_any_moment_of_a_start_ends_it_without_a_traceback(launc
     with ThreadPoolExecutor(4) as pool:
         runs = [pool.submit(interrupted, launcher, moments.uniform(0, LAST_S)) for _ in range(24)]
         for after_s, code, said in (run.result() for run in runs):
-            told = f"after {after_s:.3f} s, exit code {code}: {said[-2000:]}"
-            assert "Traceback" not in said, told
-            assert "bug in Takt" not in said, told
-            assert "ignored" not in said, told
+            printed = f"after {after_s:.3f} s, exit code {code}: {said[-2000:]}"
+            assert "Traceback" not in said, printed
+            assert "bug in Takt" not in said, printed
+            assert "ignored" not in said, printed
             # Bash had not begun yet, or all was said already.
-            assert code in {130, -signal.SIGINT} or " good." in said, told
+            assert code in {130, -signal.SIGINT} or " good." in said, printed
 
 
 def test_an_interrupt_that_a_library_made_another_error_of_is_no_fault() -> None:

@@ -94,15 +94,15 @@ def fake_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, known: str, get: str
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def test_apt_without_such_a_kernel_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_kernel_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_apt(tmp_path, monkeypatch, "linux-image-generic - x", "exit 1")
-    with pytest.raises(Failure, match="no version of Debian's kernel") as told:
+    with pytest.raises(Failure, match="no version of Debian's kernel") as caught:
         kernels.find(tmp_path / "cache")
-    assert told.value.fix
-    assert "apt-get update" in told.value.fix
+    assert caught.value.fix
+    assert "apt-get update" in caught.value.fix
 
 
-def test_a_download_that_fails_is_told_in_apts_words_and_leaves_nothing(
+def test_a_download_that_fails_is_reported_in_apts_words_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = "linux-image-6.1.0-5-amd64 - x\nlinux-image-6.1.0-5-rt-amd64 - y"
@@ -151,7 +151,7 @@ def test_a_module_comes_after_what_it_needs(modules: Path) -> None:
         assert order.index(first) < order.index(then)
 
 
-def test_a_module_that_is_not_there_is_told_unless_it_is_built_in(modules: Path) -> None:
+def test_a_module_that_is_not_there_is_reported_unless_it_is_built_in(modules: Path) -> None:
     (modules / "virtio_pci.ko").unlink()  # wanted, needed by none: built in
     assert "virtio_pci" not in dict(initramfs.in_order(modules, initramfs.WANTED))
     (modules / "9pnet.ko").unlink()
@@ -191,11 +191,11 @@ def test_what_the_guest_would_hide_behind_folders_of_its_own_is_refused(tmp_path
     program = Path("/dev/shm") / f"takt-test-{os.getpid()}"
     shutil.copy("/bin/sh", program)
     try:
-        with pytest.raises(Failure, match="hidden in the guest") as told:
+        with pytest.raises(Failure, match="hidden in the guest") as caught:
             initramfs.Archive().program(program)
     finally:
         program.unlink()
-    assert told.value.fix
+    assert caught.value.fix
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts: needs root")
@@ -272,14 +272,14 @@ def test_a_guest_that_says_that_it_is_done_is(tmp_path: Path) -> None:
         ("", 1, "qemu: no such device", "QEMU did not start: qemu: no such device"),
     ],
 )
-def test_a_guest_that_is_not_done_is_told_with_its_last_words(
+def test_a_guest_that_is_not_done_is_reported_with_its_last_words(
     tmp_path: Path, console: str, code: int | None, said: str, what: str
 ) -> None:
-    with pytest.raises(Failure, match=what) as told:
+    with pytest.raises(Failure, match=what) as caught:
         guest.judge(boot(tmp_path), console, code, said, 10)
-    assert told.value.where
+    assert caught.value.where
     if console:
-        assert console.splitlines()[-1].strip() in told.value.what
+        assert console.splitlines()[-1].strip() in caught.value.what
 
 
 def test_a_guest_that_hangs_is_ended_with_what_it_started(
@@ -302,10 +302,10 @@ def test_a_guest_that_hangs_is_ended_with_what_it_started(
         assert not Path(f"/proc/{said.strip()}").exists()
 
 
-def test_kvm_that_is_not_there_is_told_before_anything_boots(tmp_path: Path) -> None:
-    with pytest.raises(Failure, match="no KVM") as told:
+def test_kvm_that_is_not_there_is_reported_before_anything_boots(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="no KVM") as caught:
         trial.trial(RT, tmp_path / "kvm")
-    assert told.value.fix
+    assert caught.value.fix
 
 
 @pytest.mark.thorough

@@ -98,15 +98,15 @@ def test_what_a_disk_is_made_with_is_named_where_it_is_missing(
     assert it.value.fix == "./takt setup lab"
 
 
-def test_a_place_where_no_image_can_be_is_told(tmp_path: Path) -> None:
+def test_a_place_where_no_image_can_be_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="this is a folder"):
         make.check_place(tmp_path)
     with pytest.raises(TaktError, match="no such folder"):
         make.check_place(tmp_path / "nowhere" / "takt.img")
-    with pytest.raises(TaktError, match="directly to a device") as told:
+    with pytest.raises(TaktError, match="directly to a device") as caught:
         make.check_place(Path("/dev/null"))
-    assert told.value.fix
-    assert "of=/dev/null" in told.value.fix
+    assert caught.value.fix
+    assert "of=/dev/null" in caught.value.fix
     make.check_place(tmp_path / "takt.img")
     assert list(tmp_path.iterdir()) == []
 
@@ -133,7 +133,7 @@ def test_what_the_target_runs_is_a_shell_script(script: str) -> None:
 
 def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> None:
     source = tmp_path / "a.py"
-    source.write_text("VALUES = {'a', 'b', 'c'}\ndef told(x): return x in {'d', 'e', 'f', 1}\n")
+    source.write_text("VALUES = {'a', 'b', 'c'}\ndef known(x): return x in {'d', 'e', 'f', 1}\n")
     broken = tmp_path / "broken.py"
     broken.write_text("def (:\n")
     made = python.compiled([source, broken])
@@ -142,7 +142,7 @@ def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> Non
     file.parent.mkdir()
     file.write_bytes(made[file])
     source.write_text("raise SystemExit('compiled anew')\n")
-    code = "import a; print(a.told('e'), a.told('g'), a.__cached__)"
+    code = "import a; print(a.known('e'), a.known('g'), a.__cached__)"
     done = subprocess.run(
         [sys.executable, "-E", "-c", code],
         cwd=tmp_path,
@@ -275,7 +275,7 @@ def test_runs_come_home_once_and_whole(stick: Path, tmp_path: Path) -> None:
 
 
 @makes_disks
-def test_a_stick_that_has_not_measured_tells_what_it_said(stick: Path, tmp_path: Path) -> None:
+def test_a_stick_that_has_not_measured_reports_what_it_said(stick: Path, tmp_path: Path) -> None:
     assert runs.bring(stick, tmp_path / "home") == runs.Brought([], [])
     assert runs.said(stick) == ""
     log = tmp_path / target.LOG
@@ -285,7 +285,7 @@ def test_a_stick_that_has_not_measured_tells_what_it_said(stick: Path, tmp_path:
 
 
 @pytest.mark.parametrize("size", [0, 100, 4096])
-def test_what_is_no_stick_is_told(tmp_path: Path, size: int) -> None:
+def test_what_is_no_stick_is_reported(tmp_path: Path, size: int) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"x" * size)
     with pytest.raises(Failure, match="this is not a stick of takt lab image"):

@@ -103,7 +103,7 @@ def test_it_boots_measures_and_its_run_is_an_ordinary_one(
 
 
 @pytest.mark.skipif(not UEFI.is_file(), reason="OVMF is not installed")
-def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(
+def test_from_a_stick_with_uefi_an_unknown_experiment_is_reported(
     stick: Path, image: Path, tmp_path: Path
 ) -> None:
     menu = tmp_path / "grub.cfg"
@@ -122,7 +122,7 @@ def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(
     assert "there is no such experiment" in runs.said(stick)
 
 
-def test_a_full_stick_is_told(stick: Path, image: Path, tmp_path: Path) -> None:
+def test_a_full_stick_is_reported(stick: Path, image: Path, tmp_path: Path) -> None:
     full = tmp_path / "full"
     with full.open("wb") as file:
         file.truncate(free(stick) - (20 << 10))

@@ -149,7 +149,7 @@ def test_a_percentile_beyond_the_histogram_is_the_maximum() -> None:
 @pytest.mark.parametrize(
     "content", ["", "{}", '{"thread": {}}', '{"thread": {"0": {"cycles": 1}}}']
 )
-def test_a_result_that_is_none_is_told(tmp_path: Path, content: str) -> None:
+def test_a_result_that_is_none_is_reported(tmp_path: Path, content: str) -> None:
     file = tmp_path / "cyclictest-idle.json"
     with pytest.raises(Failure, match="wrote no result"):
         cyclictest.read(file, "idle", Mode.icount)
@@ -285,8 +285,8 @@ def tried(out: Path, **changed: object) -> None:
     } | changed
     for name, document in documents.items():
         (out / f"{name}.json").write_text(json.dumps(document))
-    (out / "clock-step.told").write_text(f"1000 {1000 + trials.STEP_S}\n")
-    (out / "cpu-offline.told").write_text("0\n0-1\n")
+    (out / "clock-step.observed").write_text(f"1000 {1000 + trials.STEP_S}\n")
+    (out / "cpu-offline.observed").write_text("0\n0-1\n")
 
 
 def beside(label: str, count: int = 4000, max_us: float = 90.0) -> Cell:
@@ -314,9 +314,9 @@ def test_each_trial_can_fail(tmp_path: Path) -> None:
         "clock-step": False,
         "cpu-offline": False,
     }
-    (tmp_path / "cpu-offline.told").write_text("0-1\n0-1\n")  # it was never away
+    (tmp_path / "cpu-offline.observed").write_text("0-1\n0-1\n")  # it was never away
     assert not held(tmp_path, beside(trials.CPU))["cpu-offline"]
-    (tmp_path / "clock-step.told").write_text("1000 1001\n")
+    (tmp_path / "clock-step.observed").write_text("1000 1001\n")
     assert not held(tmp_path, beside(trials.CLOCK))["clock-step"]
 
 

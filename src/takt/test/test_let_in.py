@@ -95,7 +95,7 @@ def test_nobody_else_is_let_in(cluster: Cluster, tmp_path: Path, who: str, end: 
     host, port = address.removeprefix("tls://").split(":")
     if who == "plain":
         assert who_runs_code(f"tcp://{host}:{port}", "-", tmp_path / "mark") == set()
-        assert_is_told_nothing(socket.create_connection((host, int(port)), 60))
+        assert_is_reported_nothing(socket.create_connection((host, int(port)), 60))
         return
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # they are not choosy
@@ -107,10 +107,10 @@ def test_nobody_else_is_let_in(cluster: Cluster, tmp_path: Path, who: str, end: 
         way = context.wrap_socket(socket.create_connection((host, int(port)), 60))
     except (ssl.SSLError, ConnectionError):
         return
-    assert_is_told_nothing(way)
+    assert_is_reported_nothing(way)
 
 
-def assert_is_told_nothing(way: socket.socket) -> None:
+def assert_is_reported_nothing(way: socket.socket) -> None:
     """Dask greets whom it lets in, and then does what it is told."""
     with way:
         way.settimeout(60)
@@ -148,45 +148,45 @@ def test_there_is_no_page_and_no_port_beyond_loopback(cluster: Cluster) -> None:
 )
 @pytest.mark.parametrize("host", ["198.18.0.1", "198.51.100.7", "desk.invalid"])
 def test_plain_tcp_beyond_loopback_is_refused(takt: Takt, words: list[str], host: str) -> None:
-    told = takt(*(one.format(f"tcp://{host}:8786") for one in words))
-    assert told.returncode == 2
-    assert f"tcp://{host} is not on this machine" in told.stderr
-    assert f"./takt scheduler --address {host}" in told.stderr
+    done = takt(*(one.format(f"tcp://{host}:8786") for one in words))
+    assert done.returncode == 2
+    assert f"tcp://{host} is not on this machine" in done.stderr
+    assert f"./takt scheduler --address {host}" in done.stderr
 
 
 def test_a_campaign_goes_to_no_plain_scheduler_elsewhere(takt: Takt) -> None:
     (takt.folder / "grid.json").write_text(
         '{"parameters": {"nodes": 3, "utilization": 0.5, "periods": [5, 10]}}'
     )
-    told = takt("campaign", "grid.json", "--scheduler", "tcp://198.18.0.1:8786")
-    assert (told.returncode, "is not on this machine" in told.stderr) == (2, True)
+    done = takt("campaign", "grid.json", "--scheduler", "tcp://198.18.0.1:8786")
+    assert (done.returncode, "is not on this machine" in done.stderr) == (2, True)
 
 
-def test_who_is_not_invited_is_told_how_to_be(takt: Takt, cluster: Cluster, home: Path) -> None:
-    told = takt("worker", cluster.address, "component")
-    assert (told.returncode, "this machine has no certificate" in told.stderr) == (2, True)
-    assert "./takt scheduler invite NAME" in told.stderr
-    assert "./takt scheduler join NAME.pem" in told.stderr
+def test_who_is_not_invited_is_reported_how_to_be(takt: Takt, cluster: Cluster, home: Path) -> None:
+    done = takt("worker", cluster.address, "component")
+    assert (done.returncode, "this machine has no certificate" in done.stderr) == (2, True)
+    assert "./takt scheduler invite NAME" in done.stderr
+    assert "./takt scheduler join NAME.pem" in done.stderr
 
 
-def test_who_joined_others_is_told_so(takt: Takt, cluster: Cluster, home: Path) -> None:
+def test_who_joined_others_is_reported_so(takt: Takt, cluster: Cluster, home: Path) -> None:
     certificates.own()
     for words in (["worker", cluster.address], [*fake("fine"), "--scheduler", cluster.address]):
-        told = takt(*words)
-        assert (told.returncode, "belongs to another authority" in told.stderr) == (2, True)
+        done = takt(*words)
+        assert (done.returncode, "belongs to another authority" in done.stderr) == (2, True)
 
 
-def test_who_asks_for_tls_where_there_is_none_is_told_so(takt: Takt, home: Path) -> None:
+def test_who_asks_for_tls_where_there_is_none_is_reported_so(takt: Takt, home: Path) -> None:
     certificates.own()
     with socket.create_server(("127.0.0.1", 0)) as plain:  # the system's queue accepts
         address = f"tls://127.0.0.1:{plain.getsockname()[1]}"
-        told = takt("worker", address, "component")
-    assert (told.returncode, "does not use TLS" in told.stderr) == (2, True)
+        done = takt("worker", address, "component")
+    assert (done.returncode, "does not use TLS" in done.stderr) == (2, True)
 
 
-def test_who_asks_for_plain_tcp_where_there_is_tls_is_told_so(takt: Takt, cluster: Cluster) -> None:
-    told = takt("worker", cluster.address.replace("tls:", "tcp:"), "component")
-    assert (told.returncode, "starts with tls://" in told.stderr) == (2, True)
+def test_plain_tcp_where_the_scheduler_has_tls_is_refused(takt: Takt, cluster: Cluster) -> None:
+    done = takt("worker", cluster.address.replace("tls:", "tcp:"), "component")
+    assert (done.returncode, "starts with tls://" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("words", [["scheduler", "--port", "0"], ["worker"]], ids=" ".join)
@@ -202,12 +202,12 @@ def test_root_is_refused_until_it_is_said(
         "PYTHONPATH": made_hosts.python_path(),
         "XDG_CONFIG_HOME": str(cluster.tool.configuration),
     }
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    if "unshare" in told.stderr:
-        pytest.skip(told.stderr)
-    assert told.returncode == 2
-    assert "would run as root" in told.stderr
-    assert "--allow-root" in told.stderr
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    if "unshare" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 2
+    assert "would run as root" in done.stderr
+    assert "--allow-root" in done.stderr
 
 
 def test_processes_of_a_campaign_let_nobody_else_in(tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_what_the_how_to_says_works_when_it_is_pasted(
         ]
         planned = [*words, "--dry-run"]
         assert until(lambda: "no worker of the scheduler" not in (takt(*planned).stderr))
-        told = takt(*planned)
-        assert (told.returncode, "cells in this order" in told.stdout) == (0, True), told.stderr
+        done = takt(*planned)
+        assert (done.returncode, "cells in this order" in done.stdout) == (0, True), done.stderr
     finally:
         for process in made:
             process.terminate()

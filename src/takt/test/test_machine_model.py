@@ -193,7 +193,7 @@ def test_where_it_is_granted_new_groups_are_still_worth_a_note(nothing: Fake) ->
     assert (found.severity, "rt_group_sched=0" in (found.fix or "")) == (Severity.note, True)
 
 
-def test_a_rootless_container_is_told_to_run_as_root(nothing: Fake) -> None:
+def test_a_rootless_container_is_reported_to_run_as_root(nothing: Fake) -> None:
     rootless: Files = {"/proc/self/uid_map": "0 1000 1\n1 100000 65536\n"}
     groups, fifo = refused(nothing, SERVICE, ALL_CAPABILITIES, rootless, CONFIGURED)
     assert "by the user namespace" in fifo.value
@@ -324,6 +324,6 @@ def test_a_measurement_in_a_small_shared_memory_shows_the_fix(tmp_path: Path) ->
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    told = " ".join(done.stderr.split())
-    assert "/dev/shm is too small for the messages" in told
-    assert "--shm-size=1024m" in told
+    reported = " ".join(done.stderr.split())
+    assert "/dev/shm is too small for the messages" in reported
+    assert "--shm-size=1024m" in reported

@@ -118,7 +118,7 @@ def test_what_a_stopped_cell_did_not_come_to_was_not_due(tmp_path: Path) -> None
     assert reservations.absent(cell) == 97
 
 
-def test_a_period_twice_as_long_is_told_though_each_answer_was_in_time(tmp_path: Path) -> None:
+def test_a_period_twice_as_long_is_reported_though_each_answer_was_in_time(tmp_path: Path) -> None:
     """A master that begins a cycle 5.65 ms late, whose data is back 10 µs later."""
     records = records_of([10.0] * 20, 1000.0)
     records["sent_ns"] = records["intended_ns"]
@@ -132,7 +132,7 @@ def test_a_period_twice_as_long_is_told_though_each_answer_was_in_time(tmp_path:
     assert MET not in said(loose)
 
 
-def test_a_wrong_working_counter_is_told(tmp_path: Path) -> None:
+def test_a_wrong_working_counter_is_reported(tmp_path: Path) -> None:
     cell = measured(tmp_path, [10.0] * 6)
     bus = {"slaves": 1, "expected_counter": 3, "wrong_counter": 2, "changes": [],
            "changes_left_out": 0, "foreign_frames": 0}  # fmt: skip
@@ -267,9 +267,9 @@ def test_the_deadline_is_the_period_unless_it_is_said(
 def test_json_names_what_was_obtained_and_keeps_what_was_asked_for(tmp_path: Path) -> None:
     cell = measured(tmp_path, [10.0] * 6, obtained=OTHER)
     found = json.loads(json.dumps(document(made_run("x", [cell]), tmp_path)))
-    (told,), (row,) = found["cells"], found["rows"]
-    assert (told["policy"], told["priority"]) == ("other", 0)
-    assert told["asked"] == FIFO
-    assert told["key"] == row["key"] == cell.key
-    assert told["name"] == row["name"] == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
+    (reported,), (row,) = found["cells"], found["rows"]
+    assert (reported["policy"], reported["priority"]) == ("other", 0)
+    assert reported["asked"] == FIFO
+    assert reported["key"] == row["key"] == cell.key
+    assert reported["name"] == row["name"] == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
     assert (row["late"], row["absent"], row["response"]["max_us"]) == (0, 0, 10.0)

@@ -256,7 +256,7 @@ def test_a_trace_without_its_application_still_has_responses_and_freshness(tmp_p
     assert found.chains == []
 
 
-def test_a_trace_that_tells_no_uses_has_no_freshness(tmp_path: Path) -> None:
+def test_a_trace_that_reports_no_uses_has_no_freshness(tmp_path: Path) -> None:
     found = metrics_of(tmp_path, application(), job(SENSOR, 0, (0, MS)))
     assert found.freshness is None
     assert found.data_age == []
@@ -276,7 +276,7 @@ def test_an_empty_trace_has_no_metrics_and_no_fault(tmp_path: Path) -> None:
     assert (found.executions, found.mean_miss_ratio, found.freshness) == (0, None, None)
 
 
-def test_a_damaged_application_is_told(tmp_path: Path) -> None:
+def test_a_damaged_application_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="application in the trace"):
         metrics_of(tmp_path, make.name("attribute", 0, 'application={"callbacks":[{}]}'))
 
@@ -313,7 +313,7 @@ def test_skipped_releases_stand_beside_what_was_executed(
     assert takt(["metrics", str(without)]) == 1  # plan.step has an age limit, and never ran
     assert "skip-" not in capfd.readouterr().out
     assert takt(["metrics", str(starved)]) == 1
-    told = capfd.readouterr().out
-    assert "; 3 releases skipped" in told
-    rows = {line.split()[0]: line.split() for line in told.splitlines() if line}
+    reported = capfd.readouterr().out
+    assert "; 3 releases skipped" in reported
+    rows = {line.split()[0]: line.split() for line in reported.splitlines() if line}
     assert (rows["sensor.read"][3], rows["plan.step"][3]) == ("3", "0")

@@ -114,7 +114,7 @@ def test_a_run_that_was_stopped_asked_for_no_more_than_until_then(tmp_path: Path
 def test_what_had_no_data_yet_had_no_data_that_was_too_old(tmp_path: Path) -> None:
     flat = application()
     flat["callbacks"][1]["reads"] = [{"topic": "scan", "max_age": 5 * MS}]
-    told = [
+    reported = [
         make.event(960 * MS, Type.release, SHORT, 0, NO_DEADLINE),
         make.event(960 * MS, Type.start, SHORT, 0, 10),
         make.event(960 * MS, Type.age_violation, SHORT, 0, -1, topic=SCAN),
@@ -127,7 +127,7 @@ def test_what_had_no_data_yet_had_no_data_that_was_too_old(tmp_path: Path) -> No
         make.event(980 * MS, Type.use, SHORT, 1, 0, topic=SCAN),
         make.event(981 * MS, Type.end, SHORT, 1, MS),
     ]
-    (age,) = measure(trace(tmp_path, flat, *told)).data_age
+    (age,) = measure(trace(tmp_path, flat, *reported)).data_age
     assert (age.without_data, age.violations, age.max_age_us) == (1, 1, 5000)
 
 

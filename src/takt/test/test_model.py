@@ -38,8 +38,8 @@ def applications(file: str, repeat: int, seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_simulated_application_comes_back_with_the_same_bounds(tmp_path: Path, seed: int) -> None:
     for application in applications("parameters.json", 5, seed):
-        back, told = round_trip(application, tmp_path)
-        assert not list(differences(application, back, told, exact=True))
+        back, result = round_trip(application, tmp_path)
+        assert not list(differences(application, back, result, exact=True))
         assert bounds(back) == bounds(application)
 
 
@@ -49,9 +49,9 @@ def test_whatever_an_application_has_comes_back(tmp_path: Path, seed: int, execu
     """All policies, groups, messages, jitter, waiting, scenarios, several cores."""
     kinds = set()
     for application in applications("whole_space.json", 3, seed):
-        back, told = round_trip(application, tmp_path, execution=execution)
+        back, result = round_trip(application, tmp_path, execution=execution)
         exact = execution == "worst"
-        assert not list(differences(application, back, told, exact=exact)), application["name"]
+        assert not list(differences(application, back, result, exact=exact)), application["name"]
         bounds(back)  # an executor would take it as it is
         kinds |= {key for one in back["callbacks"] for key in one}
         kinds |= {part for part in ("scenarios", "chains", "topics") if back[part]}
@@ -60,15 +60,15 @@ def test_whatever_an_application_has_comes_back(tmp_path: Path, seed: int, execu
 
 def test_chains_are_those_that_data_went_through(tmp_path: Path) -> None:
     application = flat(read_application(EXAMPLES / "docking.app.yaml"))
-    back, told = round_trip(application, tmp_path)
+    back, result = round_trip(application, tmp_path)
     assert [one["callbacks"] for one in back["chains"]] == [["radar.scan", "guard.brake"]]
-    (chain,) = told.chains
+    (chain,) = result.chains
     assert chain.arrivals >= 50
     assert chain.longest_us is not None
     assert chain.longest_us <= 40_000  # what the example allows
 
 
-def test_comments_say_what_is_observed_and_what_is_not_told(tmp_path: Path) -> None:
+def test_comments_say_what_is_observed_and_what_is_not_reported(tmp_path: Path) -> None:
     application = flat(read_application(EXAMPLES / "docking.app.yaml"))
     round_trip(application, tmp_path)
     text = (tmp_path / "back.app.yaml").read_text()
@@ -87,7 +87,7 @@ def test_a_margin_is_added_to_what_was_seen(tmp_path: Path) -> None:
     assert one.execution.bounds == (1000, 1000)
 
 
-def told_task(**keys: Any) -> bytes:
+def declared_task(**keys: Any) -> bytes:
     return trace_files.name("attribute", 0, f"task={json.dumps(keys)}")
 
 
@@ -123,20 +123,20 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert 'recorded: "/ns/radar.timer0"' in text
 
 
-def test_of_what_waits_the_group_is_said_not_to_be_told(tmp_path: Path) -> None:
+def test_of_what_waits_the_group_is_said_not_to_be_reported(tmp_path: Path) -> None:
     """As services of rclcpp nodes, which lock the group of their node."""
-    told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, waits=True)
-    one, text = modelled(tmp_path, [told, *released([0, 10 * MS, 20 * MS])])
+    result = declared_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, waits=True)
+    one, text = modelled(tmp_path, [result, *released([0, 10 * MS, 20 * MS])])
     assert "group" not in one or not one["group"]
     assert "group: not recorded for callbacks that wait" in text
 
 
 def test_what_a_scenario_says_of_a_callback_that_comes_again_is_said_once(tmp_path: Path) -> None:
-    told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS)
+    result = declared_task(name="/ns/radar.timer0", kind="timer", period=10 * MS)
     records = [trace_files.name("attribute", 0, "policy.docking=fp")]
     for deadline in (7 * MS, 5 * MS):
         change = {"task": "/ns/radar.timer0", "scenario": "docking", "deadline": deadline}
-        records += [told, trace_files.name("attribute", 0, f"change={json.dumps(change)}")]
+        records += [result, trace_files.name("attribute", 0, f"change={json.dumps(change)}")]
     trace = trace_files.write(tmp_path / "t", records + released([0, 10 * MS, 20 * MS]))
     model(trace, tmp_path / "made.app.yaml")
     made = flat(read_application(tmp_path / "made.app.yaml"))
@@ -156,21 +156,21 @@ def test_a_declared_period_is_believed_unless_releases_are_closer(
     tmp_path: Path, times: list[int], period: int
 ) -> None:
     records = [
-        told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, deadline=5 * MS),
+        declared_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, deadline=5 * MS),
     ]
     one, text = modelled(tmp_path, records + released(times))
     assert (one["period"], one["deadline"]) == (period, 5 * MS)
     assert ("the shortest observed" in text) == (period < 10 * MS)
 
 
-def test_who_releases_a_callback_from_outside_is_told_by_its_distances(tmp_path: Path) -> None:
+def test_who_releases_a_callback_from_outside_is_reported_by_its_distances(tmp_path: Path) -> None:
     records = [
-        told_task(
+        declared_task(
             name="/ns/radar.timer0",
             kind="message",
             trigger="/scan",
         ),
-        told_task(name="/ns/radar.unused", kind="message", trigger="/scan"),
+        declared_task(name="/ns/radar.unused", kind="message", trigger="/scan"),
         trace_files.name("task", 7, "/ns/radar.unused"),
     ]
     one, text = modelled(tmp_path, records + released([0, 9 * MS, 20 * MS]))
@@ -241,7 +241,7 @@ def test_the_command_writes_one_document_and_replaces_nothing_unasked(
     assert takt(["analyse", "one.app.yaml"]) == 0
 
 
-def test_what_is_no_trace_and_what_tells_nothing_are_refused(
+def test_what_is_no_trace_and_what_reports_nothing_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / "text"

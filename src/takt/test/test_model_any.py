@@ -70,14 +70,14 @@ def recorded(tasks: list[tuple[Job | None, list[Job], bool]], policy: str) -> li
         name = f"/ns/node{task}.one"
         names.append(trace_files.name("task", task, name))
         if declared is not None:
-            told = {"name": name} | declared
+            description = {"name": name} | declared
             # As every executor asks of its tasks.
-            if told.get("waits"):
-                told.pop("group" if policy in WAITING else "waits", None)
+            if description.get("waits"):
+                description.pop("group" if policy in WAITING else "waits", None)
             if declared["kind"] == "message":
                 names.append(trace_files.name("topic", task, f"/topic{task}"))
-                told["trigger"] = f"/topic{task}"
-            names.append(trace_files.name("attribute", 0, f"task={json.dumps(told)}"))
+                description["trigger"] = f"/topic{task}"
+            names.append(trace_files.name("attribute", 0, f"task={json.dumps(description)}"))
         # The members of a group have one core.
         core = CORES.get((declared or {}).get("group"), task)
         release, free = 0, 0

@@ -162,15 +162,15 @@ def test_a_lock_is_one_processes_until_it_is_closed(tmp_path: Path) -> None:
         shared.close()
 
 
-def test_a_name_of_several_lines_is_told_on_one(tmp_path: Path) -> None:
+def test_a_name_of_several_lines_is_reported_on_one(tmp_path: Path) -> None:
     (tmp_path / "takt\n\x1b[2J").symlink_to("x")
     with own.opened(tmp_path) as folder, pytest.raises(own.Refused) as caught:
         folder.text("takt\n\x1b[2J")
     assert caught.value.line.isprintable()
     assert "symbolic link" in caught.value.line
     many = [own.Refused(tmp_path / str(number), "it is a link") for number in range(1000)]
-    assert len(own.told(many)) == 9
-    assert own.told(many)[-1] == "… and 992 more"
+    assert len(own.reported(many)) == 9
+    assert own.reported(many)[-1] == "… and 992 more"
 
 
 # files that are written where everybody may write
@@ -216,7 +216,7 @@ def test_links_lead_where_the_system_says(tmp_path: Path) -> None:
         own.followed(tmp_path / "loop")
 
 
-def test_nobody_can_foretell_the_name_under_which_a_file_is_written(everybodys: Path) -> None:
+def test_nobody_can_forereport_the_name_under_which_a_file_is_written(everybodys: Path) -> None:
     names = set()
     for _ in range(2):
         with writing.replacing(everybodys / "report.html") as temporary:

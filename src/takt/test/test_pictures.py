@@ -96,5 +96,5 @@ def test_jitter_far_beyond_the_papers_leaves_its_lines_apart(
     assert ends[1][1] - ends[0][1] > 0.1
     if scale == "symlog":
         assert sorted(map(float, numbers(drawn[0]))) == [-4000, -400, 0, 400, 4000]
-    told = drawn[0].get_suptitle()
-    assert ("logarithmic" in told) == (scale == "symlog")
+    printed = drawn[0].get_suptitle()
+    assert ("logarithmic" in printed) == (scale == "symlog")

@@ -166,8 +166,8 @@ def test_a_program_that_takes_too_long_ends_as_a_whole(tmp_path: Path) -> None:
     left = tmp_path / "pid"
     with pytest.raises(subprocess.TimeoutExpired):
         process.output(["sh", "-c", f"echo $$ >{left}; sleep 600; true"], 1)
-    told = left.read_text() if left.exists() else ""  # it may have been ended as it began
-    assert not told or until(lambda: gone(int(told)))
+    printed = left.read_text() if left.exists() else ""  # it may have been ended as it began
+    assert not printed or until(lambda: gone(int(printed)))
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_a_killed_execute_leaves_no_runner(description: Path, approach: str) -> 
         execution.end()
 
 
-def test_a_killed_runner_is_told_by_the_signal_and_its_trace(description: Path) -> None:
+def test_a_killed_runner_is_reported_by_the_signal_and_its_trace(description: Path) -> None:
     execution = Execution(description, "takt")
     try:
         assert until(execution.executing)
@@ -242,7 +242,7 @@ def test_a_killed_runner_is_told_by_the_signal_and_its_trace(description: Path) 
     assert traces.read(recording).events
 
 
-def test_a_family_whose_members_end_meanwhile_is_told() -> None:
+def test_a_family_whose_members_end_meanwhile_is_reported() -> None:
     for _ in range(100):  # of which a fifth met the moment at which pathlib raises
         some = subprocess.Popen(["sh", "-c", "for one in 1 2 3 4 5 6; do true & done; wait"])
         while some.poll() is None:

@@ -37,7 +37,7 @@ def test_cells_and_samples_of_many_runs_are_two_tables(
     assert all(row[3] == pytest.approx(row[4]) for row in rows)
 
 
-def test_earlier_attempts_are_told_apart(
+def test_earlier_attempts_are_distinguished(
     tmp_path: Path, memory: Path, prefix: Path, go: Path
 ) -> None:
     stop = Stop()

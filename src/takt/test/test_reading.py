@@ -39,7 +39,7 @@ ONE = "nodes: {{a: {{b: {{timer: {}, {}}}}}}}\n"
     ],
     ids=lambda text: text[:12].replace("\n", ""),
 )
-def test_an_application_that_is_none_is_told_in_few_words(
+def test_an_application_that_is_none_is_reported_in_few_words(
     takt: Takt, tmp_path: Path, text: str, expected: str
 ) -> None:
     file = tmp_path / "bad.app.yaml"
@@ -94,7 +94,7 @@ def test_a_name_writes_nowhere_else(takt: Takt, tmp_path: Path, name: object) ->
     assert not out.exists()
 
 
-def test_json_tells_the_line() -> None:
+def test_json_reports_the_line() -> None:
     with pytest.raises(TaktError, match="here:3: not valid JSON"):
         reading.parse_json('{\n"a": 1,\n}', "here")
 

@@ -47,26 +47,26 @@ class NoLink:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A relay that has written a document, and the cell whose condition it is."""
     monkeypatch.setattr(stacks, "program", lambda name: Path("/nowhere", name))
     keys = {"id": "x", "order": 0, "kind": "pingpong", "statistics": None}
     cell = Cell.model_construct(**keys, delay_us=5000.0, jitter_us=0.0, loss=0.01)
     made = Relay(cell, NoLink(), tmp_path)  # type: ignore[arg-type]
 
-    def tell(document: dict[str, Any]) -> tuple[Relay, Cell]:
+    def judge(document: dict[str, Any]) -> tuple[Relay, Cell]:
         (tmp_path / "x.relay.json").write_text(json.dumps(document))
         return made, cell
 
-    return tell
+    return judge
 
 
 def changed(**numbers: Any) -> dict[str, Any]:
     return DONE | {"back": COUNTED | numbers}
 
 
-def test_a_relay_that_did_what_was_asked_is_no_fault(told: Any) -> None:
-    made, cell = told(DONE)
+def test_a_relay_that_did_what_was_asked_is_no_fault(judged: Any) -> None:
+    made, cell = judged(DONE)
     assert made.fault(cell) is None
     found = Conditions()
     made.record(found)
@@ -90,9 +90,9 @@ def test_a_relay_that_did_what_was_asked_is_no_fault(told: Any) -> None:
     ],
 )
 def test_a_relay_that_did_something_else_fails_the_cell(
-    told: Any, document: dict[str, Any], what: str
+    judged: Any, document: dict[str, Any], what: str
 ) -> None:
-    made, cell = told(document)
+    made, cell = judged(document)
     fault = made.fault(cell)
     assert fault is not None
     assert what in fault.what

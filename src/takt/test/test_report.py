@@ -148,7 +148,7 @@ def test_repetitions_too_many_to_hold_are_pooled_by_the_cores_histograms(
     assert pooled.statistics.loop_exceedance == exact.statistics.loop_exceedance
 
 
-def test_what_was_read_back_of_threads_and_faults_is_told() -> None:
+def test_what_was_read_back_of_threads_and_faults_is_reported() -> None:
     asked = {"policy": "rr", "priority": 80}
     threads = [
         {"name": "probe", "policy": "rr", "priority": 80},
@@ -212,7 +212,7 @@ def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     assert "What to do: Add 'username - rtprio 98'" in words
 
 
-def test_conditions_that_were_declared_are_told_as_they_were_found(tmp_path: Path) -> None:
+def test_conditions_that_were_declared_are_reported_as_they_were_found(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
     assert build(tmp_path, run).conditions == []
     assert "Conditions found" not in words_of(report_of(tmp_path))
@@ -307,7 +307,7 @@ def test_several_real_time_settings_have_colours_of_their_own(tmp_path: Path) ->
     assert [one.colour for one in build(tmp_path, run).variants] == [0, 1, 2, 3]
 
 
-def test_the_command_writes_where_it_is_told(
+def test_the_command_writes_where_it_is_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write_run(tmp_path / "run", [WAKEUP], repetitions=1, count=300)

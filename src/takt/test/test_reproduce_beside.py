@@ -70,7 +70,7 @@ def test_statements_that_take_two_kernels_are_decided(made: Beside) -> None:
     assert all(one.beside in decided for one in made.statements)
 
 
-def test_a_run_is_called_by_what_tells_it_from_the_others(made: Beside) -> None:
+def test_a_run_is_called_by_what_reports_it_from_the_others(made: Beside) -> None:
     assert [one.name for one in made.sides] == [NATIVE, REALTIME]
     same = {"preemption": NATIVE, "kernel": "6.1", "cpu": "a"}
     assert _names([same, {**same, "cpu": "b"}]) == ["a", "b"]
@@ -134,8 +134,8 @@ def test_a_bundle_has_the_samples_and_no_names_or_paths_of_this_computer(
     folder = runs[REALTIME]
     document = store.read(folder)
     note = f"{Path.home()}/x {folder}/samples somebody@secretive-host somebody-else"
-    told = document.model_copy(update={"versions": {"note": note}})
-    store.write(told, folder)
+    noted = document.model_copy(update={"versions": {"note": note}})
+    store.write(noted, folder)
     try:
         with zipfile.ZipFile(bundle.write(folder, tmp_path / "one.zip")) as found:
             names, text = found.namelist(), found.read("run.json").decode()

@@ -19,7 +19,7 @@ from made_suites import World
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.gutierrez2018 import ALL, CHECKS, between, cannot_tell
+from takt.reproduce.gutierrez2018 import ALL, CHECKS, between, beyond_scale
 from takt.reproduce.gutierrez2018.quantities import TESTS
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
@@ -115,7 +115,7 @@ SIDES: list[tuple[str, World, World]] = [
 @pytest.mark.parametrize(
     ("name", "above", "below"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
 )
-def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below: World) -> None:
+def test_each_side_of_the_threshold_is_distinguished(name: str, above: World, below: World) -> None:
     over, under = judged(name, above), judged(name, below)
     assert over.holds is True, over
     assert under.holds is False, under
@@ -132,8 +132,8 @@ RARE = {
 
 
 def test_the_papers_own_length_decides_all_but_what_only_a_case_proves() -> None:
-    assert cannot_tell(trips(1.0)) == ["hours-lose-some"]
-    assert set(cannot_tell(trips(0.005))) == RARE | {"hours-lose-some"}
+    assert beyond_scale(trips(1.0)) == ["hours-lose-some"]
+    assert set(beyond_scale(trips(0.005))) == RARE | {"hours-lose-some"}
 
 
 @pytest.mark.parametrize("name", sorted(RARE - {"load-misses"}))

@@ -58,8 +58,8 @@ def test_executions_as_published_uphold_every_finding(tmp_path: Path) -> None:
     bars = {f"figure 5.{number}" for number in range(2, 11)}
     assert tables == {"5.6", "5.7", "5.8", "5.12", "5.13", "5.14"} | bars
     (row,) = [r for r in made.tables if (r.table, r.row) == ("figure 5.2", "256KB")]
-    told = {"utilization_0.5_percent": None, "utilization_0.75_percent": None}
-    assert row.published == {**told, "utilization_1_percent": 15}
+    stated = {"utilization_0.5_percent": None, "utilization_0.75_percent": None}
+    assert row.published == {**stated, "utilization_1_percent": 15}
     assert list(row.measured) == [*row.published, "stolen_ms"]
     assert row.measured["utilization_1_percent"] == pytest.approx(15)
     assert row.measured["stolen_ms"] == 0
@@ -191,7 +191,7 @@ SIDES: list[tuple[str, World, World]] = [
 @pytest.mark.parametrize(
     ("name", "above", "below"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
 )
-def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below: World) -> None:
+def test_each_side_of_the_threshold_is_distinguished(name: str, above: World, below: World) -> None:
     quiet = (0.998, 0.999, 1.0, 1.001, 1.002)
     assert judged(name, Evidence(executed(above, quiet), [])).holds is True
     assert judged(name, Evidence(executed(below, quiet), [])).holds is False
@@ -270,7 +270,7 @@ def test_what_was_not_executed_is_said_and_undecided(tmp_path: Path) -> None:
     ]
 
 
-def test_points_that_were_left_out_are_counted_and_their_minutes_told(tmp_path: Path) -> None:
+def test_points_that_were_left_out_are_counted_and_their_minutes_reported(tmp_path: Path) -> None:
     some = executed(as_published)
     del some[Point("misses", "takt", 50, 0.5, 8 * MB, (10, 20), 2)]
     extent = Extent(points=list(some), runs=5, length_s=28.0, left_out=1)

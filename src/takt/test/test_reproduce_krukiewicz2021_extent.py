@@ -14,7 +14,7 @@ from made_executions import (
 )
 
 from takt.errors import TaktError
-from takt.reproduce.krukiewicz2021 import cannot_tell, keep_scale
+from takt.reproduce.krukiewicz2021 import beyond_scale, keep_scale
 from takt.reproduce.krukiewicz2021.bars import bar_figures, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.executions import Extent, name_of
@@ -113,8 +113,8 @@ def test_the_critical_pair_has_the_lowest_and_the_highest_priority() -> None:
 
 
 def test_a_small_scale_says_which_findings_it_leaves_out() -> None:
-    assert cannot_tell(Extent.at(1.0)) == []
-    left_out = cannot_tell(Extent.at(0.002))
+    assert beyond_scale(Extent.at(1.0)) == []
+    left_out = beyond_scale(Extent.at(0.002))
     assert "misses-none-at-half" in left_out
     assert "overhead-small" not in left_out
     assert "misses-baseline1-full" not in left_out
@@ -128,7 +128,7 @@ def test_a_folder_is_gone_on_with_at_its_own_scale_only(tmp_path: Path) -> None:
 
 
 def test_the_smallest_scale_has_the_uses_of_data_that_the_constraint_takes() -> None:
-    assert "age-constraint-kept" not in cannot_tell(Extent.at(0.0002))
+    assert "age-constraint-kept" not in beyond_scale(Extent.at(0.0002))
 
 
 def test_what_is_left_is_what_is_not_in_the_folder(tmp_path: Path) -> None:
@@ -160,5 +160,5 @@ def test_every_published_share_is_of_a_bar_that_is_drawn() -> None:
     for figure in bar_figures():
         bars = figure.bars(evidence)
         there = {f"{place}, {series}" for series, values in bars.items() for place in values}
-        told = set(read_published("krukiewicz2021").figures[figure.number].values)
-        assert told <= there, figure.number
+        stated = set(read_published("krukiewicz2021").figures[figure.number].values)
+        assert stated <= there, figure.number

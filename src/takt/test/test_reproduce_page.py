@@ -246,12 +246,12 @@ def test_everything_of_a_finding_is_on_the_page_and_nothing_is_markup(tmp_path: 
 
 
 def test_a_published_number_has_its_unit_behind_it() -> None:
-    told = page.figures_in_words({"growth": 0.15, "p999_us": 400, "share_percent": 3})
-    assert told == "growth 0.15, p99.9 400 µs, share 3 %"
+    printed = page.figures_in_words({"growth": 0.15, "p999_us": 400, "share_percent": 3})
+    assert printed == "growth 0.15, p99.9 400 µs, share 3 %"
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "printed"),
     [
         (982.5, "982.5"),
         (1022.4, "1022.4"),
@@ -260,8 +260,8 @@ def test_a_published_number_has_its_unit_behind_it() -> None:
         (0.00013771, "0.0001377"),
     ],
 )
-def test_the_papers_digits_stay(value: float, told: str) -> None:
-    assert page.cell(value) == told
+def test_the_papers_digits_stay(value: float, printed: str) -> None:
+    assert page.cell(value) == printed
 
 
 def test_the_report_of_a_kept_outcome_is_the_same_page(

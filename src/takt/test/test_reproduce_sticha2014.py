@@ -29,7 +29,7 @@ from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
 from takt.reproduce.published import experiments, read_published
-from takt.reproduce.sticha2014 import BARE_CHECKS, cannot_tell, runs
+from takt.reproduce.sticha2014 import BARE_CHECKS, beyond_scale, runs
 
 
 def judged(name: str, world: World, scale: float = 1.0) -> Answer:
@@ -166,7 +166,7 @@ SIDES: list[tuple[str, World, World]] = [
 @pytest.mark.parametrize(
     ("name", "above", "below"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
 )
-def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below: World) -> None:
+def test_each_side_of_the_threshold_is_distinguished(name: str, above: World, below: World) -> None:
     over, under = judged(name, above), judged(name, below)
     assert over.holds is True, over
     assert under.holds is False, under
@@ -204,8 +204,8 @@ def test_every_finding_has_both_sides() -> None:
 def test_the_thesis_own_length_decides_every_finding_and_a_small_scale_says_which_it_cannot() -> (
     None
 ):
-    assert cannot_tell(suites(1.0)) == []
-    assert set(cannot_tell(suites(0.001))) == RARE | {"shutdown-hangs-on-one-core"}
+    assert beyond_scale(suites(1.0)) == []
+    assert set(beyond_scale(suites(0.001))) == RARE | {"shutdown-hangs-on-one-core"}
 
 
 @pytest.mark.parametrize("name", sorted(RARE))
@@ -228,7 +228,7 @@ def test_the_samples_that_it_takes_are_those_of_the_bound() -> None:
     assert 3.6e7 < float(found.needs.split()[1].replace(",", "")) < 4e7
 
 
-def test_cases_that_come_in_one_run_tell_less_than_as_many_alone() -> None:
+def test_cases_that_come_in_one_run_report_less_than_as_many_alone() -> None:
     alone = judged("oneshot-400us", but(beyond=cases(1, fifo)))
     one_run = cases(24, lambda cell: once(cell) and cell.period_us == 1000)
     together = judged("oneshot-400us", but(beyond=one_run))

@@ -28,7 +28,7 @@ from takt.measure.results.model import Cell
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
 from takt.reproduce.published import experiments, read_published
-from takt.reproduce.ye2023 import ALL, between, cannot_tell, criteria
+from takt.reproduce.ye2023 import ALL, between, beyond_scale, criteria
 from takt.reproduce.ye2023.extent import LEAST, a_day, placed, scaled
 from takt.reproduce.ye2023.findings import CHECKS
 from takt.reproduce.ye2023.kernels import WAKEUPS
@@ -167,7 +167,7 @@ SIDES: list[tuple[str, str, World, World]] = [
 @pytest.mark.parametrize(
     ("name", "stack", "here", "there"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
 )
-def test_each_side_of_the_threshold_is_told_apart(
+def test_each_side_of_the_threshold_is_distinguished(
     name: str, stack: str, here: World, there: World
 ) -> None:
     one, other = judged(name, stack, here), judged(name, stack, there)
@@ -191,11 +191,11 @@ def test_every_statement_leads_to_a_finding_or_says_why_not() -> None:
 
 
 def test_the_papers_own_length_decides_all_but_what_took_a_day() -> None:
-    assert cannot_tell(under(REALTIME)) == ["wakeup-rt-highest"]
-    assert set(cannot_tell(under(REALTIME, 0.01))) == {
+    assert beyond_scale(under(REALTIME)) == ["wakeup-rt-highest"]
+    assert set(beyond_scale(under(REALTIME, 0.01))) == {
         "wakeup-rt-highest", "jitter-rt", "ethercat-cycle", "ethercat-highest",
     }  # fmt: skip
-    assert cannot_tell(under(NATIVE)) == cannot_tell(under(NATIVE, 0.01)) == []
+    assert beyond_scale(under(NATIVE)) == beyond_scale(under(NATIVE, 0.01)) == []
 
 
 def test_with_preempt_rt_wake_ups_are_as_long_as_the_papers_and_decide() -> None:
@@ -207,7 +207,7 @@ def test_with_preempt_rt_wake_ups_are_as_long_as_the_papers_and_decide() -> None
     hours = sum(one.samples_asked * one.period_us / 3.6e9 for one in waking)
     assert hours == pytest.approx(25.7, abs=0.01)
     run = planned(1.0).model_copy(update={"cells": cells, "machine": {"preemption": REALTIME}})
-    assert cannot_tell(run) == []
+    assert beyond_scale(run) == []
 
 
 @pytest.mark.parametrize(

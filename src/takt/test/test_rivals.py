@@ -85,11 +85,11 @@ def test_real_time_threads_that_had_a_core_are_named_the_worst_first(
         f"14:{stat(policy=1, priority=50, cpu=1, ticks=50)}",  # little
         "15:not what a kernel writes",
     )
-    assert watched.told({1}) == [
+    assert watched.reported({1}) == [
         "process 13 (a ) b, SCHED_DEADLINE) occupied CPU 1 for 5.0 of 10.0 s",
         "process 10 (a ) b, SCHED_FIFO 60) occupied CPU 1 for 3.0 of 10.0 s",
     ]
-    assert watched.told()[0].startswith("process 12 (a ) b, SCHED_RR 9) occupied CPU 0")
+    assert watched.reported()[0].startswith("process 12 (a ) b, SCHED_RR 9) occupied CPU 0")
 
 
 def test_a_process_that_ends_while_it_is_looked_at_is_no_failure(
@@ -106,7 +106,7 @@ def test_a_process_that_ends_while_it_is_looked_at_is_no_failure(
             return real(place)
 
         monkeypatch.setattr(os, name, gone)
-    assert Rivals().told() == []
+    assert Rivals().reported() == []
 
 
 APPLICATION = f"""\
@@ -127,6 +127,6 @@ def test_an_execution_whose_core_another_program_holds_ends_and_names_it(
     done = execute(application, "takt", trace=tmp_path / "held.takttrace", duration_s=1.0)
     assert done.status == "complete"
     assert done.trace.exists()
-    [told] = [one for one in done.disturbances if f"process {spinner} " in one]
-    assert f"SCHED_FIFO {PRIORITY}" in told
-    assert f"CPU {CORE}" in told
+    [reported] = [one for one in done.disturbances if f"process {spinner} " in one]
+    assert f"SCHED_FIFO {PRIORITY}" in reported
+    assert f"CPU {CORE}" in reported

@@ -84,7 +84,7 @@ def message(folder: Path, **asked: Any) -> Cell:
     return cell_of(folder, records, kind="pubsub", payload_bytes=64, **asked)
 
 
-def test_addresses_are_told_where_they_were_compared(tmp_path: Path) -> None:
+def test_addresses_are_reported_where_they_were_compared(tmp_path: Path) -> None:
     cell = message(tmp_path, transport="unique_ptr", stack="rclcpp")
     assert cell.addresses is None
     assert "Addresses" not in {table.title for table in own_tables([Variant(cell)])}

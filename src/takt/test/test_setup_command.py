@@ -63,7 +63,7 @@ def test_without_anybody_to_ask_nothing_is_installed(
     assert not (system / "called").exists()
 
 
-def test_a_failing_apt_is_told(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_apt_is_reported(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, words = said(["setup", "ros1", "--yes"], capsys)
     assert (code, "apt-get update failed" in words) == (1, True)
     assert (system / "called").read_text() == "update\n"

@@ -53,7 +53,7 @@ def no_package() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "printed"),
     [
         (no_memory, "out of memory"),
         (no_memory_for_the_system, "out of memory"),
@@ -66,13 +66,13 @@ def no_package() -> None:
     ],
 )
 def test_it_is_a_failure_that_says_what_to_do(
-    act: Callable[[], None], told: str, capsys: pytest.CaptureFixture[str]
+    act: Callable[[], None], printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended, ending(["doctor"]):
         act()
     said = capsys.readouterr().err
     assert ended.value.code == 1, said
-    assert told in " ".join(said.split())
+    assert printed in " ".join(said.split())
     assert "fix:" in said
     assert "bug in Takt" not in said
 

@@ -85,7 +85,7 @@ def test_metrics_in_a_narrow_terminal_lose_no_column(
     assert "22,345.678" in shown  # CPU time, the last column
 
 
-def test_no_data_at_the_start_is_not_told_as_old_data(
+def test_no_data_at_the_start_is_not_reported_as_old_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "first.app.yaml"
@@ -197,7 +197,7 @@ def test_overheads_come_from_a_file(
         (("a.slow]", "a.fast]"), (), "reads nothing"),
     ],
 )
-def test_faults_are_told_with_their_place(
+def test_faults_are_reported_with_their_place(
     app: Path,
     capsys: pytest.CaptureFixture[str],
     change: tuple[str, str],

@@ -58,7 +58,7 @@ def test_a_chain_through_which_nothing_came_has_not_kept_its_limit(
     assert code == 0  # there is no limit to be kept
 
 
-def test_releases_that_were_skipped_are_told(
+def test_releases_that_were_skipped_are_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _, line = simulated(tmp_path, capfd, OVERWRITTEN.replace("LIMIT", ""))
@@ -89,7 +89,7 @@ def test_where_no_job_ran_no_deadline_is_said_to_be_kept(
     assert "never ran" not in line
 
 
-def test_jobs_above_their_budget_are_told(
+def test_jobs_above_their_budget_are_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     text = "nodes: {a: {t: {timer: 10ms, wcet: 2ms, budget: 1ms, priority: 9}}}"

@@ -113,19 +113,19 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
     fill(place, DISKS[size])
     words = COMMANDS[command].replace("DISK", str(place)).replace("TRACE", str(trace)).split()
     done = takt(words, tmp_path)
-    told = f"{done.returncode}: {done.stderr[-1500:]}"
-    assert done.returncode != 2, told  # it was understood
-    assert "Traceback" not in done.stderr, told
-    assert "bug in Takt" not in done.stderr, told
+    printed = f"{done.returncode}: {done.stderr[-1500:]}"
+    assert done.returncode != 2, printed  # it was understood
+    assert "Traceback" not in done.stderr, printed
+    assert "bug in Takt" not in done.stderr, printed
     full = done.returncode != 0 and "no space left" in done.stderr.lower()
     if full:
-        assert done.returncode == 1, told
-        assert f"the disk at {place}" in done.stderr, told
+        assert done.returncode == 1, printed
+        assert f"the disk at {place}" in done.stderr, printed
     else:
-        assert done.returncode == 0 or command in VERDICTS, told
+        assert done.returncode == 0 or command in VERDICTS, printed
     for file, content in whole.items():
-        assert file.exists(), f"{file} is gone; {told}"
+        assert file.exists(), f"{file} is gone; {printed}"
         if full and file.parent != place / "run":  # a run that goes on writes there
-            assert file.read_bytes() == content, f"{file} has changed; {told}"
+            assert file.read_bytes() == content, f"{file} has changed; {printed}"
     print(f"{command} {size}, {DISKS[size] >> 10} KiB free: {done.returncode}", flush=True)
     print("   ", " ".join(done.stderr.split())[-230:], os.linesep)

@@ -79,7 +79,7 @@ def test_a_named_thread_gets_its_cores_and_the_others_keep_theirs(
 
 
 @needs_priorities
-def test_later_rules_count_and_programs_are_told_apart(
+def test_later_rules_count_and_programs_are_distinguished(
     program: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     thread = thread_of(program)
@@ -132,7 +132,7 @@ def test_what_such_a_thread_starts_is_without_its_priority(
     assert os.sched_getscheduler(thread) & os.SCHED_RESET_ON_FORK
 
 
-def test_what_the_kernel_refuses_is_told_next_to_what_it_granted(
+def test_what_the_kernel_refuses_is_reported_next_to_what_it_granted(
     program: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     thread = thread_of(program)

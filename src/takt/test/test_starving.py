@@ -23,15 +23,15 @@ from takt.processes.supervision import Stop
 class Held:
     """Rivals that have the core, or not."""
 
-    told_of: tuple[str, ...] = ()
+    occupants: tuple[str, ...] = ()
 
-    def told(self, *_: Any, **__: Any) -> list[str]:
-        return list(self.told_of)
+    def reported(self, *_: Any, **__: Any) -> list[str]:
+        return list(self.occupants)
 
 
 def watching(monkeypatch: pytest.MonkeyPatch, held: bool, *, local: bool = True) -> Starving:
     monkeypatch.setattr(starving, "Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1",) if held else ())
+    monkeypatch.setattr(Held, "occupants", ("process 7 occupied CPU 1",) if held else ())
     cell: Any = SimpleNamespace(period_us=1000.0, lost_after_us=500_000.0, cpu=[1])
     return Starving(Stop(), cell, local=local)
 
@@ -93,7 +93,7 @@ def test_a_bench_that_does_not_end_names_who_held_the_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(programs, "Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
+    monkeypatch.setattr(Held, "occupants", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
     with pytest.raises(
         Failure, match=r"sleep did not end within 0 s.*; disturbance: process 7 occupied"
     ):
@@ -106,6 +106,6 @@ def test_top_names_who_held_a_core_while_it_waited(monkeypatch: pytest.MonkeyPat
     source: Any = SimpleNamespace(next=lambda _: [], publishers=0)
     monkeypatch.setattr(top, "ONCE_LIMIT_S", 0.05)
     monkeypatch.setattr("takt.processes.rivals.Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
+    monkeypatch.setattr(Held, "occupants", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
     with pytest.raises(Failure, match="; disturbance: process 7 occupied CPU 1"):
         top._once(source, False)

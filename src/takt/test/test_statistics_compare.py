@@ -103,7 +103,7 @@ def test_equal_seeds_give_equal_intervals(tmp_path: Path) -> None:
     assert compared(tmp_path, POINTS, POINTS, seed=3) == first
 
 
-def test_what_only_one_run_has_is_told(tmp_path: Path) -> None:
+def test_what_only_one_run_has_is_reported(tmp_path: Path) -> None:
     result = compared(tmp_path, POINTS, POINTS[:1])
     assert result.only_a == [POINTS[1].key]
     assert compared(tmp_path, POINTS[:1], POINTS, seed=2).only_b == [POINTS[1].key]
@@ -114,12 +114,12 @@ def test_what_no_longer_works_is_a_regression_and_says_why(tmp_path: Path) -> No
     result = compared(tmp_path, POINTS, broken)
     assert [cell.regressed for cell in result.cells] == [True, False]
     assert any("The probe crashed." in note for note in result.cells[0].notes)
-    mended = compared(tmp_path, broken, POINTS, seed=2)
-    assert not mended.regressed
-    assert any("of A failed" in note for note in mended.cells[0].notes)
+    repaired = compared(tmp_path, broken, POINTS, seed=2)
+    assert not repaired.regressed
+    assert any("of A failed" in note for note in repaired.cells[0].notes)
 
 
-def test_samples_that_are_gone_are_told_and_the_rest_is_compared(tmp_path: Path) -> None:
+def test_samples_that_are_gone_are_reported_and_the_rest_is_compared(tmp_path: Path) -> None:
     folders = (tmp_path / "a", tmp_path / "b")
     for number, folder in enumerate(folders):
         write_run(folder, POINTS, 3, 1000, seed=number)
@@ -137,7 +137,7 @@ def test_too_few_samples_give_no_interval_but_a_reason(tmp_path: Path) -> None:
         assert any(note.startswith("p99 needs 500 samples") for note in cell.notes)
 
 
-def test_other_machines_and_versions_are_told(tmp_path: Path) -> None:
+def test_other_machines_and_versions_are_reported(tmp_path: Path) -> None:
     folders = (tmp_path / "a", tmp_path / "b")
     runs = tuple(write_run(folder, POINTS, 1, 600) for folder in folders)
     runs[1].machine["kernel"] = "6.12.0"

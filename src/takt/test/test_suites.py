@@ -107,7 +107,7 @@ def test_without_a_rosmaster_the_way_to_one_is_named(
     assert "takt setup ros1" in (caught.value.fix or "")
 
 
-def test_a_rosmaster_that_ends_at_once_is_told(
+def test_a_rosmaster_that_ends_at_once_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "rosmaster"

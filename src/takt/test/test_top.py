@@ -117,7 +117,7 @@ def test_a_status_of_takt_without_its_values_is_an_error() -> None:
         executors(message(broken))
 
 
-def test_rates_are_those_between_two_reports_and_silence_is_told() -> None:
+def test_rates_are_those_between_two_reports_and_silence_is_reported() -> None:
     now = [100.0]
     board = Board(clock=lambda: now[0])
     board.take(executors(message(task("/robot: brake", completed=40), stamp_ns=10**9)))
@@ -198,7 +198,7 @@ def test_another_language_is_exit_code_1(
     assert "Traceback" not in done.stderr
 
 
-def test_a_reader_that_dies_is_told_with_its_words(takt: Takt, reader: Path) -> None:
+def test_a_reader_that_dies_is_reported_with_its_words(takt: Takt, reader: Path) -> None:
     program = reader.with_name("diagnostics_to_json")
     program.write_text("#!/bin/sh\necho 'no rmw here' >&2\nexit 1\n")
     done = takt("top", "--once")
@@ -206,7 +206,7 @@ def test_a_reader_that_dies_is_told_with_its_words(takt: Takt, reader: Path) -> 
     assert "no rmw here" in done.stderr
 
 
-def test_a_reader_that_is_not_installed_is_told(takt: Takt) -> None:
+def test_a_reader_that_is_not_installed_is_reported(takt: Takt) -> None:
     done = takt("top")
     assert done.returncode == 1
     assert "diagnostics_to_json is not installed" in done.stderr

@@ -72,7 +72,7 @@ def all_at_one_time(linked: list[Linked]) -> None:
             assert begun.issuperset(row.tolist())
 
 
-def told(linked: list[Linked]) -> tuple[list[int], list[Arrow]]:
+def drawn(linked: list[Linked]) -> tuple[list[int], list[Arrow]]:
     """The times of all events, and the arrows between them."""
     times: list[int] = []
     ends: dict[int, dict[Any, int]] = {}
@@ -90,7 +90,7 @@ def told(linked: list[Linked]) -> tuple[list[int], list[Arrow]]:
 def test_however_it_is_cut_each_use_is_led_to_from_its_publication(longest: int, seed: int) -> None:
     draw = random.Random(seed)
     events = messages(draw, 3000)
-    times, arrows = told(cut(events, draw, longest))
+    times, arrows = drawn(cut(events, draw, longest))
     assert times == list(range(3000))
     assert arrows == one_by_one(events)
     assert len(arrows) > 100

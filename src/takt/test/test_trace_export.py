@@ -47,7 +47,7 @@ def test_descriptions_of_tasks_do_not_fill_the_screen(call: Call, tmp_path: Path
     assert "period" not in out
 
 
-def test_the_summary_tells_each_task(call: Call, tmp_path: Path) -> None:
+def test_the_summary_reports_each_task(call: Call, tmp_path: Path) -> None:
     code, out, _ = call(write(tmp_path / "t", two_tasks()), "--json")
     document = json.loads(out)
     assert (code, document["schema_version"], document["lost"]) == (0, 1, 0)

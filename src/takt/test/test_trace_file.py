@@ -80,7 +80,7 @@ def test_a_file_that_is_cut_anywhere_is_read_as_far_as_it_is_whole(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("in_header", "overflows"), [(12, [5, 7]), (0, [5, 7]), (12, [])])
-def test_what_is_lost_is_told_also_when_the_header_was_not_updated(
+def test_what_is_lost_is_reported_also_when_the_header_was_not_updated(
     tmp_path: Path, in_header: int, overflows: list[int]
 ) -> None:
     records = [event(9, Type.overflow, value=count) for count in overflows]

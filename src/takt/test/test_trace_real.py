@@ -49,7 +49,7 @@ def trace(tmp_path: Path, ros_domain: None) -> files.Trace:
     return files.read(path)
 
 
-def test_a_real_trace_tells_who_interrupted_whom(trace: files.Trace) -> None:
+def test_a_real_trace_reports_who_interrupted_whom(trace: files.Trace) -> None:
     kept = Kept()
     replay(trace, [kept])
     assert trace.closed_in_order

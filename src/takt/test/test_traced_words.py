@@ -35,7 +35,7 @@ def said(
     return lines[1 if command == "metrics" else 0]
 
 
-def told_in_time(number: int) -> list[bytes]:
+def in_time_records(number: int) -> list[bytes]:
     begin = number * 10 * MS
     release = (begin, begin + 10 * MS)
     return [
@@ -55,13 +55,13 @@ def hanging(deadline_ms: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("command", ["metrics", "explain"])
-def test_a_job_that_never_ended_and_is_past_its_deadline_is_told(
+def test_a_job_that_never_ended_and_is_past_its_deadline_is_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
 ) -> None:
     words = "1 never ended and is past its deadline"
-    past = said(tmp_path, capfd, command, application(), names(), told_in_time(0), hanging(30))
+    past = said(tmp_path, capfd, command, application(), names(), in_time_records(0), hanging(30))
     assert words in past
-    before = said(tmp_path, capfd, command, application(), names(), told_in_time(0), hanging(95))
+    before = said(tmp_path, capfd, command, application(), names(), in_time_records(0), hanging(95))
     assert words not in before
 
 
@@ -79,10 +79,10 @@ def test_of_no_execution_no_deadline_was_kept(
 def test_a_callback_that_starved_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    every = [each for number in range(10) for each in told_in_time(number)]
+    every = [each for number in range(10) for each in in_time_records(number)]
     fair = said(tmp_path, capfd, "metrics", application(), DURATION, names(), every)
     assert "less often" not in fair
-    only = [one for number in range(10) for one in told_in_time(number)[:4]]
+    only = [one for number in range(10) for one in in_time_records(number)[:4]]
     starved = said(tmp_path, capfd, "metrics", application(), DURATION, names(), only, code=1)
     assert "less often than their period: plan.step (0 of 10)" in starved
 
@@ -90,29 +90,29 @@ def test_a_callback_that_starved_is_named(
 def test_a_callback_that_the_trace_does_not_know_never_ran(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    records = [application(), *names()[::2], *told_in_time(0)[:4]]
+    records = [application(), *names()[::2], *in_time_records(0)[:4]]
     some = said(tmp_path, capfd, "metrics", records, code=1)
     assert "plan.step never ran" in some
-    every = said(tmp_path, capfd, "metrics", application(), names(), told_in_time(0))
+    every = said(tmp_path, capfd, "metrics", application(), names(), in_time_records(0))
     assert "never ran" not in every
 
 
 def test_a_chain_through_which_nothing_arrived_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    arrived = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), told_in_time(0))
+    arrived = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), in_time_records(0))
     assert "no data arrived" not in arrived
-    unread = [one for number in range(3) for one in told_in_time(number)[:4]]
+    unread = [one for number in range(3) for one in in_time_records(number)[:4]]
     never = [*unread, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
     lost = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), never, code=1)
     assert "no data arrived through through" in lost
     assert "plan.step never received scan" in lost
 
 
-def test_limits_that_were_broken_are_told_first(
+def test_limits_that_were_broken_are_reported_first(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    kept = said(tmp_path, capfd, "metrics", application(**LIMITED), names(), told_in_time(0))
+    kept = said(tmp_path, capfd, "metrics", application(**LIMITED), names(), in_time_records(0))
     assert "limit" not in kept
     late = [
         *job(SENSOR, 0, (0, MS), (0, Type.publish, 0)),
@@ -132,7 +132,7 @@ def absent(folder: Path, *records: bytes | list[bytes]) -> dict[str, tuple[int |
     return {one.subject: (one.expected, one.outcome) for one in found.absences}
 
 
-UNREAD = [one for number in range(3) for one in told_in_time(number)[:4]]
+UNREAD = [one for number in range(3) for one in in_time_records(number)[:4]]
 WITHOUT = [*UNREAD, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
 READER = "plan.step ← scan"
 
@@ -140,7 +140,7 @@ READER = "plan.step ← scan"
 def test_absence_is_a_row_and_the_exit_code(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    fed = [application(**LIMITED), *names(), *told_in_time(0)]
+    fed = [application(**LIMITED), *names(), *in_time_records(0)]
     assert absent(tmp_path, fed) == {}
     never = [application(**LIMITED), *names(), *WITHOUT]
     assert absent(tmp_path, never) == {
@@ -176,12 +176,12 @@ def test_absence_of_what_the_trace_lost_or_does_not_record_is_undecided(tmp_path
 
 def test_data_whose_publication_is_not_recorded_is_not_absent(tmp_path: Path) -> None:
     used = job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, 4))
-    assert READER not in absent(tmp_path, application(), names(), told_in_time(0)[:4], used)
+    assert READER not in absent(tmp_path, application(), names(), in_time_records(0)[:4], used)
 
 
 def test_a_callback_without_a_release_is_absent(tmp_path: Path) -> None:
-    only = [one for number in range(10) for one in told_in_time(number)[:4]]
+    only = [one for number in range(10) for one in in_time_records(number)[:4]]
     found = absent(tmp_path, application(), DURATION, names(), only)
     assert found["plan.step"] == (10, Outcome.fails)
-    found = absent(tmp_path, application(), names()[::2], told_in_time(0)[:4])
+    found = absent(tmp_path, application(), names()[::2], in_time_records(0)[:4])
     assert found["plan.step"] == (None, Outcome.fails)

@@ -151,19 +151,19 @@ def test_swap_stays_where_its_pages_do_not_fit_into_memory(machine: MadeMachine)
 # what the machine refuses, and what others do
 
 
-def test_what_cannot_be_read_is_told_and_never_written(machine: MadeMachine) -> None:
+def test_what_cannot_be_read_is_reported_and_never_written(machine: MadeMachine) -> None:
     machine.path(RUNTIME).unlink()
     machine.path(RUNTIME).mkdir()  # reading it is an error, as of a file without permission
     found = one(apply(machine), RUNTIME)
     assert found.result == "unread"
-    assert "Is a directory" in (found.told or "")
+    assert "Is a directory" in (found.reason or "")
     assert machine.text(MIGRATION) == "0"
     journal = journals.load(machine)
     assert journal is not None
     assert RUNTIME not in {entry.place.where for entry in journal.entries}
 
 
-def test_a_refused_write_is_told_with_its_error_and_the_rest_goes_on(
+def test_a_refused_write_is_reported_with_its_error_and_the_rest_goes_on(
     machine: MadeMachine,
 ) -> None:
     path = "/proc/irq/9/smp_affinity_list"
@@ -171,8 +171,8 @@ def test_a_refused_write_is_told_with_its_error_and_the_rest_goes_on(
     before = state(machine)
     places = apply(machine)
     assert [place.result for place in places].count("refused") == 3
-    assert "Invalid argument (EINVAL)" in (one(places, path).told or "")
-    assert "in a container" in (one(places, MIGRATION).told or "")
+    assert "Invalid argument (EINVAL)" in (one(places, path).reason or "")
+    assert "in a container" in (one(places, MIGRATION).reason or "")
     assert one(places, "thread 22").result == "changed"
     journal = journals.load(machine)
     assert journal is not None
@@ -182,7 +182,7 @@ def test_a_refused_write_is_told_with_its_error_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EPERM])
-def test_an_interrupt_that_the_kernel_manages_is_told_and_speaks_against_nothing(
+def test_an_interrupt_that_the_kernel_manages_is_reported_and_speaks_against_nothing(
     machine: MadeMachine, number: int
 ) -> None:
     machine.refuses = {"/proc/irq/9/smp_affinity_list": number}
@@ -191,17 +191,17 @@ def test_an_interrupt_that_the_kernel_manages_is_told_and_speaks_against_nothing
     assert {place.result for place in places} == {"kept", "changed"}
 
 
-def test_an_interrupt_that_does_not_go_back_at_once_is_told(
+def test_an_interrupt_that_does_not_go_back_at_once_is_reported(
     machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply(machine)
     monkeypatch.setattr(MadeMachine, "_interrupt", lambda *_: None)  # it does not fire any more
     found = one(revert(machine), "/proc/irq/9/")
-    assert (found.result, "fires on CPU 0" in (found.told or "")) == ("restored", True)
+    assert (found.result, "fires on CPU 0" in (found.reason or "")) == ("restored", True)
     assert machine.text("/proc/irq/9/smp_affinity_list") == "0-3"
 
 
-def test_what_the_kernel_takes_but_does_not_do_is_told(
+def test_what_the_kernel_takes_but_does_not_do_is_reported(
     machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = MadeMachine.write
@@ -212,16 +212,18 @@ def test_what_the_kernel_takes_but_does_not_do_is_told(
 
     monkeypatch.setattr(MadeMachine, "write", deaf)
     found = one(apply(machine), MIGRATION)
-    assert (found.result, found.told) == ("refused", "the kernel set '1' instead")
+    assert (found.result, found.reason) == ("refused", "the kernel set '1' instead")
 
 
-def test_what_somebody_else_changed_meanwhile_is_left_and_told_once(machine: MadeMachine) -> None:
+def test_a_value_that_others_changed_meanwhile_is_left_and_reported_once(
+    machine: MadeMachine,
+) -> None:
     before = state(machine)
     apply(machine)
     machine.put({RUNTIME: "500000\n", MIGRATION: "1\n"})  # another value; the one of before
     places = revert(afresh(machine))
     assert one(places, RUNTIME).result == "left"
-    assert "'500000'" in (one(places, RUNTIME).told or "")
+    assert "'500000'" in (one(places, RUNTIME).reason or "")
     assert one(places, RUNTIME).before == "950000"
     assert one(places, MIGRATION).result == "unchanged"
     assert machine.text(RUNTIME) == "500000"
@@ -257,7 +259,7 @@ def test_a_thread_that_ends_between_plan_and_change_is_not_touched(
 
     machine.step = step  # type: ignore[method-assign]
     found = one(apply(machine), "thread 14")
-    assert (found.result, "ESRCH" in (found.told or "")) == ("refused", True)
+    assert (found.result, "ESRCH" in (found.reason or "")) == ("refused", True)
     assert machine.scheduling(14) == (0, 0)
 
 
@@ -304,7 +306,7 @@ def test_apply_after_a_reboot_takes_its_values_from_the_new_boot(machine: MadeMa
     assert not machine.exists(LIMITS)
 
 
-def test_without_a_boot_to_tell_from_others_nothing_is_changed(machine: MadeMachine) -> None:
+def test_without_a_boot_to_report_from_others_nothing_is_changed(machine: MadeMachine) -> None:
     machine.path("/proc/sys/kernel/random/boot_id").unlink()
     before = state(machine)
     with pytest.raises(Failure, match="the boot of this machine"):
@@ -339,6 +341,6 @@ def test_what_was_left_out_is_not_said_to_be_as_it_should() -> None:
     from takt.cli.tune import nothing_left
 
     assert "all settings have their recommended values" in nothing_left([])
-    told = nothing_left(["swap", "watchdog"])
-    assert "their recommended values" not in told
-    assert "swap, watchdog" in told
+    printed = nothing_left(["swap", "watchdog"])
+    assert "their recommended values" not in printed
+    assert "swap, watchdog" in printed

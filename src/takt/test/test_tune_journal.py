@@ -153,8 +153,8 @@ def test_a_damaged_entry_is_named_and_kept_and_all_others_are_taken_back(
     with pytest.raises(TaktError, match="1 entries of the journal are damaged"):
         apply(machine)
     assert revert_by_the_command(machine, as_json=True) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [one["result"] for one in told["places"]] == ["damaged"]
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["result"] for one in printed["places"]] == ["damaged"]
 
 
 def test_a_place_that_is_there_twice_is_taken_back_to_the_first(machine: Machine) -> None:
@@ -163,7 +163,7 @@ def test_a_place_that_is_there_twice_is_taken_back_to_the_first(machine: Machine
     written["entries"].append(twice | {"before": "0\n"})
     machine.put({JOURNAL: json.dumps(written)})
     (found,) = [one for one in revert(machine) if one.result == "damaged"]
-    assert "duplicate" in (found.told or "")
+    assert "duplicate" in (found.reason or "")
     assert machine.text("/proc/sys/kernel/timer_migration") == "1"
 
 

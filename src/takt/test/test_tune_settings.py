@@ -63,7 +63,7 @@ def test_no_finding_names_a_setting_that_is_as_it_should_be(machine: MadeMachine
     assert tuned_by(findings(after)) is None
 
 
-def test_the_doctor_says_which_of_its_findings_tune_mends(machine: MadeMachine) -> None:
+def test_the_doctor_says_which_of_its_findings_tune_fixes(machine: MadeMachine) -> None:
     machine.put({"/proc/sys/kernel/sched_autogroup_enabled": "0\n"})
     words = tuned_by(findings(machine)) or ""
     assert words.startswith("takt tune changes ")

@@ -176,7 +176,7 @@ def run_of(folder: Path, factors: dict[str, float]) -> Run:
     return run
 
 
-def test_a_setting_that_helps_is_told_from_one_that_harms_and_one_that_does_nothing(
+def test_a_setting_that_helps_is_distinguished_from_one_that_harms_and_one_that_does_nothing(
     tmp_path: Path,
 ) -> None:
     factors = {"none": 1.0, "all": 0.7, "swap": 1.0, "governor": 0.6, "watchdog": 1.5}

@@ -124,8 +124,8 @@ def compiler(package: str) -> list[str]:
     """The command that compiles against the headers of a package."""
     library(package)
     command = [one for one in test_headers.compiler(package) if one != "-fsyntax-only"]
-    told = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
-    if "clang" in told.stdout:
+    reported = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
+    if "clang" in reported.stdout:
         pytest.skip("only GCC lists the classes of a file")
     return [*command, "-O0", "-fPIC"]
 

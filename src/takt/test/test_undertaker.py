@@ -235,7 +235,7 @@ def test_a_run_that_ends_in_order_is_left_alone(tmp_path: Path, how: str) -> Non
     assert tool.run.exists() == (how == "killed")
 
 
-def test_whoever_asks_it_to_end_is_not_heard(tmp_path: Path) -> None:
+def test_requests_to_end_are_ignored(tmp_path: Path) -> None:
     tool = Tool(tmp_path, "killed")
     (pid,) = tool.undertakers
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -50,7 +50,7 @@ def pending(cell: Cell) -> Cell:
     return cell.model_copy(update={"status": Status.pending, "probes": []})
 
 
-def test_why_a_cell_is_not_complete_is_told_apart(tmp_path: Path) -> None:
+def test_why_a_cell_is_not_complete_is_distinguished(tmp_path: Path) -> None:
     whole, nothing, some = (topic(tmp_path, came, came) for came in (5, 0, 3))
     assert (unfinished(whole), reason(whole)) == (None, "")
     assert (unfinished(nothing), reason(nothing)) == (

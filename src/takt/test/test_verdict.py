@@ -164,7 +164,7 @@ def test_too_few_samples_prove_nothing() -> None:
     ), said_of_it
 
 
-def test_where_nothing_can_be_told_the_headline_lists_no_layers() -> None:
+def test_where_nothing_can_be_reported_the_headline_lists_no_layers() -> None:
     few = [cell([20.0] * 500), cell([20.0] * 500, id="o-r0", key="o", kind="timer-cyclic")]
     assert judge(run(*few)).headline == (
         "This run does not show whether this machine meets a 1 kHz loop."

@@ -24,15 +24,15 @@ async def deaf():
             pass
 
 async def run():
-    told = asyncio.Event()
+    signalled = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: loop.call_soon_threadsafe(told.set))
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(signalled.set))
     worker_end.dask_setup(None)
     task = asyncio.create_task(deaf())
     await asyncio.sleep(0)
     print("ready", flush=True)
-    await told.wait()
+    await signalled.wait()
 
 asyncio.run(run())
 """

@@ -313,18 +313,18 @@ def test_a_killed_tool_leaves_nothing_running_and_its_recordings_come_home_later
 
 @pytest.mark.parametrize("address", ["desk", "tcp://127.0.0.1", "tcp://127.0.0.1:9"])
 def test_a_worker_of_no_scheduler_says_what_to_do(takt: Takt, address: str) -> None:
-    told = takt("worker", address, "component")
-    assert told.returncode == 2
-    assert address in told.stderr
-    assert "tls://desk:8786" in told.stderr or "./takt scheduler" in told.stderr
+    printed = takt("worker", address, "component")
+    assert printed.returncode == 2
+    assert address in printed.stderr
+    assert "tls://desk:8786" in printed.stderr or "./takt scheduler" in printed.stderr
 
 
 def test_a_host_without_a_worker_is_refused(takt: Takt, cluster: Cluster) -> None:
-    told = takt(*fake("fine", host="here,robot"), "--scheduler", cluster.address)
-    assert told.returncode == 2
-    assert "no worker of the scheduler offers the host robot" in told.stderr
-    assert "component, controller" in told.stderr
-    assert f"./takt worker {cluster.address} robot" in told.stderr
+    printed = takt(*fake("fine", host="here,robot"), "--scheduler", cluster.address)
+    assert printed.returncode == 2
+    assert "no worker of the scheduler offers the host robot" in printed.stderr
+    assert "component, controller" in printed.stderr
+    assert f"./takt worker {cluster.address} robot" in printed.stderr
 
 
 @pytest.mark.thorough
@@ -333,9 +333,9 @@ def test_a_stack_that_is_not_there_is_refused(takt: Takt, cluster: Cluster, pref
     for worker in cluster.workers.values():
         worker.end()
     cluster.start("component", TAKT_PREFIX=str(folder))
-    told = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
-    assert told.returncode == 2
-    assert "the stack fake is not installed on the host component" in told.stderr
+    printed = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
+    assert printed.returncode == 2
+    assert "the stack fake is not installed on the host component" in printed.stderr
 
 
 @pytest.mark.parametrize("has", ["none", pytest.param("another", marks=pytest.mark.thorough)])
@@ -356,19 +356,19 @@ def test_another_takt_is_refused(
         worker = machine.start("other", command, PYTHONPATH=str(other), **keys)
         try:
             assert until(lambda: "Registered to:" in log.read_text())
-            told = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
+            printed = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
         finally:
             worker.end()
-    assert told.returncode == 2
-    assert "host component: it has" in told.stderr
-    assert ("0.0.1" in told.stderr) == (has == "another")
-    assert "install the same version of Takt there" in told.stderr
+    assert printed.returncode == 2
+    assert "host component: it has" in printed.stderr
+    assert ("0.0.1" in printed.stderr) == (has == "another")
+    assert "install the same version of Takt there" in printed.stderr
 
 
 def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
-    told = takt(*fake("fine", host="here,robot"))
-    assert told.returncode == 2
-    assert "--scheduler tls://HOST:8786" in told.stderr
+    printed = takt(*fake("fine", host="here,robot"))
+    assert printed.returncode == 2
+    assert "--scheduler tls://HOST:8786" in printed.stderr
 
 
 @pytest.mark.parametrize(
@@ -381,9 +381,9 @@ def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
 def test_what_is_of_our_link_or_of_this_machine_is_refused(
     takt: Takt, keys: dict[str, Any], text: str
 ) -> None:
-    told = takt(*fake("fine", **keys))
-    assert told.returncode == 2
-    assert text in told.stderr
+    printed = takt(*fake("fine", **keys))
+    assert printed.returncode == 2
+    assert text in printed.stderr
 
 
 def test_the_digest_is_of_the_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ def test_a_write_that_fails_leaves_the_file_of_before(disk: Callable[[str], Path
     fill(place)
     with pytest.raises(OSError, match="No space left") as caught:
         writing.write_text(file, "x" * 100_000)
-    told = str(writing.failure(caught.value))
-    assert str(file) in told
-    assert f"the disk at {place}" in told
+    printed = str(writing.failure(caught.value))
+    assert str(file) in printed
+    assert f"the disk at {place}" in printed
     assert file.read_text() == "before"
     assert sorted(one.name for one in place.iterdir()) == ["ballast", "document"]
 
@@ -86,8 +86,8 @@ def test_a_full_disk_is_a_failure_that_names_it(
             kept /= "events.parquet"
         kept.write_text("before")
     fill(place, 8192)
-    told = [str(one).replace("DISK", str(place)).replace("TRACE", str(trace)) for one in words]
-    done = takt(*told)
+    printed = [str(one).replace("DISK", str(place)).replace("TRACE", str(trace)) for one in words]
+    done = takt(*printed)
     assert done.returncode == 1, done.stderr
     assert f"no space left on the disk at {place}" in done.stderr
     assert "Traceback" not in done.stderr
@@ -140,7 +140,7 @@ def test_a_report_on_a_full_disk_is_a_failure_that_names_it(
     assert not (place / "run" / "report.html").exists()
 
 
-def test_a_table_that_cannot_be_ended_is_told_once(takt: Takt, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_ended_is_reported_once(takt: Takt, tmp_path: Path) -> None:
     trace, tables = tmp_path / "small.takttrace", tmp_path / "tables"
     assert takt("simulate", DOCKING, "--duration", "1s", "--trace", trace).returncode in {0, 1}
     tables.mkdir()
@@ -222,13 +222,13 @@ def test_what_lacked_shared_memory_is_named_however_much_was_said_after_it(
     said = "\x1b[36m[RTPS_TRANSPORT_SHM Error]\x1b[0m Failed to create segment\n"
     more = "n2: cannot create a node (name 'n2', namespace '')\n" * 60
     runner.stderr.write_text(said + more, encoding="utf-8")
-    with pytest.raises(Failure) as told:
+    with pytest.raises(Failure) as printed:
         _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
-    assert "free space in /dev/shm" in (told.value.fix or "")
+    assert "free space in /dev/shm" in (printed.value.fix or "")
     runner.stderr.write_text(more, encoding="utf-8")
-    with pytest.raises(Failure) as told:
+    with pytest.raises(Failure) as printed:
         _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
-    assert "/dev/shm" not in (told.value.fix or "")
+    assert "/dev/shm" not in (printed.value.fix or "")
 
 
 def test_a_new_execution_takes_the_place_of_the_one_before(

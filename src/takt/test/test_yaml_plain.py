@@ -81,6 +81,6 @@ def test_what_is_not_plain_is_left_to_the_other_reader(text: str) -> None:
         plain(text)
 
 
-def test_a_mistake_is_told_as_before() -> None:
+def test_a_mistake_is_reported_as_before() -> None:
     with pytest.raises(TaktError, match="not valid YAML"):
         yaml_tree.parse("a: [1\n", "file")

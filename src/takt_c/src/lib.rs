@@ -50,11 +50,11 @@ impl Why {
 
     /// Whether it went well; if not, the reason.
     pub fn done(&self, result: Result<(), String>) -> bool {
-        !self.told(result.err().as_deref())
+        !self.explain(result.err().as_deref())
     }
 
-    /// Whether there is a reason, which is told.
-    pub fn told(&self, reason: Option<&str>) -> bool {
+    /// Whether there is a reason, which is written.
+    pub fn explain(&self, reason: Option<&str>) -> bool {
         if let Some(reason) = reason {
             self.say(reason);
         }
@@ -100,12 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_only_where_there_is_one() {
+    fn a_reason_is_written_only_where_there_is_one() {
         let mut memory = [b'#'; 16];
         let why = unsafe { Why::at(memory.as_mut_ptr().cast(), memory.len()) };
-        assert!(why.done(Ok(())) && !why.told(None));
+        assert!(why.done(Ok(())) && !why.explain(None));
         assert_eq!(memory[0], b'#');
-        assert!(!why.done(Err("late".into())) && why.told(Some("late")));
+        assert!(!why.done(Err("late".into())) && why.explain(Some("late")));
         assert_eq!(&memory[..5], b"late\0");
     }
 

@@ -133,7 +133,7 @@ macro_rules! link_functions {
                 why: *mut c_char,
                 why_bytes: usize,
             ) -> bool {
-                Why::at(why, why_bytes).told((*link).problem())
+                Why::at(why, why_bytes).explain((*link).problem())
             }
         };
     };

@@ -212,7 +212,7 @@ void bind_types(nb::module_& module) {
       .value("boost", EventType::boost);
   module.attr("NO_TASK") = no_task;  // no topic and no core, too
   module.attr("NO_DEADLINE") = no_deadline;
-  module.attr("NOT_TOLD") = not_told;
+  module.attr("NOT_RECORDED") = not_recorded;
 }
 
 }  // namespace
@@ -236,9 +236,10 @@ void bind(nb::module_& module) {
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("events", [](const TraceFile& file) { return file.about().count; })
       .def_prop_ro("unknown", [](const TraceFile& file) { return file.about().unknown; });
-  nb::class_<Step>(module, "Step",
-                   "A stretch of a trace. Each table is a dict of columns; times in ns, NOT_TOLD\n"
-                   "where the trace does not tell. Meanings: takt/trace/timeline.hpp, flows.hpp.")
+  nb::class_<Step>(
+      module, "Step",
+      "A stretch of a trace. Each table is a dict of columns; times in ns, NOT_RECORDED\n"
+      "where the trace does not tell. Meanings: takt/trace/timeline.hpp, flows.hpp.")
       .def_ro("events", &Step::events, "By time.")
       .def_ro("jobs", &Step::jobs, "Those of which no further event will come.")
       .def_ro("unfinished", &Step::unfinished, "Those that are in no step yet.")

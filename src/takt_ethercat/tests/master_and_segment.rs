@@ -97,7 +97,7 @@ fn any_number_of_slaves_does() {
 }
 
 #[test]
-fn no_slave_and_another_number_of_slaves_are_told() {
+fn no_slave_and_another_number_of_slaves_are_reported() {
     with_room(|| {
         let empty = bring_up(&mut looped(0, Fault::None, 0), None)
             .err()

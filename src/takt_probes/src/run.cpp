@@ -144,7 +144,7 @@ class Measurement {
       Middleware middleware{options_};
       const auto link = stack_.open(options_, options_.role, stop_);
       result.outcome = run_role(options_.role, bench, *link, middleware);
-      tell(result, middleware);
+      describe(result, middleware);
       finish();
     }
   }
@@ -152,7 +152,7 @@ class Measurement {
   std::uint64_t dropped() const { return samples_ ? samples_->dropped() : 0; }
 
  private:
-  static void tell(Result& result, const Middleware& middleware) {
+  static void describe(Result& result, const Middleware& middleware) {
     if (result.outcome.finished) {  // otherwise it may have been stopped before they had met
       result.dds_threads = middleware.threads.found(result.outcome.obtained.threads);
       add_notes(result.notes, middleware.threads.shortfalls(result.dds_threads));
@@ -199,7 +199,7 @@ class Measurement {
     }
     thread.join();
     result.outcome = merge(outcome_here, outcome_there);
-    tell(result, middleware);
+    describe(result, middleware);
     finish();
   }
 

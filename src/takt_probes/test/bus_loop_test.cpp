@@ -112,7 +112,7 @@ TEST(BusLoop, records_every_cycle_with_its_intended_time) {
   EXPECT_EQ(outcome.bus->foreign_frames, 7U);
 }
 
-TEST(BusLoop, tells_the_counter_of_every_cycle) {
+TEST(BusLoop, reports_the_counter_of_every_cycle) {
   os::StopFlag stop;
   ScriptedBus bus{
       {Step::right, Step::short_of_one, Step::short_of_one, Step::lost, Step::of_two, Step::right}};

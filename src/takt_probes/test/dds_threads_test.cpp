@@ -35,7 +35,7 @@ const DdsThread& named(const std::vector<DdsThread>& all, std::string_view name)
   return *std::ranges::find(all, name, [](const DdsThread& one) { return one.status.name; });
 }
 
-TEST(DdsThreads, those_that_carry_messages_are_told_from_those_that_keep_house) {
+TEST(DdsThreads, threads_for_messages_are_distinguished_from_housekeeping) {
   for (const auto* name :
        {"dds.udp.7410", "dds.shm.7411", "recv", "recvUC", "dq.user", "RustDDS Partici"}) {
     EXPECT_TRUE(carries_messages(name)) << name;
@@ -46,7 +46,8 @@ TEST(DdsThreads, those_that_carry_messages_are_told_from_those_that_keep_house) 
   }
 }
 
-TEST(DdsThreads, only_threads_of_the_middleware_get_a_priority_and_one_that_comes_later_is_told) {
+TEST(DdsThreads,
+     only_threads_of_the_middleware_get_a_priority_and_one_that_comes_later_is_reported) {
   const Options options = asking(10, 15);
   const Other before{"dds.udp.1"};
   DdsThreads threads{options};
@@ -75,7 +76,7 @@ TEST(DdsThreads, only_threads_of_the_middleware_get_a_priority_and_one_that_come
   }
 }
 
-TEST(DdsThreads, a_middleware_without_threads_is_told) {
+TEST(DdsThreads, a_middleware_without_threads_is_reported) {
   const Options options = asking(10, 10);
   DdsThreads threads{options};
   threads.enforce();

@@ -56,7 +56,7 @@ TEST(Documents, keep_64_bit_numbers_exact) {
   EXPECT_EQ(document["started_ns"].get<std::int64_t>(), std::numeric_limits<std::int64_t>::min());
 }
 
-TEST(Documents, tell_the_counters_of_a_bus_where_there_is_one) {
+TEST(Documents, report_the_counters_of_a_bus_where_there_is_one) {
   Result result;
   EXPECT_FALSE(Json::parse(to_json({}, result)).contains("bus"));
   result.outcome.bus = BusReport{.slaves = 16,
@@ -72,7 +72,7 @@ TEST(Documents, tell_the_counters_of_a_bus_where_there_is_one) {
     "changes_left_out": 1, "foreign_frames": 3})"));
 }
 
-TEST(Documents, tell_whether_memory_was_handed_over_where_that_was_compared) {
+TEST(Documents, report_whether_memory_was_handed_over_where_that_was_compared) {
   Result result;
   EXPECT_FALSE(Json::parse(to_json({}, result)).contains("addresses"));
   result.outcome.addresses = AddressCheck{.compared = 9, .same = 7};

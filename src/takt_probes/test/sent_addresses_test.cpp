@@ -6,7 +6,7 @@
 namespace takt::probe {
 namespace {
 
-TEST(SentAddresses, tell_a_message_that_was_handed_over_from_a_copy) {
+TEST(SentAddresses, report_a_message_that_was_handed_over_from_a_copy) {
   SentAddresses addresses;
   const int one = 0;
   const int other = 0;

@@ -87,7 +87,7 @@ def test_fewer_samples_than_asked_for_are_no_complete_measurement(
     assert running.recorded().count == 3
 
 
-def test_no_room_for_the_samples_is_told_before_the_measurement(probes: Probes) -> None:
+def test_no_room_for_the_samples_is_reported_before_the_measurement(probes: Probes) -> None:
     running = probes.start("cyclictest", "wakeup", "--count", 10**15)
     assert running.end() == 1
     assert "no room" in running.document()["error"]["what"]

@@ -215,10 +215,10 @@ def test_threads_of_a_dds_that_did_not_get_their_priority_are_named(probes: Prob
         assert one.end() == 0, one.stderr
         document = one.document()
         notes = {note["what"]: note for note in document["notes"]}
-        told = notes["DDS threads at fifo 10-15"]
-        assert "EPERM" in told["why"] or "not permitted" in told["why"]
-        assert "tev other 0 instead of 10" in told["why"]
-        assert "recv other 0 instead of 15" in told["why"]
+        reported = notes["DDS threads at fifo 10-15"]
+        assert "EPERM" in reported["why"] or "not permitted" in reported["why"]
+        assert "tev other 0 instead of 10" in reported["why"]
+        assert "recv other 0 instead of 15" in reported["why"]
         assert "tev other 0" in document["obtained"]["dds_priority"]
 
 

@@ -67,7 +67,7 @@ TEST(TrafficClass, ipv6_has_the_same) {
   EXPECT_EQ(datagrams.get(IPPROTO_IPV6, IPV6_TCLASS) >> 2, expedited);
 }
 
-TEST(TrafficClass, a_socket_that_comes_later_is_told) {
+TEST(TrafficClass, a_socket_that_comes_later_is_reported) {
   const Options options = asking();
   const Socket before{AF_INET, SOCK_DGRAM};
   TrafficClass traffic{options};

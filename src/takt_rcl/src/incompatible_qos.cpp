@@ -46,8 +46,8 @@ void IncompatibleQos::listen(bool has_event) noexcept {
   const auto found = [](const void* self, std::size_t) noexcept {
     static_cast<const IncompatibleQos*>(self)->warn();
   };
-  told_ = has_event && rcl_event_set_callback(&event_, found, this) == RCL_RET_OK;
-  if (!told_) {
+  notified_ = has_event && rcl_event_set_callback(&event_, found, this) == RCL_RET_OK;
+  if (!notified_) {
     rcl_reset_error();
   }
 }
@@ -58,7 +58,7 @@ void IncompatibleQos::warn() const noexcept {
 }
 
 IncompatibleQos::~IncompatibleQos() {
-  if (told_) {
+  if (notified_) {
     log_failure(rcl_event_set_callback(&event_, nullptr, nullptr), "cannot clear a callback");
   }
   log_failure(rcl_event_fini(&event_), "cannot close an event");

@@ -30,7 +30,7 @@ class IncompatibleQos {
 
   std::string warning_;
   rcl_event_t event_;
-  bool told_{false};
+  bool notified_{false};
 };
 
 }  // namespace takt::detail

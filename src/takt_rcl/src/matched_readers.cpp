@@ -14,22 +14,22 @@ MatchedReaders::MatchedReaders(const rcl_publisher_t& publisher) noexcept
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): C hands back what it was given
     static_cast<MatchedReaders*>(const_cast<void*>(self))->changes_.fetch_add(1);
   };
-  told_ = rcl_publisher_event_init(&event_, &publisher_, RCL_PUBLISHER_MATCHED) == RCL_RET_OK &&
-          rcl_event_set_callback(&event_, changed, this) == RCL_RET_OK;
-  if (!told_) {
+  notified_ = rcl_publisher_event_init(&event_, &publisher_, RCL_PUBLISHER_MATCHED) == RCL_RET_OK &&
+              rcl_event_set_callback(&event_, changed, this) == RCL_RET_OK;
+  if (!notified_) {
     rcl_reset_error();  // a middleware without this event
   }
 }
 
 MatchedReaders::~MatchedReaders() {
-  if (told_) {
+  if (notified_) {
     log_failure(rcl_event_set_callback(&event_, nullptr, nullptr), "cannot clear a callback");
   }
   log_failure(rcl_event_fini(&event_), "cannot close an event");
 }
 
 std::optional<std::size_t> MatchedReaders::count() noexcept {
-  if (!told_) {
+  if (!notified_) {
     return ask();
   }
   const std::uint32_t changes = changes_.load();

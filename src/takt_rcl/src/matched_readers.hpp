@@ -43,7 +43,7 @@ class MatchedReaders {
 
   const rcl_publisher_t& publisher_;
   rcl_event_t event_;
-  bool told_{false};  // of changes; else it is asked each time
+  bool notified_{false};  // of changes; else it is asked each time
   std::atomic<std::uint32_t> changes_{1};
   std::atomic<Known> known_{Known{.changes = 0, .count = 0}};
   static_assert(std::atomic<Known>::is_always_lock_free);

@@ -97,7 +97,7 @@ class Deliveries : public testing::Test {
       })};
 };
 
-TEST_F(Deliveries, tell_when_the_message_was_sampled_that_they_delivered) {
+TEST_F(Deliveries, report_when_the_message_was_sampled_that_they_delivered) {
   publish(0, 4);
   go_on_.release(5);
   EXPECT_FALSE(in_->deliver_newest().count == 0);

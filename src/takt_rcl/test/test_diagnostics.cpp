@@ -42,7 +42,7 @@ TEST_F(Diagnostics, NeedAPeriodAboveZero) {
   EXPECT_THROW((takt::Diagnostics{node_, executor_, {.period = 0s}}), std::invalid_argument);
 }
 
-TEST_F(Diagnostics, TellNothingOfTasksThatWereRemoved) {
+TEST_F(Diagnostics, ReportNothingOfTasksThatWereRemoved) {
   executor_.add(node_.create_timer(2ms, [] {}), {.name = "goes", .priority = 20});
   executor_.add(node_.create_timer(2ms, [] {}), {.name = "stays", .priority = 20});
   const auto in = node_.create_subscription<DiagnosticArray>("/diagnostics", takt::QoS{100});
@@ -63,7 +63,7 @@ TEST_F(Diagnostics, TellNothingOfTasksThatWereRemoved) {
   EXPECT_EQ(names, (std::set<std::string>{"/watched: stays", "/watched: comes"}));
 }
 
-TEST_F(Diagnostics, TellOnceMoreAtTheEndWhatTheExecutorCounted) {
+TEST_F(Diagnostics, ReportOnceMoreAtTheEndWhatTheExecutorCounted) {
   const auto late = [](const takt::Job& job) {
     while (takt::os::now() <= job.deadline) {
     }
@@ -97,10 +97,10 @@ TEST_F(Diagnostics, TellOnceMoreAtTheEndWhatTheExecutorCounted) {
       << message;
   for (const char* task : {"fine", "late"}) {
     const takt::TaskStatistics counted = executor_.statistics(task);
-    Values told = values_of(report.status[task == std::string{"fine"} ? 1 : 2]);
-    EXPECT_EQ(told["completed"], std::to_string(counted.completed));
-    EXPECT_EQ(told["releases"], std::to_string(counted.releases));
-    EXPECT_EQ(told["deadline_misses"], std::to_string(counted.deadline_misses));
+    Values reported = values_of(report.status[task == std::string{"fine"} ? 1 : 2]);
+    EXPECT_EQ(reported["completed"], std::to_string(counted.completed));
+    EXPECT_EQ(reported["releases"], std::to_string(counted.releases));
+    EXPECT_EQ(reported["deadline_misses"], std::to_string(counted.deadline_misses));
     EXPECT_EQ(report.status[1].hardware_id, "takt");
   }
   EXPECT_EQ(executor_.statistics("late").deadline_misses, executor_.statistics("late").completed);

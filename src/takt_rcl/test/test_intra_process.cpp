@@ -144,7 +144,7 @@ TEST(IntraProcess, the_depth_bounds_what_waits_and_the_oldest_are_dropped_and_co
   EXPECT_EQ(got, (std::vector<std::uint64_t>{7, 8, 9}));
 }
 
-TEST(IntraProcess, tells_that_and_when_and_counts_each_publishers_messages) {
+TEST(IntraProcess, reports_that_and_when_and_counts_each_publishers_messages) {
   Local local{"info"};
   std::vector<MessageInfo> infos;
   const auto in =

@@ -19,7 +19,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(Node, tells_its_names) {
+TEST(Node, reports_its_names) {
   const Node node{Context{}, "radar", "/robot"};
   EXPECT_EQ(node.get_name(), "radar");
   EXPECT_EQ(node.get_namespace(), "/robot");

@@ -17,33 +17,33 @@ namespace {
 using Sample = takt_interfaces::msg::Sample;
 
 // A publisher pushes to all readers first and tells them afterwards.
-TEST(Notice, announces_what_was_pushed_and_not_told_yet_only_once) {
+TEST(Notice, announces_what_was_pushed_and_not_reported_yet_only_once) {
   detail::LocalQueue<Sample> queue{10, true, false};
-  std::size_t told = 0;
+  std::size_t notified = 0;
   const auto push = [&] { queue.push({.shared = std::make_shared<const Sample>()}); };
   push();
   queue.notice.call(1);
   push();
-  queue.notice.set([&](std::size_t count) { told += count; });
-  EXPECT_EQ(told, 1U);
+  queue.notice.set([&](std::size_t count) { notified += count; });
+  EXPECT_EQ(notified, 1U);
   queue.notice.call(1);
-  EXPECT_EQ(told, 2U);
+  EXPECT_EQ(notified, 2U);
 }
 
 // A reader may find a message that nobody was told of yet.
-TEST(Notice, does_not_announce_what_was_taken_before_it_was_told) {
+TEST(Notice, does_not_announce_messages_taken_before_the_notification) {
   detail::LocalQueue<Sample> queue{10, true, false};
   detail::Parcel<Sample> parcel;
   queue.push({.shared = std::make_shared<const Sample>()});
   ASSERT_TRUE(queue.pop(parcel));
   queue.notice.call(1);
-  std::size_t told = 0;
-  queue.notice.set([&](std::size_t count) { told += count; });
-  EXPECT_EQ(told, 0U);
+  std::size_t notified = 0;
+  queue.notice.set([&](std::size_t count) { notified += count; });
+  EXPECT_EQ(notified, 0U);
 }
 
-struct Told {
-  explicit Told(
+struct Notified {
+  explicit Notified(
       std::shared_ptr<detail::Notice::Turn> turn = std::make_shared<detail::Notice::Turn>())
       : notice{10, std::move(turn)} {}
 
@@ -52,46 +52,46 @@ struct Told {
   std::atomic<std::size_t> second{0};
 };
 
-TEST(Notice, whoever_is_told_may_have_another_one_told_from_then_on) {
-  const auto told = std::make_shared<Told>();
-  told->notice.set([told](std::size_t count) {
-    told->notice.set([&told = *told](std::size_t left) { told.second += left; });
-    told->first += count;  // this one is there until it returns
+TEST(Notice, a_listener_may_set_its_successor) {
+  const auto notified = std::make_shared<Notified>();
+  notified->notice.set([notified](std::size_t count) {
+    notified->notice.set([&notified = *notified](std::size_t left) { notified.second += left; });
+    notified->first += count;  // this one is there until it returns
   });
-  ASSERT_TRUE(returns([told] { told->notice.call(2); }));
-  EXPECT_EQ(told->first, 2U);
-  EXPECT_EQ(told->second, 2U);  // nobody has taken them
-  told->notice.call(1);
-  EXPECT_EQ(told->first, 2U);
-  EXPECT_EQ(told->second, 3U);
+  ASSERT_TRUE(returns([notified] { notified->notice.call(2); }));
+  EXPECT_EQ(notified->first, 2U);
+  EXPECT_EQ(notified->second, 2U);  // nobody has taken them
+  notified->notice.call(1);
+  EXPECT_EQ(notified->first, 2U);
+  EXPECT_EQ(notified->second, 3U);
 }
 
-TEST(Notice, whoever_is_told_at_once_may_have_nobody_told_any_more) {
-  const auto told = std::make_shared<Told>();
-  told->notice.call(3);
-  ASSERT_TRUE(returns([told] {
-    told->notice.set([&told = *told](std::size_t count) {
-      told.notice.set(nullptr);
-      told.first += count;
+TEST(Notice, a_listener_that_is_called_at_once_may_remove_itself) {
+  const auto notified = std::make_shared<Notified>();
+  notified->notice.call(3);
+  ASSERT_TRUE(returns([notified] {
+    notified->notice.set([&notified = *notified](std::size_t count) {
+      notified.notice.set(nullptr);
+      notified.first += count;
     });
   }));
-  told->notice.call(1);
-  EXPECT_EQ(told->first, 3U);
+  notified->notice.call(1);
+  EXPECT_EQ(notified->first, 3U);
 }
 
-TEST(Notice, whoever_is_told_may_cause_what_it_is_told_of_next) {
-  const auto told = std::make_shared<Told>();
-  told->notice.set([&told = *told](std::size_t count) {
-    if (told.first.fetch_add(count) == 0) {
-      told.notice.call(1);
+TEST(Notice, a_listener_may_cause_its_next_notification) {
+  const auto notified = std::make_shared<Notified>();
+  notified->notice.set([&notified = *notified](std::size_t count) {
+    if (notified.first.fetch_add(count) == 0) {
+      notified.notice.call(1);
     }
   });
-  ASSERT_TRUE(returns([told] { told->notice.call(1); }));
-  EXPECT_EQ(told->first, 2U);
+  ASSERT_TRUE(returns([notified] { notified->notice.call(1); }));
+  EXPECT_EQ(notified->first, 2U);
 }
 
 // As a subscription's: of messages that come by pointer, and of those from elsewhere.
-void listen_by_turns(Told& one, Told& other) {
+void listen_by_turns(Notified& one, Notified& other) {
   one.notice.set([&one, &other](std::size_t count) {
     one.first += count;
     one.notice.gone(count);
@@ -99,16 +99,17 @@ void listen_by_turns(Told& one, Told& other) {
   });
 }
 
-TEST(Notice, two_that_take_turns_may_be_told_at_once_and_either_may_set_what_both_tell) {
+TEST(Notice, two_that_take_turns_may_be_notified_at_once_and_either_may_set_both_listeners) {
   const auto turn = std::make_shared<detail::Notice::Turn>();
-  const auto here = std::make_shared<Told>(turn);
-  const auto elsewhere = std::make_shared<Told>(turn);
+  const auto here = std::make_shared<Notified>(turn);
+  const auto elsewhere = std::make_shared<Notified>(turn);
   constexpr std::size_t rounds = 10'000;
   listen_by_turns(*here, *elsewhere);
-  const auto call = [](const std::shared_ptr<Told>& told, const std::shared_ptr<Told>& keeps) {
-    return [told, keeps] {
+  const auto call = [](const std::shared_ptr<Notified>& notified,
+                       const std::shared_ptr<Notified>& keeps) {
+    return [notified, keeps] {
       for (std::size_t i = 0; i < rounds; ++i) {
-        told->notice.call(1);
+        notified->notice.call(1);
       }
     };
   };

@@ -94,7 +94,7 @@ class Log {
   static inline std::string text_;
 };
 
-TEST(QoS, two_ends_that_do_not_go_together_are_told_on_both_sides) {
+TEST(QoS, two_ends_that_do_not_go_together_are_reported_on_both_sides) {
   using Sample = takt_interfaces::msg::Sample;
   const Context context;
   const Node node{context, "guard"};

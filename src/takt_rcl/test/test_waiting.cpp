@@ -123,7 +123,7 @@ TEST_P(WaitingMessages, release_a_task_whose_subscription_was_only_read_before) 
   executor.stop();
 }
 
-TEST_P(WaitingMessages, are_told_to_the_next_listener_until_they_are_taken) {
+TEST_P(WaitingMessages, are_reported_to_the_next_listener_until_they_are_taken) {
   connect();
   std::atomic<std::size_t> first{0};
   in_->set_on_new_message_callback([&](std::size_t count) noexcept { first += count; });
@@ -141,17 +141,17 @@ TEST_P(WaitingMessages, are_told_to_the_next_listener_until_they_are_taken) {
   EXPECT_EQ(first, 5U);
 }
 
-TEST_P(WaitingMessages, that_made_room_for_newer_ones_are_told_no_more) {
+TEST_P(WaitingMessages, that_made_room_for_newer_ones_are_reported_no_more) {
   connect(QoS{2});
   in_->set_on_new_message_callback([](std::size_t) noexcept {});
   publish(0, 9);
-  std::atomic<std::size_t> told{0};
-  in_->set_on_new_message_callback([&](std::size_t count) noexcept { told += count; });
-  EXPECT_EQ(told, 2U);
+  std::atomic<std::size_t> reported{0};
+  in_->set_on_new_message_callback([&](std::size_t count) noexcept { reported += count; });
+  EXPECT_EQ(reported, 2U);
 }
 
 // From inside, and it comes to its end.
-TEST_P(WaitingMessages, whoever_is_told_may_set_another_callback_and_clear_it) {
+TEST_P(WaitingMessages, a_callback_may_set_another_callback_and_clear_it) {
   connect();
   const auto first = std::make_shared<std::atomic<std::size_t>>(0);
   const auto second = std::make_shared<std::atomic<std::size_t>>(0);

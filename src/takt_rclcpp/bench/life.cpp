@@ -24,7 +24,7 @@ constexpr nanoseconds patience = 10s;
 // When it was first called; waiting for that is a sleep, as polling would take the core.
 class FirstCall {
  public:
-  void told() {
+  void reported() {
     if (!called_.exchange(true)) moment_.set_value(os::now());
   }
   os::TimePoint wait(const char* what) {
@@ -60,7 +60,7 @@ std::vector<double> add_nodes(rclcpp::Executor& executor) {
     settle();
     FirstCall first;
     const auto begin = os::now();
-    const auto timer = node->create_wall_timer(1ms, [&] { first.told(); });
+    const auto timer = node->create_wall_timer(1ms, [&] { first.reported(); });
     executor.add_node(node);
     taken.push_back(ms(first.wait("a node that was added") - begin));
     timer->cancel();
@@ -82,7 +82,7 @@ std::pair<std::vector<double>, double> churn(rclcpp::Node& node) {
     FirstCall first;
     const auto begin = os::now();
     auto subscription = node.create_subscription<Message>(
-        "kept", qos, [&](const Message& /*message*/) { first.told(); });
+        "kept", qos, [&](const Message& /*message*/) { first.reported(); });
     first.wait("a subscription that was created");
     subscription.reset();
     taken.push_back(ms(os::now() - begin));
@@ -100,7 +100,7 @@ Json life(const Settings& settings) {
     nodes.push_back(std::make_shared<rclcpp::Node>("node" + std::to_string(i)));
   }
   FirstCall started;
-  const auto timer = nodes.back()->create_wall_timer(1ms, [&] { started.told(); });
+  const auto timer = nodes.back()->create_wall_timer(1ms, [&] { started.reported(); });
   const auto executor = make_executor(settings);
   for (const auto& node : nodes) executor->add_node(node);
   settle();

@@ -102,7 +102,7 @@ class Spinning final : public Takeover {
       std::rethrow_exception(error);
     }
     if (fault) {
-      tell_of_kept(how.executor, *fault);
+      report_kept(how.executor, *fault);
       stock();
     }
   }
@@ -267,7 +267,7 @@ class Spinning final : public Takeover {
     if (!for_good || fault) {
       hands.take_back(executor);
     }
-    other->timed.tell_of_unmatched();
+    other->timed.report_unmatched();
     if (error) {
       std::rethrow_exception(error);
     }
@@ -284,7 +284,7 @@ class Spinning final : public Takeover {
       if (auto other = make(executor, hands, cbg->get_number_of_threads(), fault)) {
         hands.keep(std::move(other));
       } else {
-        tell_of_kept("EventsCBGExecutor", *fault);
+        report_kept("EventsCBGExecutor", *fault);
       }
     }
 #else
@@ -293,7 +293,7 @@ class Spinning final : public Takeover {
 #endif
   }
 
-  static void tell_of_kept(const std::string& name, const std::string& why) {
+  static void report_kept(const std::string& name, const std::string& why) {
     say(name + " stays as it is: " + why);
     report("kept", {name, why});
   }

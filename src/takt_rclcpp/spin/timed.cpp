@@ -25,7 +25,7 @@ std::string Timed::in_words() const {
   return std::string{policy.name()} + ", " + cores() + (alone ? ", one callback at a time" : "");
 }
 
-void Timed::tell_of_unmatched() const {
+void Timed::report_unmatched() const {
   if (!file.rule) {
     return;
   }

@@ -24,7 +24,7 @@ struct Timed {
   /// "core 1", "cores 0 1".
   [[nodiscard]] std::string cores() const;
   /// Entries of the file that matched none of its callbacks go to the report.
-  void tell_of_unmatched() const;
+  void report_unmatched() const;
 };
 
 /// @param threads of the stock executor.

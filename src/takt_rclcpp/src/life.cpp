@@ -147,9 +147,9 @@ void SchedulingExecutor::Life::begin() {
   auto made =
       tasks ? nullptr : std::make_unique<Tasks>(options, rule, needs(strategies), bell, mutex);
   static_cast<void>(bell->take_error());  // of a spin() that something else has left
-  told.clear();
+  reported.clear();
   publications.forget();
-  tell_of_memory();
+  report_memory();
   begun_at_ = os::now();
   nodes_at_begin_ = nodes.arrived().count;
   const std::lock_guard written{mutex};
@@ -161,7 +161,7 @@ void SchedulingExecutor::Life::begin() {
 }
 
 void SchedulingExecutor::Life::entities_changed() {
-  tell_of_reentrant();
+  report_reentrant();
   if (spins.load()) {
     bell->ring();
   }
@@ -182,7 +182,7 @@ void SchedulingExecutor::Life::entities_left(const Groups& groups) {
 }
 
 void SchedulingExecutor::Life::follow(const Groups& groups) {
-  tell_of_reentrant();
+  report_reentrant();
   const std::lock_guard lock{changing};
   const std::vector<Entity> entities = nodes.collect(groups());
   // Once others run, a node that comes may not end them.
@@ -192,7 +192,7 @@ void SchedulingExecutor::Life::follow(const Groups& groups) {
     const LowestPriority no_hurry;
     tasks->follow(entities, Tasks::Which::all, fault, core);
   }
-  tell_of_remarks();
+  report_remarks();
   const std::lock_guard written{mutex};
   strategies.look([this](const std::string& callback) { return core.find(callback).has_value(); });
   ++looks_;
@@ -253,7 +253,7 @@ void SchedulingExecutor::Life::end() noexcept {
   }
   const std::lock_guard lock{changing};
   if (nodes_have_come()) {
-    tell_of_unmatched();
+    report_unmatched();
   }
 }
 

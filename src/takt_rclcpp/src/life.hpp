@@ -81,17 +81,17 @@ class SchedulingExecutor::Life {
   mutable executor::PriorityMutex mutex;
   Strategies strategies;
   std::unique_ptr<Tasks> tasks;
-  std::set<std::string> told;
-  std::set<std::string> told_of_timing;
+  std::set<std::string> reported;
+  std::set<std::string> reported_timing;
 
  private:
   [[nodiscard]] Tasks::Needs needs(const Strategies& of) const;
   void forget_tasks();
-  void tell_of_memory();
-  void tell_of_reentrant();
-  void tell_of_remarks();
-  void tell_of_hold_up();
-  void tell_of_unmatched();
+  void report_memory();
+  void report_reentrant();
+  void report_remarks();
+  void report_hold_up();
+  void report_unmatched();
   // Whether nodes of which the timing file may speak are there.
   [[nodiscard]] bool nodes_have_come() const;
 

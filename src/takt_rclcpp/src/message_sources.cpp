@@ -74,7 +74,7 @@ class OfRcl final : public Arriving {
         [](const void* data, std::size_t count) {
           // NOLINTNEXTLINE(*-reinterpret-cast): see Door
           doors().enter(reinterpret_cast<Doors<const Listener>::Key>(data),
-                        [count](const Listener& listener) { listener.tell(count, 0); });
+                        [count](const Listener& listener) { listener.notify(count, 0); });
         },
         door_->key());
   }
@@ -128,7 +128,7 @@ class Waitable final : public Arriving {
   void listen_again() override {
     if (const auto entity = entity_.lock()) {
       entity->set_on_ready_callback(
-          [listener = listener_](std::size_t count, int part) { listener.tell(count, part); });
+          [listener = listener_](std::size_t count, int part) { listener.notify(count, part); });
     }
   }
   void silence() override {

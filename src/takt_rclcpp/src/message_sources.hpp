@@ -24,7 +24,7 @@ struct Listener {
   std::shared_ptr<Arrivals> arrivals;
   std::int64_t first = 0;  // what the entity has for the first of its parts
 
-  void tell(std::size_t count, std::int64_t part) const { arrivals->arrive(count, first + part); }
+  void notify(std::size_t count, std::int64_t part) const { arrivals->arrive(count, first + part); }
 };
 
 // How an entity is listened to, and what it does when something is there; one for each kind of

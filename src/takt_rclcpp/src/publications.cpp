@@ -19,7 +19,7 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a thread is doing
 thread_local Publications* records_in = nullptr;
 // Told as a pointer inside the process; the same message may follow through the middleware.
-thread_local const void* told_inside = nullptr;
+thread_local const void* published_inside = nullptr;
 // What it publishes; the middleware's stamp is told next.
 thread_local std::optional<Publications::Numbered> published;
 thread_local std::optional<std::int64_t> taken;
@@ -111,7 +111,7 @@ std::optional<std::int64_t> stamp_taken() noexcept {
 
 RecordsPublications::RecordsPublications(Publications* where) noexcept
     : outer_{std::exchange(records_in, where)} {
-  told_inside = nullptr;
+  published_inside = nullptr;
   published.reset();
   handed_over.reset();
 }
@@ -128,7 +128,7 @@ extern "C" {
 __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* publisher,
                                                                   const void* message) {
   using namespace takt_rclcpp;
-  if (std::exchange(told_inside, nullptr) != publisher) {
+  if (std::exchange(published_inside, nullptr) != publisher) {
     record(publisher);
   }
   static const auto onward = next<const void*, const void*>("ros_trace_rcl_publish");
@@ -141,7 +141,7 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const
                                                                            const void* message) {
   using namespace takt_rclcpp;
   record(publisher);
-  told_inside = publisher;
+  published_inside = publisher;
   if (Pointers::followed()) {
     handed_over = Pointers::next_stamp();
     executor::publish_message(*handed_over);

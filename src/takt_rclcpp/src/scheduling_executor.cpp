@@ -80,7 +80,7 @@ void SchedulingExecutor::spin() {
       follow();
     }
     while (goes_on() && !life.bell->failed()) {
-      life.bell->wait_until(os::add_sat(os::now(), life.options.tell_waiting_after));
+      life.bell->wait_until(os::add_sat(os::now(), life.options.report_waiting_after));
       follow();
       life.look_around();
     }

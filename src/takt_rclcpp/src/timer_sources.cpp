@@ -158,7 +158,7 @@ std::optional<os::TimePoint> SteadyTimerSource::expected(rclcpp::TimerBase& time
 }
 
 // Unless its task is being taken out: then the node has its own period again.
-void SteadyTimerSource::tell_period(rclcpp::TimerBase& timer, nanoseconds period) {
+void SteadyTimerSource::announce_period(rclcpp::TimerBase& timer, nanoseconds period) {
   const std::lock_guard lock{mutex_};
   if (is_armed_) {
     exchange_period(timer, period);
@@ -186,9 +186,9 @@ std::shared_ptr<void> SteadyTimerSource::call(rclcpp::TimerBase& timer, const sc
   }
   const os::TimePoint next = os::add_sat(job.release, job.period);
   const nanoseconds missing = os::sub_sat(next, *believed);
-  tell_period(timer, std::max<nanoseconds>(missing, shortest));
+  announce_period(timer, std::max<nanoseconds>(missing, shortest));
   std::shared_ptr<void> called = timer.call();
-  tell_period(timer, job.period);
+  announce_period(timer, job.period);
   // A call that is later than the next release moves on by as many of these steps as it takes.
   out_of_step_ = missing < shortest || next <= os::now();
   return called;

@@ -54,7 +54,7 @@ class SteadyTimerSource final : public Source {
   void follow(rclcpp::TimerBase& timer) noexcept;
   [[nodiscard]] std::optional<os::TimePoint> expected(rclcpp::TimerBase& timer) const;
   [[nodiscard]] std::shared_ptr<void> call(rclcpp::TimerBase& timer, const sched::Job& job);
-  void tell_period(rclcpp::TimerBase& timer, nanoseconds period);
+  void announce_period(rclcpp::TimerBase& timer, nanoseconds period);
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   const rcl_timer_t* const handle_;  // as long as that is there

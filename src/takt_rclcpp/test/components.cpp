@@ -40,7 +40,7 @@ class Plain : public rclcpp::Node {
  public:
   explicit Plain(const rclcpp::NodeOptions& options) : Node{"plain", options} {
     timer_ = create_wall_timer(100ms, [this] {
-      if (!std::exchange(has_told_, true)) {
+      if (!std::exchange(has_reported_, true)) {
         std::printf("%s runs\n", get_name());
         std::fflush(stdout);
       }
@@ -48,7 +48,7 @@ class Plain : public rclcpp::Node {
   }
 
  private:
-  bool has_told_ = false;
+  bool has_reported_ = false;
   rclcpp::TimerBase::SharedPtr timer_;
 };
 

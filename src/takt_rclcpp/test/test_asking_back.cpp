@@ -112,7 +112,7 @@ TEST_F(AskingBack, aWaitableMay) {
   EXPECT_TRUE(eventually([&] { return waitable->executed > executed; }));
 }
 
-TEST_F(AskingBack, aWaitableThatIsAskedToTellMayLetItsNodeGo) {
+TEST_F(AskingBack, aWaitableThatIsAskedToReportMayLetItsNodeGo) {
   const auto node = std::make_shared<rclcpp::Node>("leaves");
   SchedulingExecutor executor{quiet()};
   std::atomic<bool> leaves{false};

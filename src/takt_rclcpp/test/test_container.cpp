@@ -243,7 +243,7 @@ TEST_F(Programs, moreNodesThanAThousandTasksAreLoaded) {
 }
 
 // As launch files do it: the container first, its components when it answers.
-TEST_F(Programs, aContainerThatIsEmptyForAWhileHasNothingToTellOfItsTiming) {
+TEST_F(Programs, aContainerThatIsEmptyForAWhileHasNothingToReportOfItsTiming) {
   Process process = start_container({"--takt-timing", TIMING});
   ASSERT_NE(list(), nullptr) << process.output();
   std::this_thread::sleep_for(2500ms);
@@ -254,7 +254,7 @@ TEST_F(Programs, aContainerThatIsEmptyForAWhileHasNothingToTellOfItsTiming) {
   EXPECT_FALSE(process.has_said("was not seen so far")) << process.output();
 }
 
-TEST_F(Programs, whatCannotBeLoadedIsToldAndHarmsNothing) {
+TEST_F(Programs, whatCannotBeLoadedIsReportedAndHarmsNothing) {
   Process process = start_container({});
   const auto broken = load("components::Broken");
   ASSERT_NE(broken, nullptr) << process.output();

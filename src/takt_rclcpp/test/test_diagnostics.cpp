@@ -55,7 +55,7 @@ TEST_F(Diagnostics, needAPeriodAboveZero) {
   EXPECT_THROW((takt_rclcpp::Diagnostics{*node, executor, {.period = 0s}}), std::invalid_argument);
 }
 
-TEST_F(Diagnostics, tellNothingBeforeItSpinsAndTheLastWordAfterwards) {
+TEST_F(Diagnostics, reportNothingBeforeItSpinsAndTheLastWordAfterwards) {
   const auto node = std::make_shared<rclcpp::Node>(unique("watched"));
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
@@ -88,7 +88,7 @@ TEST_F(Diagnostics, tellNothingBeforeItSpinsAndTheLastWordAfterwards) {
   EXPECT_EQ(last.status.at(1).name, name + ": " + unique("watched") + ".timer0");
 }
 
-TEST_F(Diagnostics, areToldInEachSpin) {
+TEST_F(Diagnostics, areReportedInEachSpin) {
   const auto node = std::make_shared<rclcpp::Node>("again");
   const auto timer = node->create_wall_timer(1ms, [] {});
   SchedulingExecutor executor{quiet()};

@@ -17,7 +17,7 @@ TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
   const auto node = std::make_shared<rclcpp::Node>("gripper");
   node->declare_parameter("force", 1);
   std::atomic<int> asked{0};
-  std::atomic<int> told{0};
+  std::atomic<int> reported{0};
   const auto on_set =
       node->add_on_set_parameters_callback([&](const std::vector<rclcpp::Parameter>& parameters) {
         ++asked;
@@ -28,7 +28,7 @@ TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
       });
   rclcpp::ParameterEventHandler events{node};
   const auto heard =
-      events.add_parameter_callback("force", [&](const rclcpp::Parameter&) { ++told; });
+      events.add_parameter_callback("force", [&](const rclcpp::Parameter&) { ++reported; });
   const auto busy = node->create_wall_timer(1ms, [] { burn(100us); });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
@@ -47,13 +47,13 @@ TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_FALSE(refused.front().successful);
   EXPECT_EQ(refused.front().reason, "too strong");
-  EXPECT_TRUE(eventually([&] { return told == 9; })) << told;
+  EXPECT_TRUE(eventually([&] { return reported == 9; })) << reported;
   spinning.end();
   EXPECT_EQ(asked, 10);
   EXPECT_EQ(node->get_parameter("force").as_int(), 10);
 }
 
-TEST_F(Features, qosDeadlinesThatAreMissedAreTold) {
+TEST_F(Features, qosDeadlinesThatAreMissedAreReported) {
   const auto node = std::make_shared<rclcpp::Node>("deadline");
   const auto qos = rclcpp::QoS(1).deadline(20ms);
   std::atomic<int> offered{0};
@@ -83,19 +83,19 @@ TEST_F(Features, qosDeadlinesThatAreMissedAreTold) {
       << heard << ' ' << offered << ' ' << requested;
 }
 
-TEST_F(Features, qosThatDoNotGoTogetherAreTold) {
+TEST_F(Features, qosThatDoNotGoTogetherAreReported) {
   const auto node = std::make_shared<rclcpp::Node>("incompatible");
-  std::atomic<int> told{0};
+  std::atomic<int> reported{0};
   rclcpp::SubscriptionOptions options;
   options.event_callbacks.incompatible_qos_callback =
-      [&](rclcpp::QOSRequestedIncompatibleQoSInfo&) { ++told; };
+      [&](rclcpp::QOSRequestedIncompatibleQoSInfo&) { ++reported; };
   const auto in = node->create_subscription<Int32>(
       unique("strict"), rclcpp::QoS(1).reliable(), [](const Int32&) {}, options);
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
   const auto out = node->create_publisher<Int32>(unique("strict"), rclcpp::QoS(1).best_effort());
-  EXPECT_TRUE(eventually([&] { return told == 1; }));
+  EXPECT_TRUE(eventually([&] { return reported == 1; }));
 }
 
 }  // namespace

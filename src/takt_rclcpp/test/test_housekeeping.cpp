@@ -61,7 +61,7 @@ TEST_F(OfEveryNode, whatTheTimingSpeaksOfIsACallbackOfItsOwn) {
   EXPECT_FALSE(client->list_parameters({}, 1, 150s).names.empty());      // by the other
 }
 
-TEST_F(OfEveryNode, eventsOfWhatComesWhileItSpinsAreToldAsLongAsItIsThere) {
+TEST_F(OfEveryNode, eventsOfWhatComesWhileItSpinsAreReportedAsLongAsItIsThere) {
   const auto node = std::make_shared<rclcpp::Node>("events");
   const auto other = std::make_shared<rclcpp::Node>("other");
   SchedulingExecutor executor{quiet()};

@@ -115,7 +115,7 @@ TEST_F(Reads, freshDataIsNotOld) {
   }
 }
 
-TEST_F(Reads, oldDataIsTold) {
+TEST_F(Reads, oldDataIsReported) {
   const auto node = reader();
   std::atomic<bool> heard{false};
   const auto in =

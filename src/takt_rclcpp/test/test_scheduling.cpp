@@ -212,10 +212,10 @@ TEST_F(Scheduling, aTopicThatTheNodeDoesNotReadIsRefused) {
 }
 
 // Each once, when its node is added, or when it is met.
-TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
+TEST_F(Scheduling, whatAReentrantGroupIsHereIsReported) {
   static std::mutex mutex;
-  static std::vector<std::string> told;
-  told.clear();
+  static std::vector<std::string> reported;
+  reported.clear();
   rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
                                         rcutils_time_point_value_t, const char* format,
                                         va_list* arguments) {
@@ -224,12 +224,12 @@ TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
     if (severity == RCUTILS_LOG_SEVERITY_INFO &&
         std::string{text}.find("is Reentrant") != std::string::npos) {
       const std::lock_guard lock{mutex};
-      told.emplace_back(text);
+      reported.emplace_back(text);
     }
   });
   const auto count = [] {
     const std::lock_guard lock{mutex};
-    return told.size();
+    return reported.size();
   };
   const auto node = std::make_shared<rclcpp::Node>("twice");
   const auto exclusive = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
@@ -237,8 +237,8 @@ TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   ASSERT_EQ(count(), 1U);
-  EXPECT_NE(told.front().find("callback group 2 of node '/twice'"), std::string::npos)
-      << told.front();
+  EXPECT_NE(reported.front().find("callback group 2 of node '/twice'"), std::string::npos)
+      << reported.front();
   Spinning spinning{executor};
   const auto second = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
   EXPECT_TRUE(eventually([&] { return count() == 2; }));

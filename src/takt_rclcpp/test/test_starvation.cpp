@@ -70,10 +70,10 @@ class Starvation : public WithContext, public testing::WithParamInterface<std::s
     });
   }
 
-  void tell(const std::string& what) const { std::cout << GetParam() << ": " << what << '\n'; }
-  void tell_count() const {
-    tell(std::to_string(enough) + " asked, " + std::to_string(count_.served) +
-         " served; calls of the hog in between: at most " + std::to_string(count_.most));
+  void report(const std::string& what) const { std::cout << GetParam() << ": " << what << '\n'; }
+  void report_count() const {
+    report(std::to_string(enough) + " asked, " + std::to_string(count_.served) +
+           " served; calls of the hog in between: at most " + std::to_string(count_.most));
   }
   // Served after the callback that asked and before the next one, each time.
   void expect_no_starvation() const {
@@ -112,7 +112,7 @@ TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
   });
   executor_->add_node(node);
   executor_->spin();
-  tell_count();
+  report_count();
   if (is_takt()) {
     expect_no_starvation();
   }
@@ -132,7 +132,7 @@ TEST_P(Starvation, aSubscriptionHearsBesideATimerThatTakesTooLong) {
   });
   executor_->add_node(node);
   executor_->spin();
-  tell_count();
+  report_count();
   if (is_takt()) {
     expect_no_starvation();
   }
@@ -157,7 +157,7 @@ TEST_P(Starvation, twoTimersOfAGroupThatTakeTooLongTakeTurns) {
   make({});
   executor_->add_node(node);
   executor_->spin();
-  tell(order);
+  report(order);
   if (is_takt()) {
     EXPECT_EQ(longest_run(order), 1U) << order;
   }
@@ -197,7 +197,7 @@ TEST_P(Starvation, twoSubscriptionsOfAGroupThatAreOverrunTakeTurns) {
   executor_->add_node(producer);
   executor_->add_node(consumer);
   executor_->spin();
-  tell(order);
+  report(order);
   if (is_takt()) {
     EXPECT_EQ(longest_run(order), 1U) << order;
   }

@@ -90,7 +90,7 @@ class TimingOfExecutor : public WithContext {
     std::ofstream{file} << content;
     return takt_rclcpp::load_timing(file).rule;
   }
-  static std::ptrdiff_t told(const std::string& words) {
+  static std::ptrdiff_t reported(const std::string& words) {
     const std::lock_guard lock{mutex};
     return std::ranges::count_if(
         warnings, [&](const std::string& text) { return text.find(words) != std::string::npos; });
@@ -100,13 +100,13 @@ class TimingOfExecutor : public WithContext {
   std::filesystem::path folder_;
 };
 
-TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
+TEST_F(TimingOfExecutor, entriesThatMatchNothingAreReportedOnceWhileItSpins) {
   const auto node = std::make_shared<rclcpp::Node>("guard");
   const auto timer = node->create_wall_timer(1h, [] {});
   const auto in = node->create_subscription<Int32>(unique("scan"), 1, [](const Int32&) {});
   auto options = quiet();
-  options.tell_waiting_after = 100ms;  // how often it looks around
-  options.tell_unmatched_after = 100ms;
+  options.report_waiting_after = 100ms;  // how often it looks around
+  options.report_unmatched_after = 100ms;
   SchedulingExecutor executor{options};
   executor.set_timing(
       rule("callbacks:\n"
@@ -120,27 +120,28 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
            "  - {node: /later, priority: 30}\n"));
   executor.add_node(node);
   Spinning spinning{executor};
-  EXPECT_TRUE(eventually([&] { return told("timing.yaml:") == 5; })) << told("timing.yaml:");
-  EXPECT_EQ(told("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
-  EXPECT_EQ(told("did you mean '/guard'?"), 1);
-  EXPECT_EQ(told("timing.yaml:4: ordinal '4' was not seen so far with node '/guard'"), 1);
-  EXPECT_EQ(told("timing.yaml:5: name '/" + unique("scam") + "' was not seen so far"), 1);
-  EXPECT_EQ(told("timing.yaml:6: group '6' was not seen so far with node '/guard'"), 1);
-  EXPECT_EQ(told("timing.yaml:7: node '/later' was not seen so far"), 1);
+  EXPECT_TRUE(eventually([&] { return reported("timing.yaml:") == 5; }))
+      << reported("timing.yaml:");
+  EXPECT_EQ(reported("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(reported("did you mean '/guard'?"), 1);
+  EXPECT_EQ(reported("timing.yaml:4: ordinal '4' was not seen so far with node '/guard'"), 1);
+  EXPECT_EQ(reported("timing.yaml:5: name '/" + unique("scam") + "' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:6: group '6' was not seen so far with node '/guard'"), 1);
+  EXPECT_EQ(reported("timing.yaml:7: node '/later' was not seen so far"), 1);
   EXPECT_EQ(executor.unmatched().size(), 5U);
   const auto later = std::make_shared<rclcpp::Node>("later");
   executor.add_node(later);
   EXPECT_TRUE(eventually([&] { return executor.unmatched().size() == 4; }));
   spinning.end();
-  EXPECT_EQ(told("timing.yaml:"), 5);
+  EXPECT_EQ(reported("timing.yaml:"), 5);
 }
 
 // As a container does, to which nodes come one by one.
-TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
+TEST_F(TimingOfExecutor, nothingIsReportedBeforeTheNodesHaveCome) {
   const auto container = std::make_shared<rclcpp::Node>("container");
   auto options = quiet();
-  options.tell_waiting_after = 100ms;
-  options.tell_unmatched_after = 100ms;
+  options.report_waiting_after = 100ms;
+  options.report_unmatched_after = 100ms;
   options.nodes_come_later = true;
   SchedulingExecutor executor{options};
   executor.set_timing(
@@ -152,40 +153,40 @@ TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
     Spinning spinning{executor};
     EXPECT_TRUE(eventually([&] { return !executor.callbacks().empty(); }));
     std::this_thread::sleep_for(2500ms);  // two looks for what is not told
-    EXPECT_EQ(told("timing.yaml:"), 0);
+    EXPECT_EQ(reported("timing.yaml:"), 0);
     EXPECT_EQ(executor.unmatched().size(), 2U);
   }
-  EXPECT_EQ(told("timing.yaml:"), 0);
+  EXPECT_EQ(reported("timing.yaml:"), 0);
   Spinning spinning{executor};
   const auto guard = std::make_shared<rclcpp::Node>("guard");
   const auto timer = guard->create_wall_timer(1h, [] {});
   executor.add_node(guard);
-  EXPECT_TRUE(eventually([&] { return told("timing.yaml:") > 0; }));
+  EXPECT_TRUE(eventually([&] { return reported("timing.yaml:") > 0; }));
   spinning.end();
-  EXPECT_EQ(told("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
-  EXPECT_EQ(told("timing.yaml:"), 1);
+  EXPECT_EQ(reported("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:"), 1);
 }
 
 // In the time between the nodes' coming and the telling, more may come.
 TEST_F(TimingOfExecutor, theLastNodesComingIsWaitedFor) {
   const auto first = std::make_shared<rclcpp::Node>("first");
   auto options = quiet();
-  options.tell_waiting_after = 100ms;
-  options.tell_unmatched_after = 1h;
+  options.report_waiting_after = 100ms;
+  options.report_unmatched_after = 1h;
   SchedulingExecutor executor{options};
   executor.set_timing(rule("callbacks: [{node: /second, priority: 30}]"));
   executor.add_node(first);
   Spinning spinning{executor};
   std::this_thread::sleep_for(2500ms);
-  EXPECT_EQ(told("timing.yaml:"), 0);
+  EXPECT_EQ(reported("timing.yaml:"), 0);
   const auto second = std::make_shared<rclcpp::Node>("second");
   executor.add_node(second);
   EXPECT_TRUE(eventually([&] { return executor.unmatched().empty(); }));
   spinning.end();
-  EXPECT_EQ(told("timing.yaml:"), 0);
+  EXPECT_EQ(reported("timing.yaml:"), 0);
 }
 
-TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {
+TEST_F(TimingOfExecutor, aShortSpinReportsAtItsEnd) {
   const auto node = std::make_shared<rclcpp::Node>("short");
   SchedulingExecutor executor{quiet()};
   const auto timer = node->create_wall_timer(1ms, [&] { executor.cancel(); });
@@ -193,8 +194,8 @@ TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {
       rule("callbacks: [{node: /shirt, priority: 30}, {kind: timer, priority: 9}]"));
   executor.add_node(node);
   executor.spin();
-  EXPECT_EQ(told("node '/shirt' was not seen so far"), 1);
-  EXPECT_EQ(told("timing.yaml:"), 1);
+  EXPECT_EQ(reported("node '/shirt' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:"), 1);
 }
 
 }  // namespace

@@ -119,10 +119,10 @@ TEST_F(Waiting, aCallbackThatIsSaidToWaitIsGivenItsMessage) {
   EXPECT_EQ(result, 1);
 }
 
-TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
+TEST_F(Waiting, whoWaitsWithoutSayingSoIsNotifiedOfByName) {
   const auto node = std::make_shared<rclcpp::Node>("sleeper");
-  static std::atomic<int> told;
-  told = 0;
+  static std::atomic<int> reported;
+  reported = 0;
   rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
                                         rcutils_time_point_value_t, const char* format,
                                         va_list* arguments) {
@@ -130,7 +130,7 @@ TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
     vsnprintf(text, sizeof text, format, *arguments);
     if (severity == RCUTILS_LOG_SEVERITY_WARN &&
         std::string{text}.find("'sleeper.timer0' has been waiting") != std::string::npos) {
-      ++told;
+      ++reported;
     }
   });
   std::atomic<bool> enough{false};
@@ -140,24 +140,24 @@ TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
     }
   });
   auto options = quiet();
-  options.tell_waiting_after = 50ms;
+  options.report_waiting_after = 50ms;
   SchedulingExecutor executor{options};
   executor.add_node(node);
   Spinning spinning{executor};
-  EXPECT_TRUE(eventually([&] { return told > 0; }));
+  EXPECT_TRUE(eventually([&] { return reported > 0; }));
   enough = true;
   spinning.end();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
   rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
 }
 
 // 80 of 100 ms: long before anybody would think that it waits for ever.
-TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsToldOfByName) {
+TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsNotifiedOfByName) {
   const auto sleeper = std::make_shared<rclcpp::Node>("sleeper");
   const auto victim = std::make_shared<rclcpp::Node>("victim");
   static std::mutex mutex;
-  static std::vector<std::string> told;
-  told.clear();
+  static std::vector<std::string> reported;
+  reported.clear();
   rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
                                         rcutils_time_point_value_t, const char* format,
                                         va_list* arguments) {
@@ -165,13 +165,13 @@ TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsToldOfByName) {
     vsnprintf(text, sizeof text, format, *arguments);
     if (severity == RCUTILS_LOG_SEVERITY_WARN) {
       const std::lock_guard lock{mutex};
-      told.emplace_back(text);
+      reported.emplace_back(text);
     }
   });
   const auto find = [](const std::string& words) {
     const std::lock_guard lock{mutex};
     return std::ranges::count_if(
-        told, [&](const std::string& text) { return text.find(words) != std::string::npos; });
+        reported, [&](const std::string& text) { return text.find(words) != std::string::npos; });
   };
   const auto sleeps = sleeper->create_wall_timer(100ms, [] { std::this_thread::sleep_for(80ms); });
   const auto runs = victim->create_wall_timer(10ms, [] {});

@@ -163,7 +163,7 @@ TEST(Baseline0, begins_at_a_common_start_and_ends_by_itself) {
 }
 
 // Before any context in this process: gtest runs each test in a process of its own under ctest.
-TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_tells_how_it_ended) {
+TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_reports_how_it_ended) {
   const os::StopFlag stop;
   const bool privileged = no_real_time().empty();
   const auto node = [&](const std::string& name, int priority, int code) {

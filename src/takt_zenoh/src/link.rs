@@ -78,7 +78,7 @@ struct Ends {
 impl Ends {
     fn of(session: &Session, kind: &str, topic: &str) -> Result<Self, String> {
         let there = Arc::new(Mutex::new(HashSet::new()));
-        let told = there.clone();
+        let announced = there.clone();
         let listener = session
             .liveliness()
             .declare_subscriber(token_key(kind, topic, "*"))
@@ -86,8 +86,8 @@ impl Ends {
             .callback(move |sample| {
                 let name = sample.key_expr().to_string();
                 match sample.kind() {
-                    SampleKind::Put => locked(&told).insert(name),
-                    SampleKind::Delete => locked(&told).remove(&name),
+                    SampleKind::Put => locked(&announced).insert(name),
+                    SampleKind::Delete => locked(&announced).remove(&name),
                 };
             })
             .wait()

@@ -45,7 +45,7 @@ def output(command: list[str | Path], limit_s: float = LIMIT_S) -> str:
             done = process.output(command, limit_s, _noting(leftovers.Journal(folder)))
     except subprocess.TimeoutExpired:
         what = f"{Path(command[0]).name} did not end within {limit_s:.0f} s and was terminated"
-        held = rivals.told()
+        held = rivals.reported()
         raise Failure(
             "; disturbance: ".join([what, *held]),
             fix="stop it, or move it to another core" if held else None,

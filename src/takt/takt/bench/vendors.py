@@ -72,7 +72,7 @@ def _ddsperf(mode: str, cpu: int, around: Mapping[str, str], domain: int) -> dic
         *("-i", str(domain)),
     ]
     rate = f"{1_000_000 // PERIOD_US}Hz"
-    return told(
+    return parsed(
         pairs.pair(
             [*started, "pong", mode],
             [*started, "-D", str(SECONDS + 1), "ping", rate, "size", str(ON_WIRE), mode],
@@ -81,7 +81,7 @@ def _ddsperf(mode: str, cpu: int, around: Mapping[str, str], domain: int) -> dic
     )
 
 
-def told(printed: str) -> dict[str, float]:
+def parsed(printed: str) -> dict[str, float]:
     """The round trip by what ddsperf prints each second: the median of all but the first one."""
     windows = [tuple(map(float, one)) for one in _WINDOW.findall(printed)][1:]
     if not windows:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DEFAULT_ROUNDS = 7
 
 
-def _tell(status: Status, bench: str, text: str) -> None:
+def _show(status: Status, bench: str, text: str) -> None:
     status.update(f"{bench}: {text}")
 
 
@@ -65,8 +65,9 @@ def bench(
     if name == "overheads":
         with stderr().status("") as status:
             rivals, disturbed = Rivals(), Disturbed()
-            measured = overheads(rounds, cpu, partial(_tell, status, name), disturbed)
-        for one in [*disturbed.remarks(), *(f"disturbance: {one}" for one in rivals.told([cpu]))]:
+            measured = overheads(rounds, cpu, partial(_show, status, name), disturbed)
+        rival = [f"disturbance: {one}" for one in rivals.reported([cpu])]
+        for one in [*disturbed.remarks(), *rival]:
             stderr().print(one, style="yellow", markup=False, soft_wrap=True)
         if as_json:
             print_json(measured.model_dump(mode="json"))
@@ -79,9 +80,9 @@ def bench(
         for each in names:
             rivals, disturbed = Rivals(), Disturbed()
             with disturbed.watched():
-                result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
+                result = BENCHES[each](rounds, cpu, partial(_show, status, each))
             result.notes += disturbed.remarks()
-            result.notes += [f"disturbance: {one}" for one in rivals.told([cpu])]
+            result.notes += [f"disturbance: {one}" for one in rivals.reported([cpu])]
             holds = holds and all(bar.holds for bar in result.bars)
             documents.append(result)
             if not as_json:

@@ -234,7 +234,7 @@ def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
     return kept
 
 
-def _told(key: str, value: int | None) -> str:
+def _counted(key: str, value: int | None) -> str:
     name = key.replace("_", " ")
     return f"{name} unknown" if value is None else f"{value} {name}"
 
@@ -274,6 +274,6 @@ def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:
         text = f"{one.policy}, {one.text}\n  {one.command}"
         console.print(text, style="red", soft_wrap=True, markup=False, highlight=False)
     for approach, numbers in (counts.executions or {}).items():
-        text = ", ".join(_told(key, value) for key, value in numbers.items())
+        text = ", ".join(_counted(key, value) for key, value in numbers.items())
         console.print(f"{approach}: {text}", soft_wrap=True, markup=False)
     console.print(f"results: {folder.path}", soft_wrap=True, markup=False)

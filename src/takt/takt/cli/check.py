@@ -63,7 +63,7 @@ def check(
     if not plan.cells:
         raise Failure("no communication stack is installed", fix=HOW_TO_GET)
     session = sessions.start(asked, plan, out)
-    shared.tell_dead_runs(session.folder)
+    shared.show_dead_runs(session.folder)
     stderr().print(
         f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please do not use "
         "the machine meanwhile: disturbed cells are measured again, which takes up to "
@@ -103,7 +103,7 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
     asked = tuned.experiment(choose_core(System()), names)
     plan = sessions.make_plan(asked, Source())
     session = sessions.start(asked, plan, out)
-    shared.tell_dead_runs(session.folder)
+    shared.show_dead_runs(session.folder)
     stderr().print(
         f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with "
         f"each of {', '.join(names)}, and with all. Ctrl-C stops and restores the "

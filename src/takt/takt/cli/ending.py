@@ -32,32 +32,32 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
         with _open_streams():
             yield
     except TaktError as error:
-        _tell(error)
+        _print(error)
         sys.exit(error.exit_code)
     except OSError as error:
         if lacking := shortage(error):
-            _tell(lacking)
+            _print(lacking)
             sys.exit(lacking.exit_code)
         if error.errno is None:
-            _tell_fault(error, arguments)
+            _print_fault(error, arguments)
             sys.exit(FAULT)
         from takt.documents.writing import failure
 
         if error.filename == STANDARD_OUTPUT:  # no file on any disk
-            told: TaktError = Failure(error.strerror or str(error), where=STANDARD_OUTPUT)
+            failed: TaktError = Failure(error.strerror or str(error), where=STANDARD_OUTPUT)
         else:
-            told = failure(error)
-        _tell(told)
-        sys.exit(told.exit_code)
+            failed = failure(error)
+        _print(failed)
+        sys.exit(failed.exit_code)
     except KeyboardInterrupt:
         sys.exit(interrupt.CODE)
     except Exception as error:  # noqa: BLE001 - the last one that could say anything about it
         if interrupt.caused(error):
             sys.exit(interrupt.CODE)
         if lacking := shortage(error):
-            _tell(lacking)
+            _print(lacking)
             sys.exit(lacking.exit_code)
-        _tell_fault(error, arguments)
+        _print_fault(error, arguments)
         sys.exit(FAULT)
 
 
@@ -105,13 +105,13 @@ def _close_output() -> None:
     os.close(nothing)
 
 
-def _tell(error: TaktError) -> None:
+def _print(error: TaktError) -> None:
     from takt.cli.output import print_error
 
     print_error(error)
 
 
-def _tell_fault(error: Exception, arguments: Sequence[str]) -> None:
+def _print_fault(error: Exception, arguments: Sequence[str]) -> None:
     log = None
     with contextlib.suppress(OSError):
         descriptor, log = tempfile.mkstemp(prefix="takt-fault-", suffix=".log", text=True)
@@ -120,4 +120,4 @@ def _tell_fault(error: Exception, arguments: Sequence[str]) -> None:
             file.writelines(traceback.format_exception(error))
     what = f"bug in Takt: {type(error).__name__}: {error}".replace("\n", " ")
     fix = f"report it and attach {log}" if log else "report it; writing its log failed"
-    _tell(TaktError(what, fix=f"{fix}; all files written so far are complete"))
+    _print(TaktError(what, fix=f"{fix}; all files written so far are complete"))

@@ -45,7 +45,7 @@ def scheduler(
     os.environ.update(ours.NO_PAGES)
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
 
-    def tell(at: str) -> None:
+    def announce(at: str) -> None:
         lines = (
             f"scheduler: {at}",
             f"to start a worker: ./takt worker {at} ROLE",
@@ -54,4 +54,4 @@ def scheduler(
         for line in lines:
             stdout().print(line, markup=False, soft_wrap=True)
 
-    ours.serve(address, port, tell)
+    ours.serve(address, port, announce)

@@ -80,7 +80,7 @@ def run_and_show(
     from takt.measure.results.model import Status
     from takt.measure.run import session as sessions
 
-    tell_dead_runs(session.folder)
+    show_dead_runs(session.folder)
     if not sys.stderr.isatty():
         stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
     with Progress(session.run) as progress:
@@ -127,9 +127,9 @@ def _draw(run: Run, folder: Path) -> None:
                 stderr().print(str(drawn), style="dim", soft_wrap=True, markup=False)
 
 
-def tell_dead_runs(folder: Path) -> None:
+def show_dead_runs(folder: Path) -> None:
     """Cleans up after killed runs and says how to go on with them."""
-    from takt.documents.own import told
+    from takt.documents.own import reported
     from takt.network.sweeper import SWEEPER
     from takt.processes.leftovers import sweep_dead_runs
 
@@ -143,7 +143,7 @@ def tell_dead_runs(folder: Path) -> None:
             lines.append(f"A run was killed. To continue it: takt run --resume {dead.run_folder}")
         else:
             without_run.append(dead.folder)
-    for line in [*lines, *abandoned(without_run), *told(refused)]:
+    for line in [*lines, *abandoned(without_run), *reported(refused)]:
         stderr().print(line, style="yellow", soft_wrap=True, markup=False)
 
 

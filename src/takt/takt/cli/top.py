@@ -68,7 +68,7 @@ def _once(source: Source, as_json: bool) -> None:
             board.take(reports)
             stdout().print(board.draw())
         return
-    held = rivals.told()
+    held = rivals.reported()
     what = "; disturbance: ".join([_missing(source), *held])
     raise Failure(what, fix="stop the process that occupies the core" if held else _REMEDY)
 

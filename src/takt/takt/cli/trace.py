@@ -94,9 +94,9 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
             job = bar.add_task("reading", total=trace.events)
             replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:
-        told = failure(error)
+        failed = failure(error)
         raise Failure(
-            f"cannot write the file: {told.what}", where=told.where or where, fix=told.fix
+            f"cannot write the file: {failed.what}", where=failed.where or where, fix=failed.fix
         ) from None
     return summing.result(replayed.not_nested).model_copy(update={"written": written})
 

@@ -78,7 +78,7 @@ def tune(
         _show(outcome, without or [])
     refused = not outcome.privileged and (outcome.mode != "revert" or outcome.recorded)
     if refused and (outcome.places or outcome.recorded):
-        _tell_unprivileged(outcome.mode)
+        _advise_unprivileged(outcome.mode)
         raise typer.Exit(1)
     if not outcome.holds():
         raise typer.Exit(1)
@@ -162,7 +162,7 @@ def nothing_left(without: Sequence[str]) -> str:
     return f"Nothing else to change; skipped: {left}."
 
 
-def _tell_unprivileged(mode: str) -> None:
+def _advise_unprivileged(mode: str) -> None:
     from takt.cli.output import stderr
 
     asked = "--revert" if mode == "revert" else "--apply"

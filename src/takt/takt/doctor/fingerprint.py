@@ -153,8 +153,8 @@ def tool_commit(root: Path) -> dict[str, str | None]:
         return {"takt_commit": None}
     git = ["git", "-C", str(root)]
     try:
-        commit = _told([*git, "rev-parse", "--short=12", "HEAD"])
-        changed = _told([*git, "status", "--porcelain", "--untracked-files=no"])
+        commit = _printed([*git, "rev-parse", "--short=12", "HEAD"])
+        changed = _printed([*git, "status", "--porcelain", "--untracked-files=no"])
     except _UnknownError as error:
         return {"takt_commit": None, "takt_commit_unknown": str(error)}
     return {"takt_commit": commit + ("+changes" if changed else "")}
@@ -164,7 +164,7 @@ class _UnknownError(Exception):
     """Why a program does not tell something, without anybody's paths."""
 
 
-def _told(git: list[str]) -> str:
+def _printed(git: list[str]) -> str:
     """What git says on standard output; raises _UnknownError."""
     environment = {**environ, "LC_ALL": "C"}
     try:

@@ -81,7 +81,7 @@ def is_own(path: Path, *, folder: bool = False) -> bool:
     return False
 
 
-def told(refused: Iterable[Refused]) -> list[str]:
+def reported(refused: Iterable[Refused]) -> list[str]:
     """A line for each of some, however many others have made."""
     lines = list(dict.fromkeys(error.line for error in refused))
     more = [f"… and {len(lines) - _SOME} more"] if len(lines) > _SOME else []

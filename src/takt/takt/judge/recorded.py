@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from takt.schedule.metrics.series import Series
-from takt.schedule.trace.file import Step, Table, Type, by_number, told
+from takt.schedule.trace.file import Step, Table, Type, by_number, recorded
 from takt.statistics import Int64
 
 _LACK = ("running", "sleeps")
@@ -111,7 +111,7 @@ class Recorded:
         both = step.uses["task"].astype(np.int64) << 16 | step.uses["topic"]
         for number, (age, used) in by_number(both, step.uses["age"], step.uses["sequence"]):
             pair = number >> 16, number & 0xFFFF
-            self.uses[pair].extend(age[told(age)])
+            self.uses[pair].extend(age[recorded(age)])
             self.used[pair].extend(used[used >= 0])
         arrivals = step.arrivals
         for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
@@ -131,13 +131,13 @@ class Recorded:
         columns = (jobs[name] for name in names)
         for task, found in by_number(jobs["task"], *columns):
             release, end, deadline, missed, core, cpu, running, sleeps = found
-            of, ended, released = self.jobs[task], told(end), told(release)
+            of, ended, released = self.jobs[task], recorded(end), recorded(release)
             of.responses.extend((end - release)[ended & released])
             lack = np.where((cpu >= 0) & (sleeps == 0), np.maximum(running - cpu, 0), 0)
             of.lacking.extend(lack[ended & released])
             of.executions.extend(cpu[ended & (cpu >= 0)])
             of.pending.extend((self.end - release)[~ended & released])
-            overdue = ~ended & told(deadline) & (deadline < self.end)
+            overdue = ~ended & recorded(deadline) & (deadline < self.end)
             of.missed += int(np.count_nonzero(missed | overdue))
             of.cores.update(np.unique(core[core >= 0]).tolist())
 

@@ -48,7 +48,7 @@ class Asked:
 
 
 def compare(
-    kernels: Sequence[Kernel], asked: Asked, folder: Path, tell: Callable[[str], None]
+    kernels: Sequence[Kernel], asked: Asked, folder: Path, announce: Callable[[str], None]
 ) -> Lab:
     """Boots each kernel and measures; ``tell`` hears what is being done.
 
@@ -62,7 +62,7 @@ def compare(
         try:
             results = _all(
                 kernels,
-                lambda kernel: _one(kernel, asked, folder / kernel.name, place, stop, tell),
+                lambda kernel: _one(kernel, asked, folder / kernel.name, place, stop, announce),
                 at_once(asked.mode),
                 stop,
             )
@@ -130,7 +130,7 @@ def _one(
     folder: Path,
     place: Path,
     stop: Stop,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> KernelResult:
     """One kernel: a fresh exchange folder, one boot, and its run folder."""
     started = datetime.now(timezone.utc)
@@ -159,8 +159,8 @@ def _one(
     programs = [*measured_programs(), *cells.early(planned)]
     write_bytes(image, initramfs.build(kernel.modules, init, programs, texts))
     boot = Boot(kernel, asked.mode, image, folder / "console.log", shares, seed=asked.seed)
-    tell(f"{kernel.name}: {kernel.release} starts")
-    guest.run(boot, asked.limit_s, stop, lambda step: tell(f"{kernel.name}: {step}"))
+    announce(f"{kernel.name}: {kernel.release} starts")
+    guest.run(boot, asked.limit_s, stop, lambda step: announce(f"{kernel.name}: {step}"))
     image.unlink()
     machine = _machine(kernel, out)
     numbers = WAYS[asked.mode].numbers

@@ -87,16 +87,16 @@ def run(
         polite = [] if boot.mode is Mode.kvm else ["nice", "-n", "10"]
         guest = Process([*polite, *command(boot)], stderr=stderr)
         try:
-            told = 0
+            shown = 0
             while guest.poll() is None and time.monotonic() < limit:
                 if stop and stop.requested:
                     raise KeyboardInterrupt
                 text = console_text(boot.console)
                 steps = re.findall(rf"^{STEP}(.*?)\r?$", text, re.MULTILINE) if step else []
-                for one in steps[told:]:
+                for one in steps[shown:]:
                     if step:
                         step(one)
-                told = len(steps)
+                shown = len(steps)
                 time.sleep(5 * POLL_S)
             code = guest.poll()
         finally:

@@ -66,7 +66,7 @@ def pair(names: Iterable[str]) -> tuple[str, str] | None:
     return found[newest][False], found[newest][True]
 
 
-def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> list[Kernel]:
+def find(place: Path | None = None, show: Callable[[str], None] = lambda _: None) -> list[Kernel]:
     """The stock kernel, the same with ``preempt=full``, and the RT kernel of one version.
 
     What is missing is downloaded by apt. Raises Failure where there is no apt, no such package, no
@@ -76,7 +76,7 @@ def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None
     packages = pair(_known_to_apt()) or pair(_unpacked(place))
     if packages is None:
         raise _none_known()
-    stock, rt = (_fetched(package, place, tell) for package in packages)
+    stock, rt = (_fetched(package, place, show) for package in packages)
     return [
         _kernel("stock", stock),
         _kernel("stock-full", stock, ("preempt=full",)),
@@ -84,13 +84,13 @@ def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None
     ]
 
 
-def of_a_pc(place: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> Kernel:
+def of_a_pc(place: Path | None = None, show: Callable[[str], None] = lambda _: None) -> Kernel:
     """The RT kernel with the modules that a PC needs; raises Failure as ``find`` does."""
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))
     if packages is None:
         raise _none_known()
-    return _kernel("rt", _fetched(packages[1], place, tell, OF_A_PC), real_time=True)
+    return _kernel("rt", _fetched(packages[1], place, show, OF_A_PC), real_time=True)
 
 
 def _none_known() -> Failure:
@@ -126,12 +126,12 @@ def _kernel(
     return Kernel(name, release, folder / "vmlinuz", folder / "modules", options, real_time)
 
 
-def _fetched(package: str, place: Path, tell: Callable[[str], None], module: str = "") -> Path:
+def _fetched(package: str, place: Path, show: Callable[[str], None], module: str = "") -> Path:
     """The folder of a package; one without ``module`` was unpacked for less, and is made anew."""
     folder = place / package
     if (folder / "vmlinuz").is_file() and (not module or any(folder.glob(f"modules/{module}"))):
         return folder
-    tell(f"fetching {package}, about 110 MB")
+    show(f"fetching {package}, about 110 MB")
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place, prefix=".new-") as made:
         _download(package, Path(made))

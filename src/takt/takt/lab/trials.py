@@ -22,9 +22,9 @@ _LIMIT_S = 600  # of the guest's time: an emulator imports Python slowly
 # Beside a probe; what was seen is told, so that a disturbance that failed is none.
 DISTURBANCES = {
     CLOCK: f"sleep 1; a=$(date +%s); date -s @$((a + {STEP_S})); b=$(date +%s); "
-    f"echo $a $b >{MEMORY}/{CLOCK}.told; sleep 1; date -s @$(($(date +%s) - {STEP_S}))",
-    CPU: f"sleep 1; echo 0 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >{MEMORY}/{CPU}.told; "
-    f"sleep 1; echo 1 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >>{MEMORY}/{CPU}.told",
+    f"echo $a $b >{MEMORY}/{CLOCK}.observed; sleep 1; date -s @$(($(date +%s) - {STEP_S}))",
+    CPU: f"sleep 1; echo 0 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >{MEMORY}/{CPU}.observed; "
+    f"sleep 1; echo 1 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >>{MEMORY}/{CPU}.observed",
 }
 # Each asks the tool that runs here; what it would change is the same before and after.
 _ASKED = {
@@ -60,8 +60,8 @@ def judged(out: Path, cells: Iterable[Cell]) -> list[Trial]:
     documents = {name: _document(out / f"{name}.json") for name in _ASKED}
     found = [_doctor(documents["doctor"]), _tune(documents)]
     by_label = {cell.label: cell for cell in cells}
-    told = {name: _words(out / f"{name}.told") for name in DISTURBANCES}
-    return [*found, _stepped(told[CLOCK], by_label), _offline(told[CPU], by_label)]
+    observed = {name: _words(out / f"{name}.observed") for name in DISTURBANCES}
+    return [*found, _stepped(observed[CLOCK], by_label), _offline(observed[CPU], by_label)]
 
 
 def _doctor(document: dict[str, Any]) -> Trial:
@@ -85,14 +85,14 @@ def _plan(places: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return sorted((str(one.get("where")), str(one.get("before"))) for one in places)
 
 
-def _stepped(told: Sequence[str], cells: dict[str, Cell]) -> Trial:
-    done = len(told) == 2 and int(told[1]) - int(told[0]) >= STEP_S
+def _stepped(observed: Sequence[str], cells: dict[str, Cell]) -> Trial:
+    done = len(observed) == 2 and int(observed[1]) - int(observed[0]) >= STEP_S
     return _beside(CLOCK, done, f"the clock was set {STEP_S} s ahead and back", cells)
 
 
-def _offline(told: Sequence[str], cells: dict[str, Cell]) -> Trial:
+def _offline(observed: Sequence[str], cells: dict[str, Cell]) -> Trial:
     return _beside(
-        CPU, list(told) == ["0", "0-1"], "CPU 1 was taken offline and back online", cells
+        CPU, list(observed) == ["0", "0-1"], "CPU 1 was taken offline and back online", cells
     )
 
 

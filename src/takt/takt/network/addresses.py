@@ -101,7 +101,7 @@ class _Patience:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._limit = time.monotonic() + seconds
-        self._told = False
+        self._warned = False
 
     @property
     def left(self) -> bool:
@@ -109,12 +109,12 @@ class _Patience:
 
     def wait(self, path: Path, what: str) -> None:
         """For a moment."""
-        if not self._told:
+        if not self._warned:
             whose = ", ".join(_named(pid) for pid, _ in holders(path)) or "another process"
-            _tell(
+            _warn(
                 f"waiting up to {self._seconds:.0f} s, then continuing: {whose} may {what} ({path})"
             )
-            self._told = True
+            self._warned = True
         time.sleep(_POLL_S)
 
 
@@ -128,12 +128,12 @@ def _taken(user: int, kind: int, limit: _Patience) -> own.Lock | None:
                 limit.wait(path, what)
             return lock
     except own.Refused as error:
-        _tell(
+        _warn(
             f"continuing without a lock, because it is not recognised as Takt's own: {error.line}"
         )
     except OSError as error:  # a full disk, a user who has just gone
         if user == os.geteuid():
-            _tell(f"continuing without the lock {path}: {error.strerror}")
+            _warn(f"continuing without the lock {path}: {error.strerror}")
     return None
 
 
@@ -176,5 +176,5 @@ def _named(pid: int) -> str:
     return f"process {pid}"
 
 
-def _tell(what: str) -> None:
+def _warn(what: str) -> None:
     sys.stderr.write(f"takt: {what}\n")

@@ -141,13 +141,13 @@ def _shake_hands(
         ) from None
 
 
-def serve(host: str, port: int, tell: Callable[[str], None]) -> None:
+def serve(host: str, port: int, announce: Callable[[str], None]) -> None:
     """Runs a scheduler until Ctrl-C or SIGTERM; tells its address once it is there."""
     identity = certificates.own()
-    asyncio.run(_serve(host, port, identity, tell))
+    asyncio.run(_serve(host, port, identity, announce))
 
 
-async def _serve(host: str, port: int, identity: Identity, tell: Callable[[str], None]) -> None:
+async def _serve(host: str, port: int, identity: Identity, announce: Callable[[str], None]) -> None:
     from distributed import Scheduler
 
     ended = asyncio.Event()
@@ -166,7 +166,7 @@ async def _serve(host: str, port: int, identity: Identity, tell: Callable[[str],
     except (OSError, RuntimeError) as error:
         raise _not_started(host, port, error) from None
     try:
-        tell(str(scheduler.address))
+        announce(str(scheduler.address))
         await ended.wait()
     finally:
         with contextlib.suppress(TimeoutError, asyncio.TimeoutError):

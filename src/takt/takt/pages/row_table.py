@@ -45,14 +45,14 @@ class RowTable(Generic[Row]):
         """As few tables as fit."""
         if self.title:
             yield Text(self.title, style="italic")
-        told = {
+        stated = {
             name: value
             for name, value in self.where_any.items()
             if any(value(row) for row in self.rows)
         }
         columns = [
             _Column(name, [_cell(value(row)) for row in self.rows], name in self.words)
-            for name, value in {**self.always, **told}.items()
+            for name, value in {**self.always, **stated}.items()
         ]
         names = [self.name(row) for row in self.rows]
         longest = max(map(cell_len, [*names, self.heading]), default=0)

@@ -123,16 +123,16 @@ def dead_folders(
     ``of_dead`` is one more, wherever it is, whose run is known to be dead. What bears the name of
     one of this user's and is none comes into ``refused``.
     """
-    told = [] if refused is None else refused
+    failures = [] if refused is None else refused
     mine = f"takt-{os.getuid()}-"
     found = {one for one in memory.iterdir() if one.name.startswith(mine)}
     for folder in sorted({*found, *filter(None, [of_dead])}):
         try:
-            with _dead(folder, being_made=folder != of_dead, refused=told) as dead:
+            with _dead(folder, being_made=folder != of_dead, refused=failures) as dead:
                 if dead:
                     yield dead
         except own.Refused as error:
-            told.append(error)
+            failures.append(error)
         except OSError:
             continue  # being made or being removed right now
 
@@ -144,16 +144,16 @@ def _dead(folder: Path, *, being_made: bool, refused: list[own.Refused]) -> Iter
         if not is_name(folder.name):
             raise own.Refused(folder, "not a name that Takt assigns")
         with place.folder(folder.name) as scratch:
-            told = owner(scratch)
+            failures = owner(scratch)
             age = time.time() - os.fstat(scratch.descriptor).st_mtime
-            if told is None and being_made and age < MAKING_S:
+            if failures is None and being_made and age < MAKING_S:
                 raise FileNotFoundError(errno.ENOENT, "it is being created", str(folder))
             lock = scratch.lock(LOCK)
     if lock is None:
         yield None
         return
     with lock:
-        told = told or {"run": str(folder), "resumable": False}  # killed while it was made
-        resumable, lent = bool(told.get("resumable", True)), bool(told.get("lent"))
-        run_folder = Path(str(told["run"]))
+        failures = failures or {"run": str(folder), "resumable": False}  # killed while it was made
+        resumable, lent = bool(failures.get("resumable", True)), bool(failures.get("lent"))
+        run_folder = Path(str(failures["run"]))
         yield Dead(folder, run_folder, recordings(folder), resumable, lent, refused)

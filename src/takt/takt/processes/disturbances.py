@@ -25,7 +25,7 @@ class Disturbances:
     """Looks now and then; what happened between two looks is told once."""
 
     def __init__(self, allowed: Limit = USUAL) -> None:
-        self.told: list[tuple[str, str]] = []  # what, and what it means
+        self.reported: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
         self._rivals = Rivals()
@@ -43,15 +43,15 @@ class Disturbances:
                     "samples use a clock that is never set; dates and ages "
                     "derived from the wall clock may be wrong"
                 )
-                self.told.append((f"the wall clock was set by {step / 1e9:+.3f} s", why))
+                self.reported.append((f"the wall clock was set by {step / 1e9:+.3f} s", why))
         if offset is not None:
             self._monotonic, self._offset = monotonic, offset
         cpus = online()
         for gone in sorted(self._cpus - cpus):
             why = "Linux moved its threads to other CPUs, including pinned threads"
-            self.told.append((f"CPU {gone} was taken offline", why))
+            self.reported.append((f"CPU {gone} was taken offline", why))
         for come in sorted(cpus - self._cpus):
-            self.told.append((f"CPU {come} came online", "threads may have moved to it"))
+            self.reported.append((f"CPU {come} came online", "threads may have moved to it"))
         self._cpus = cpus
 
     def measured(self) -> None:
@@ -62,7 +62,7 @@ class Disturbances:
         """The last look, when what was measured on these CPUs (none: on any) has ended."""
         self.look()
         why = "threads of lower priority on this CPU wait for it and may not run at all"
-        self.told += [(one, why) for one in self._rivals.told(cpus)]
+        self.reported += [(one, why) for one in self._rivals.reported(cpus)]
 
 
 def online() -> frozenset[int]:

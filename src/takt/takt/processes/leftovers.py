@@ -200,11 +200,11 @@ def _used_by(pid: int, memory: Path) -> set[int]:
                 name = descriptor.readlink().name.removesuffix(" (deleted)")
                 if _of_middleware(name) and (status := descriptor.stat()).st_dev == device:
                     inodes.add(status.st_ino)
-    told = f"{os.major(device):02x}:{os.minor(device):02x}"
+    number = f"{os.major(device):02x}:{os.minor(device):02x}"
     with contextlib.suppress(OSError):
         for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
             _addresses, _rights, _offset, of_map, inode = line.split(maxsplit=5)[:5]
-            if of_map == told:
+            if of_map == number:
                 inodes.add(int(inode))
     return inodes
 

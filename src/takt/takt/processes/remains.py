@@ -63,11 +63,11 @@ def clean(
         _clean_after(one, removed, memory, set(ended), sweeper, dry_run=dry_run)
     for folder in _benches(memory, refused, remove=not dry_run):
         removed.folders.append(f"scratch folder of a bench: {folder}")
-    if left := [name for name in leftovers.nobodys(memory) if _is_told(name, memory, removed)]:
+    if left := [name for name in leftovers.nobodys(memory) if _is_reported(name, memory, removed)]:
         removed.kept.append(_unclaimed(left, memory))
     place = temporary or Path(tempfile.gettempdir())
     removed.locks.extend(sweeper.locks(place, not dry_run))
-    removed.refused.extend(own.told(refused))
+    removed.refused.extend(own.reported(refused))
     return removed
 
 
@@ -102,7 +102,7 @@ def _clean_after(
             one.remove()
 
 
-def _is_told(name: str, memory: Path, removed: Remains) -> bool:
+def _is_reported(name: str, memory: Path, removed: Remains) -> bool:
     """Whether nothing else is said of it: a dry run leaves what it would remove."""
     return f"shared memory: {memory / name}" not in removed.shared_memory
 

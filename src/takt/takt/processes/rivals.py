@@ -17,7 +17,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 #: As /proc numbers them. All others share what these leave.
 _REAL_TIME = {1: "SCHED_FIFO", 2: "SCHED_RR", 6: "SCHED_DEADLINE"}
 _LEAST_SHARE = 0.1  # of the time: less is what a robot's own threads and interrupts take
-_MOST_TOLD = 3
+_MOST_REPORTED = 3
 # Where the fields of /proc/PID/stat are, behind the name.
 _UTIME, _STIME, _START, _PROCESSOR, _PRIORITY, _POLICY = 11, 12, 19, 36, 37, 38
 
@@ -39,7 +39,7 @@ class Rivals:
         self._began_s = time.monotonic()
         self._before = _threads()
 
-    def told(
+    def reported(
         self,
         cpus: Collection[int] = (),
         *,
@@ -62,7 +62,7 @@ class Rivals:
         found.sort(key=lambda one: -one[0])
         return [
             f"{_who(thread)} occupied CPU {thread.cpu} for {used_s:.1f} of {elapsed_s:.1f} s"
-            for used_s, thread in found[:_MOST_TOLD]
+            for used_s, thread in found[:_MOST_REPORTED]
         ]
 
 

@@ -87,7 +87,7 @@ def open_for(
     watch = Watch(new, run_folder, memory)
     lock: own.Lock | None = None
     try:
-        with own.opened(run_folder) as results, _told(run_folder):
+        with own.opened(run_folder) as results, _explained(run_folder):
             lock = results.lock(LOCK)
             if lock is None:
                 raise TaktError(
@@ -97,7 +97,7 @@ def open_for(
                 )
             folder = _known(lock, run_folder, memory) or new
             lock.write(f"{folder.name}\n")
-        with own.opened(folder.parent) as place, _told(run_folder):
+        with own.opened(folder.parent) as place, _explained(run_folder):
             place.make(folder.name)  # where it is there, it is a killed run's
             inner = _own(place, folder.name, run_folder, resumable=resumable, lent=lent)
     except BaseException:
@@ -182,17 +182,17 @@ def remove_from(run_folder: Path, *names: str) -> list[own.Refused]:
 def owner(folder: own.Folder) -> dict[str, object] | None:
     """Whose a scratch folder is, by its owner.json; None: that is not there, or damaged."""
     try:
-        told = json.loads(folder.text(OWNER))
+        owned = json.loads(folder.text(OWNER))
     except (OSError, ValueError, RecursionError):
         return None
-    run = told.get("run") if isinstance(told, dict) else None
+    run = owned.get("run") if isinstance(owned, dict) else None
     if not isinstance(run, str) or not run.startswith("/") or "\0" in run:
         return None
-    return dict(told)
+    return dict(owned)
 
 
 @contextlib.contextmanager
-def _told(run_folder: Path) -> Iterator[None]:
+def _explained(run_folder: Path) -> Iterator[None]:
     """What is not Takt's own stands in the way of a run."""
     try:
         yield
@@ -218,16 +218,16 @@ def _known(lock: own.Lock, run_folder: Path, memory: Path) -> Path | None:
         )
     try:
         with own.opened(folder.parent) as place, place.folder(folder.name) as found:
-            told = owner(found)
+            owned = owner(found)
     except FileNotFoundError:  # the tmpfs went with a reboot
         return folder
-    if told is not None and told["run"] != str(run_folder):
+    if owned is not None and owned["run"] != str(run_folder):
         raise TaktError(
             "it names the scratch folder of another run",
             where=str(lock.path),
-            fix=f"delete it; the other run is {own.printable(str(told['run']))}",
+            fix=f"delete it; the other run is {own.printable(str(owned['run']))}",
         )
-    return folder if told else None  # nothing was recorded before it said whose it is
+    return folder if owned else None  # nothing was recorded before it said whose it is
 
 
 def _own(
@@ -238,8 +238,8 @@ def _own(
         lock = folder.lock(LOCK, wait=True)
         if lock is None:  # waiting never gives None
             raise Failure("cannot lock the scratch folder", where=str(folder.path))
-        told = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable, "lent": lent}
-        folder.write(OWNER, json.dumps(told))
+        owned = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable, "lent": lent}
+        folder.write(OWNER, json.dumps(owned))
     return lock
 
 

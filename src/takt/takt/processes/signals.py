@@ -13,15 +13,15 @@ from takt.processes.supervision import Stop
 
 
 @contextlib.contextmanager
-def stopping(stop: Stop, told: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """While it is open, signals count as requests to stop; ``told`` is called with each."""
+def stopping(stop: Stop, notify: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """While it is open, signals count as requests to stop; ``notify`` is called with each."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def request(_number: int, _frame: FrameType | None) -> None:
         stop.request()
-        told()
+        notify()
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # not under nohup

@@ -124,15 +124,15 @@ def _parameters(function: Callable[..., None]) -> Iterator[tuple[str, str, str]]
             continue
         info, default = _info(hint, parameter.default)
         said = " ".join((info.help or "").split())
-        told = _DEFAULT.search(said)
-        meaning = prose(said[: told.start()] if told else said)
+        default_ = _DEFAULT.search(said)
+        meaning = prose(said[: default_.start()] if default_ else said)
         if isinstance(info, ArgumentInfo):
             place = info.metavar or name.upper()
             written = place if default is ... else f"[{place}]"
         else:
             value = info.metavar or _type(hint)
             written = f"{', '.join(_names(name, info))} {value}".strip()
-        yield f"`{written}`", meaning, told[1] if told else _default(info, default)
+        yield f"`{written}`", meaning, default_[1] if default_ else _default(info, default)
 
 
 def _info(hint: Any, default: Any) -> tuple[ParameterInfo, Any]:

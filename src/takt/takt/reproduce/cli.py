@@ -78,7 +78,7 @@ def reproduce(
             scale,
             out,
             say=lambda text: status.update(f"{paper}: {text}"),
-            tell=lambda text: status.console.print(text, soft_wrap=True, markup=False),
+            announce=lambda text: status.console.print(text, soft_wrap=True, markup=False),
         )
         outcome = reproduced(paper, request)
     document = outcome.model_dump(mode="json")

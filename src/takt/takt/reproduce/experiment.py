@@ -53,7 +53,7 @@ class Measured:
 def measure(
     paper: str,
     request: Request,
-    cannot_tell: Callable[[Run], list[str]],
+    beyond_scale: Callable[[Run], list[str]],
     fitted: Callable[[Experiment, float], Experiment] | None = None,
 ) -> Measured:
     """Runs the experiment of a paper at a scale; a folder with a run is gone on with.
@@ -69,7 +69,7 @@ def measure(
         session = sessions.start(experiment, planned, request.out)
     left = [cell for cell in session.run.cells if cell.status is not Status.complete]
     seconds = sessions.remaining(session).seconds
-    request.tell(announced(len(left), seconds, session.folder, cannot_tell(session.run)))
+    request.announce(announced(len(left), seconds, session.folder, beyond_scale(session.run)))
     run = sessions.finish(session, Watcher(request))
     return Measured(run, session.folder, planned.skipped)
 

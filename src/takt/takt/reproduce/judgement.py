@@ -80,10 +80,10 @@ def undecidable(
 
     Samples suffice where their bounds decide even though not one case is seen.
     """
-    return [name for name, check in checks.items() if not _tells(check, published[name], planned)]
+    return [name for name, check in checks.items() if not _decides(check, published[name], planned)]
 
 
-def _tells(check: Check[Seen], published: Figures, planned: Seen) -> bool:
+def _decides(check: Check[Seen], published: Figures, planned: Seen) -> bool:
     if check.not_asked and check.not_asked(planned):
         return True
     values: list[tuple[float, ...]] = []

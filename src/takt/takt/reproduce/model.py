@@ -22,18 +22,18 @@ class Request:
     scale: float = 1.0  # of the published lengths or numbers of runs
     out: Path | None = None  # of an earlier reproduction: go on with it
     say: Callable[[str], None] = field(default=lambda _: None)  # what is done now
-    tell: Callable[[str], None] = field(default=lambda _: None)  # what stays to be read
+    announce: Callable[[str], None] = field(default=lambda _: None)  # what stays to be read
     draws: int = 4000  # for each finding's intervals
 
 
-def announced(runs: int, seconds: float, folder: Path, cannot_tell: list[str]) -> str:
+def announced(runs: int, seconds: float, folder: Path, beyond_scale: list[str]) -> str:
     """What somebody who waits should know before the start."""
     words = (
         f"{runs} runs, about {duration_in_words(seconds)} of measuring. Ctrl-C keeps "
         f"finished measurements; the same command with --out {folder} continues."
     )
-    if cannot_tell:
-        words += f"\nScale too small for rare events: {', '.join(cannot_tell)}."
+    if beyond_scale:
+        words += f"\nScale too small for rare events: {', '.join(beyond_scale)}."
     return words
 
 

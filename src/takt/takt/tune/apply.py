@@ -27,27 +27,27 @@ def apply(
     find_changes(machine, without, settings)  # refuses wrong names before anything is done
     with journals.held(machine):
         journal = _journal(machine)
-        told: dict[str, PlaceOutcome] = {}
+        done: dict[str, PlaceOutcome] = {}
         found = Changes()
         for _ in range(_ROUNDS):
             found = find_changes(machine, without, settings)
-            fresh = [one for one in found.changes if one.place.key not in told]
+            fresh = [one for one in found.changes if one.place.key not in done]
             if not fresh:
                 break
             _note(journal, fresh)
             journals.save(machine, journal)
             for _, group in groupby(fresh, key=lambda one: one.setting.id):
-                told.update(_change(machine, journal, list(group)))
-        return [*told.values(), *map(outcome_unread, found.unread)]
+                done.update(_change(machine, journal, list(group)))
+        return [*done.values(), *map(outcome_unread, found.unread)]
 
 
 def outcome_unread(one: Unread) -> PlaceOutcome:
     """A place that is left alone because it could not be read."""
     why = f"unreadable, left unchanged: {one.reason}"
-    return PlaceOutcome(setting=one.setting.id, where=one.where, result="unread", told=why)
+    return PlaceOutcome(setting=one.setting.id, where=one.where, result="unread", reason=why)
 
 
-def outcome(change: Change, result: Result, told: str | None = None) -> PlaceOutcome:
+def outcome(change: Change, result: Result, reason: str | None = None) -> PlaceOutcome:
     """What came of a change, in plain words."""
     return PlaceOutcome(
         setting=change.setting.id,
@@ -55,7 +55,7 @@ def outcome(change: Change, result: Result, told: str | None = None) -> PlaceOut
         before=change.place.plain(change.now),
         wanted=change.place.plain(change.wanted),
         result=result,
-        told=told,
+        reason=reason,
     )
 
 
@@ -97,10 +97,10 @@ def _change(
     for change in changes:
         entries[change.place.key].state = "begun"
     journals.save(machine, journal)
-    told = {}
+    done = {}
     for change in changes:
         entry = entries[change.place.key]
-        told[change.place.key] = _write(machine, change, entry)
+        done[change.place.key] = _write(machine, change, entry)
         if entry.state == "noted":  # nothing was written after all
             before = older[change.place.key]
             if before.state == "noted":
@@ -108,7 +108,7 @@ def _change(
             else:
                 entry.state, entry.wrote = before.state, before.wrote
     journals.save(machine, journal)
-    return told
+    return done
 
 
 def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcome:

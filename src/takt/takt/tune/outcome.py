@@ -46,7 +46,7 @@ class PlaceOutcome(BaseModel):
     before: str | None = Field(default=None, description="Previous value, in plain words.")
     wanted: str | None = Field(default=None, description="Recommended value.")
     result: Result = Field(description="Result.")
-    told: str | None = Field(default=None, description="Reason, and how to fix it.")
+    reason: str | None = Field(default=None, description="Reason, and how to fix it.")
 
 
 class Outcome(BaseModel):

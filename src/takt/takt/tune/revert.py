@@ -33,14 +33,14 @@ def revert(machine: WritableSystem) -> list[PlaceOutcome]:
             if one is None:  # a place may hold something in between until it is done
                 entry.state = "begun"
         journals.save(machine, journal)
-        told, kept = [_damaged(one) for one in journal.damaged], []
+        done, kept = [_damaged(one) for one in journal.damaged], []
         for entry, one in zip(backwards, judged, strict=True):
-            told.append(one or _restore(machine, entry))
-            if told[-1].result == "refused":
+            done.append(one or _restore(machine, entry))
+            if done[-1].result == "refused":
                 kept.append(entry)
         journal.entries = list(reversed(kept))
         journals.save(machine, journal)
-        return told
+        return done
 
 
 def _damaged(one: Damaged) -> PlaceOutcome:
@@ -49,17 +49,17 @@ def _damaged(one: Damaged) -> PlaceOutcome:
         setting=name if isinstance(name, str) and name in BY_ID else "unknown",
         where=f"{journals.FILE}, entry {one.number}",
         result="damaged",
-        told=f"{one.why}; the entry is kept: fix it by hand, or delete it from the file",
+        reason=f"{one.why}; the entry is kept: fix it by hand, or delete it from the file",
     )
 
 
-def _outcome(entry: Entry, result: Result, told: str | None = None) -> PlaceOutcome:
+def _outcome(entry: Entry, result: Result, reason: str | None = None) -> PlaceOutcome:
     return PlaceOutcome(
         setting=entry.setting,
         where=entry.place.where,
         before=entry.place.plain(entry.before),
         result=result,
-        told=told,
+        reason=reason,
     )
 
 

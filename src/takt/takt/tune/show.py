@@ -58,8 +58,8 @@ def _line(console: Console, alike: list[PlaceOutcome]) -> None:
     values += f" -> {one.wanted}" if one.wanted is not None else ""
     result = Text(one.result.ljust(9), style=_STYLES.get(one.result, ""))
     console.print(Text.assemble("  ", result, f" {one.where}{more}{values}"), soft_wrap=True)
-    if one.told:
-        _prose(console, one.told)
+    if one.reason:
+        _prose(console, one.reason)
 
 
 def _prose(console: Console, line: str) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ._applications import (
         NO_DEADLINE,
         NO_TASK,
-        NOT_TOLD,
+        NOT_RECORDED,
         Declared,
         DeclaredCallback,
         DeclaredChain,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "NOT_TOLD",
+    "NOT_RECORDED",
     "NO_DEADLINE",
     "NO_TASK",
     "Declared",

@@ -11,7 +11,7 @@ _Table: TypeAlias = dict[str, npt.NDArray[Any]]
 
 NO_DEADLINE: int
 NO_TASK: int
-NOT_TOLD: int
+NOT_RECORDED: int
 
 class Error(ValueError):
     where: str

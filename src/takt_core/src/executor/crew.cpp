@@ -40,7 +40,7 @@ void Crew::run(Worker& me) noexcept {
     recorder_ = &me.recorder;
     catch_up();
     if (next_alarm() <= now) {
-      tell_overdue(me, now, lock);
+      notify_overdue(me, now, lock);
       now = os::now();
       continue;  // a handler may have asked for a stop
     }
@@ -121,11 +121,11 @@ void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end
   skipped_ = {};
   state_->settle(state, end.time);
   const sched::Skipped skipped = skipped_;
-  const bool skip_is_told = skipped.count != 0 && handlers.skip;
-  if (overdue.any() || skip_is_told) {
+  const bool reports_skip = skipped.count != 0 && handlers.skip;
+  if (overdue.any() || reports_skip) {
     lock.unlock();  // it belongs to the job
-    tell(handlers, overdue);
-    if (skip_is_told) {
+    notify(handlers, overdue);
+    if (reports_skip) {
       handlers.skip({.task = state.index, .first = skipped.first.index, .count = skipped.count});
     }
     lock.lock();

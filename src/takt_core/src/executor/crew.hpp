@@ -207,9 +207,9 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] TimePoint next_alarm() const noexcept;
   void set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept;
   // Reports jobs that have not ended when they should have. `recorder`: of the calling thread.
-  void tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
-  void tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
-                    std::unique_lock<PriorityMutex>& lock) noexcept;
+  void notify_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
+  void notify_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
+                      std::unique_lock<PriorityMutex>& lock) noexcept;
 
   // In crew_sleeps.cpp. By the thread that ran the job, without the mutex. Not above zero: no sleep
   // is known.

@@ -32,8 +32,8 @@ TimePoint Crew::next_alarm() const noexcept {
 
 void Crew::set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept {
   state.alarm = TimePoint::max();
-  state.miss_told = false;
-  state.budget_told = false;
+  state.miss_reported = false;
+  state.budget_reported = false;
   const Handlers& handlers = shared_.handlers;
   if (!handlers.deadline_miss && !handlers.budget_overrun) {
     return;
@@ -50,7 +50,8 @@ void Crew::set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept {
   }
 }
 
-void Crew::tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept {
+void Crew::notify_overdue(Worker& me, TimePoint now,
+                          std::unique_lock<PriorityMutex>& lock) noexcept {
   for (bool again = true; again;) {
     again = false;
     for (const auto& number : by_number_) {
@@ -59,15 +60,15 @@ void Crew::tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMute
         break;
       }
       if (worker->task != nullptr && worker->task->alarm <= now) {
-        tell_overdue(*worker, me.recorder, now, lock);
+        notify_overdue(*worker, me.recorder, now, lock);
         again = true;  // without the mutex all may have changed, recorder_ too
       }
     }
   }
 }
 
-void Crew::tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
-                        std::unique_lock<PriorityMutex>& lock) noexcept {
+void Crew::notify_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
+                          std::unique_lock<PriorityMutex>& lock) noexcept {
   TaskState& state = *worker.task;
   const Handlers& handlers = shared_.handlers;
   const auto budget = state.under->scenario->parameters(state.index).budget;
@@ -83,21 +84,21 @@ void Crew::tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now
       state_->started(), static_cast<const sched::CoreTask*>(&state),
       [](const auto& entry) { return static_cast<const sched::CoreTask*>(entry.task); });
   const Overdue overdue = take_overdue(handlers, state, started->job, budget, seen, recorder);
-  if (handlers.deadline_miss && !state.miss_told) {
+  if (handlers.deadline_miss && !state.miss_reported) {
     state.alarm = late_from(started->job);
   }
-  if (handlers.budget_overrun && budget.count() > 0 && !state.budget_told) {
+  if (handlers.budget_overrun && budget.count() > 0 && !state.budget_reported) {
     const auto rest = std::max(os::sub_sat(budget, seen.used), least_gap);
     state.alarm = std::min(state.alarm, os::add_sat(now, rest));
   }
   if (!overdue.any()) {
     return;
   }
-  ++state.tellers;
+  ++state.reporters;
   lock.unlock();
-  tell(handlers, overdue);
+  notify(handlers, overdue);
   lock.lock();
-  --state.tellers;
+  --state.reporters;
   shared_.progress();
 }
 

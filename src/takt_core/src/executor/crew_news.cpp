@@ -104,7 +104,7 @@ bool Crew::uses(const CompiledApplication& compiled) noexcept {
 bool Crew::has_left(const TaskState& state, std::uint64_t version) noexcept {
   const std::lock_guard lock{mutex_};
   const Target* const target = state_->target();
-  return state.tellers == 0 &&
+  return state.reporters == 0 &&
          (has_ended() || target == nullptr ||
           (target->version >= version && state.phase == CoreTask::Phase::absent));
 }

@@ -56,12 +56,12 @@ void Crew::look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimeP
     return;
   }
   TaskState& state = task(job.task);
-  ++state.tellers;  // its job has ended: it could go, and another one take its place
+  ++state.reporters;  // its job has ended: it could go, and another one take its place
   lock.unlock();
   shared_.handlers.held_up(
       {.task = job.task, .job = job.index, .by = last.task, .slept = last.length});
   lock.lock();
-  --state.tellers;
+  --state.reporters;
   shared_.progress();
   recorder_ = &me.recorder;
 }

@@ -15,7 +15,7 @@
 #include "takt/os/memory.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/sched/error.hpp"
-#include "takt/trace/told.hpp"
+#include "takt/trace/declared.hpp"
 
 namespace takt::executor {
 namespace {
@@ -295,20 +295,20 @@ void Executor::name_in_trace(TaskIndex index, const sched::CompiledApplication& 
   for (const Topic* const topic : registry_->topics()) {
     writer.name(trace::NameKind::topic, topic->id, topic->name);
   }
-  trace::tell_task(writer, compiled.strategy, index, shared_->scenario);
+  trace::declare_task(writer, compiled.strategy, index, shared_->scenario);
 }
 
 void Executor::report_shortfalls() {
-  const os::Shortfalls shortfalls = shared_->take_untold();
+  const os::Shortfalls shortfalls = shared_->take_unreported();
   if (shared_->tracer) {
     for (const os::Shortfall& shortfall : shortfalls) {
       shared_->tracer->writer().attribute("shortfall", shortfall.what + ": " + shortfall.why);
     }
   }
-  tell_shortfalls(shared_->options, shortfalls);
+  announce_shortfalls(shared_->options, shortfalls);
 }
 
-void tell_shortfalls(const Options& options, const os::Shortfalls& shortfalls) {
+void announce_shortfalls(const Options& options, const os::Shortfalls& shortfalls) {
   if (shortfalls.empty()) {
     return;
   }

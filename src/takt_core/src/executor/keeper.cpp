@@ -39,7 +39,7 @@ void Executor::Keeper::run() noexcept {
     } else {
       shared_.keeper.wait();
     }
-    tell_shortfalls(shared_.options, shared_.take_untold());
+    announce_shortfalls(shared_.options, shared_.take_unreported());
     retire(false);
   }
 }

@@ -22,7 +22,7 @@
 namespace takt::executor {
 
 // Reports shortfalls to Options::on_shortfalls, or to standard error.
-void tell_shortfalls(const Options& options, const os::Shortfalls& shortfalls);
+void announce_shortfalls(const Options& options, const os::Shortfalls& shortfalls);
 
 class Executor::Keeper {
  public:

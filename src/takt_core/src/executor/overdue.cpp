@@ -9,8 +9,8 @@ Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
                      std::chrono::nanoseconds budget, const Sighting& seen,
                      trace::Recorder& recorder) noexcept {
   Overdue overdue;
-  if (seen.time > job.deadline && !task.miss_told) {
-    task.miss_told = true;
+  if (seen.time > job.deadline && !task.miss_reported) {
+    task.miss_reported = true;
     task.counters.deadline_misses.add(1);
     recorder.record(EventType::deadline_miss, seen.time, task.trace_id, job.index,
                     job.deadline.time_since_epoch().count());
@@ -23,8 +23,8 @@ Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
                           .running = seen.running};
     }
   }
-  if (budget.count() > 0 && seen.used > budget && !task.budget_told) {
-    task.budget_told = true;
+  if (budget.count() > 0 && seen.used > budget && !task.budget_reported) {
+    task.budget_reported = true;
     task.counters.budget_overruns.add(1);
     recorder.record(EventType::budget_overrun, seen.time, task.trace_id, job.index,
                     seen.used.count());
@@ -39,7 +39,7 @@ Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
   return overdue;
 }
 
-void tell(const Handlers& handlers, const Overdue& overdue) noexcept {
+void notify(const Handlers& handlers, const Overdue& overdue) noexcept {
   if (overdue.miss) {
     handlers.deadline_miss(*overdue.miss);
   }

@@ -35,6 +35,6 @@ Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
                      trace::Recorder& recorder) noexcept;
 
 // Calls the handlers, without the mutex.
-void tell(const Handlers& handlers, const Overdue& overdue) noexcept;
+void notify(const Handlers& handlers, const Overdue& overdue) noexcept;
 
 }  // namespace takt::executor

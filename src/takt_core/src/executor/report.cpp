@@ -165,16 +165,16 @@ std::vector<Status> Reporter::report(const Snapshot& now) {
   std::vector<Status> report;
   report.reserve(now.tasks.size() + now.limits.size() + 1);
   report.push_back(describe(now));
-  std::map<std::string, TaskStatistics> told;
+  std::map<std::string, TaskStatistics> reported;
   for (const Snapshot::Task& task : now.tasks) {
     const auto former = former_.find(task.name);
     // Another task in the place of a removed one has counted from zero.
     const bool same =
         former != former_.end() && former->second.releases <= task.statistics.releases;
     report.push_back(describe(task, same ? former->second : TaskStatistics{}));
-    told.emplace(task.name, task.statistics);
+    reported.emplace(task.name, task.statistics);
   }
-  former_ = std::move(told);
+  former_ = std::move(reported);
   for (const LimitStatistics& limit : now.limits) {
     Seen& former = former_limits_[name_of(limit)];
     const LimitStatistics& before = former.statistics;
@@ -185,14 +185,14 @@ std::vector<Status> Reporter::report(const Snapshot& now) {
   return report;
 }
 
-Reports::Reports(nanoseconds period, std::function<void()> tell)
-    : thread_{settings_for(period), [this, period, tell = std::move(tell)] {
+Reports::Reports(nanoseconds period, std::function<void()> publish)
+    : thread_{settings_for(period), [this, period, publish = std::move(publish)] {
                 os::TimePoint next = os::now();
                 do {
-                  tell();
+                  publish();
                   next = std::max(os::add_sat(next, period), os::now());
                 } while (!stop_.wait_until(next));
-                tell();
+                publish();
               }} {}
 
 Reports::~Reports() {

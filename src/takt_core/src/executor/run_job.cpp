@@ -45,9 +45,9 @@ void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& tas
 
 // What the thread has used when its job starts, and what it did since the one before.
 Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskState& task,
-                     const Job& job, bool told) noexcept {
+                     const Job& job, bool traced) noexcept {
   const Counted now{.usage = os::resource_usage(os::UsageOf::thread),
-                    .run_delay = told ? os::run_delay() : std::nullopt};
+                    .run_delay = traced ? os::run_delay() : std::nullopt};
   if (at_last_end) {
     recorder.record(EventType::dispatch, started, task.trace_id, job.index,
                     (now.usage.cpu_time - at_last_end->usage.cpu_time).count());
@@ -57,8 +57,8 @@ Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskSta
 }
 
 // The CPU time of the job that ends.
-nanoseconds count_after(const Counted& before, bool told) noexcept {
-  const auto run_delay = told ? os::run_delay() : std::nullopt;
+nanoseconds count_after(const Counted& before, bool traced) noexcept {
+  const auto run_delay = traced ? os::run_delay() : std::nullopt;
   at_last_end = Counted{.usage = os::resource_usage(os::UsageOf::thread), .run_delay = run_delay};
   return at_last_end->usage.cpu_time - before.usage.cpu_time;
 }
@@ -241,9 +241,9 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
   const TimePoint started = os::now();
   recorder.record(EventType::start, started, task.trace_id, job.index, job.priority);
-  const bool told = shared.options.trace_cpu_time && recorder.on();
-  const bool measured = budget.count() > 0 || told;
-  const Counted before = measured ? count_before(recorder, started, task, job, told) : Counted{};
+  const bool traced = shared.options.trace_cpu_time && recorder.on();
+  const bool measured = budget.count() > 0 || traced;
+  const Counted before = measured ? count_before(recorder, started, task, job, traced) : Counted{};
   if (budget.count() > 0) {
     progress.start(before.usage.cpu_time);
   }
@@ -259,7 +259,7 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   stamp(task, job, outcome);
   running = outer;
   at_last_end.reset();
-  const nanoseconds used = measured ? count_after(before, told) : nanoseconds{-1};
+  const nanoseconds used = measured ? count_after(before, traced) : nanoseconds{-1};
   const TimePoint ended = os::now();
   if (at_last_end) {
     const auto slept = at_last_end->usage.voluntary_switches - before.usage.voluntary_switches;

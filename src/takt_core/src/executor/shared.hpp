@@ -64,7 +64,7 @@ struct Shared {
 
   mutable std::mutex mutex;  // guards the three below
   os::Shortfalls shortfalls;
-  std::size_t told = 0;        // how many of them were reported to the user
+  std::size_t reported = 0;    // how many of them were reported to the user
   std::exception_ptr failure;  // the first exception that left a callback
   std::function<void()> request_stop;
   void fail(std::exception_ptr exception) noexcept {
@@ -79,12 +79,12 @@ struct Shared {
     shortfalls.insert(shortfalls.end(), more.begin(), more.end());
   }
   // The shortfalls that have not been reported to the user.
-  [[nodiscard]] os::Shortfalls take_untold() {
+  [[nodiscard]] os::Shortfalls take_unreported() {
     const std::lock_guard lock{mutex};
-    os::Shortfalls untold{std::next(shortfalls.begin(), static_cast<std::ptrdiff_t>(told)),
-                          shortfalls.end()};
-    told = shortfalls.size();
-    return untold;
+    os::Shortfalls unreported{std::next(shortfalls.begin(), static_cast<std::ptrdiff_t>(reported)),
+                              shortfalls.end()};
+    reported = shortfalls.size();
+    return unreported;
   }
 };
 

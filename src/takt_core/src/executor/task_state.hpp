@@ -65,11 +65,11 @@ struct TaskState : sched::CoreTask {
   // The state of its job, guarded by the crew's mutex.
   os::TimePoint alarm = os::TimePoint::max();  // when to check whether it is still running
   RelaxedInt run_priority;
-  bool miss_told = false;
-  bool budget_told = false;
+  bool miss_reported = false;
+  bool budget_reported = false;
   // Threads that call a handler about a job that may have ended. The task has not left before they
   // return.
-  std::uint32_t tellers = 0;
+  std::uint32_t reporters = 0;
 
   // Read by announcing threads; from any thread.
   std::atomic<std::uint32_t> generation{0};

@@ -49,9 +49,9 @@ std::optional<os::Shortfall> Throttling::look(
   }
   for (const auto& [cpu, used] : cpu_times) {
     const auto before = cpu_times_.find(cpu);
-    if (before_ && before != cpu_times_.end() && limit < 1 && !told_[cpu] &&
+    if (before_ && before != cpu_times_.end() && limit < 1 && !reported_[cpu] &&
         reached(used - before->second, now - *before_, limit)) {
-      told_[cpu] = true;
+      reported_[cpu] = true;
       std::array<char, 16> share{};
       std::snprintf(share.data(), share.size(), "%g %%", limit * 100);
       result = os::Shortfall{

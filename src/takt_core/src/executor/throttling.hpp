@@ -33,7 +33,7 @@ class Throttling {
  private:
   std::optional<os::TimePoint> before_;
   std::map<int, std::chrono::nanoseconds> cpu_times_;
-  std::map<int, bool> told_;
+  std::map<int, bool> reported_;
 };
 
 }  // namespace takt::executor

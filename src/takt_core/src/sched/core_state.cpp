@@ -47,7 +47,7 @@ bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexc
     return false;
   }
   if (task.phase == Phase::idle) {
-    tell(task, task.messages.drop_if_inactive());
+    report(task, task.messages.drop_if_inactive());
     reschedule(task);
   }
   return true;
@@ -239,8 +239,8 @@ void CoreState::settle(CoreTask& task, TimePoint ended) noexcept {
 
 void CoreState::apply_overrun(CoreTask& task, TimePoint time) noexcept {
   if (!task.leaves) {
-    tell(task, task.kind == TaskKind::timer ? task.timer.end_of_job(time)
-                                            : task.messages.end_of_job(time));
+    report(task, task.kind == TaskKind::timer ? task.timer.end_of_job(time)
+                                              : task.messages.end_of_job(time));
   }
 }
 

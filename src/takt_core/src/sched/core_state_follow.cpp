@@ -65,8 +65,8 @@ void CoreState::follow_parameters(CoreTask& task, TimePoint time) noexcept {
   if (task.phase == Phase::absent) {
     task.phase = Phase::idle;
   }
-  tell(task, task.kind == TaskKind::timer ? task.timer.follow(parameters, time)
-                                          : task.messages.follow(parameters));
+  report(task, task.kind == TaskKind::timer ? task.timer.follow(parameters, time)
+                                            : task.messages.follow(parameters));
 }
 
 // It is not among the tasks any more: what has not started will not.

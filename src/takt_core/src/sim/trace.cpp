@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "takt/trace/told.hpp"
+#include "takt/trace/declared.hpp"
 
 namespace takt::sim {
 
@@ -16,8 +16,8 @@ Trace::Trace(Model& model, const Options& options, nanoseconds duration) {
   for (const TaskState& task : model.tasks()) {
     writer.name(trace::NameKind::task, static_cast<std::uint16_t>(task.index),
                 task.callback->task.name);
-    trace::tell_task(writer, model.compiled().strategy, task.index,
-                     model.compiled().strategy.default_scenario());
+    trace::declare_task(writer, model.compiled().strategy, task.index,
+                        model.compiled().strategy.default_scenario());
   }
   for (const TopicState& topic : model.topics()) {
     writer.name(trace::NameKind::topic, topic.shared.id, topic.shared.name);

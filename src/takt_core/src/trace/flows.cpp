@@ -10,7 +10,7 @@ constexpr std::size_t kept = 20'000;  // messages of a topic: what is older is u
 
 }  // namespace
 
-Flows::Flows(const About& about, const Chains& chains) : last_(chains.size(), not_told) {
+Flows::Flows(const About& about, const Chains& chains) : last_(chains.size(), not_recorded) {
   for (const auto& [number, name] : about.tasks) {
     for (std::size_t chain = 0; chain < chains.size(); ++chain) {
       for (std::size_t place = 0; place < chains[chain].size(); ++place) {
@@ -46,13 +46,14 @@ void Flows::take(const Event& event) {
 }
 
 void Flows::start(const Event& event) {
-  std::int64_t release = not_told;
+  std::int64_t release = not_recorded;
   if (const auto found = released_.find({event.task, event.job}); found != released_.end()) {
     release = found->second;
     released_.erase(found);
   }
   OfCore& core = cores_[event.core];
-  if (release != not_told && core.ended != not_told && release <= core.ended && core.running == 0) {
+  if (release != not_recorded && core.ended != not_recorded && release <= core.ended &&
+      core.running == 0) {
     handovers.push_back(elapsed(core.ended, event.time));
   }
   ++core.running;
@@ -62,7 +63,7 @@ void Flows::start(const Event& event) {
   started.made.clear();
   started.old = false;
   started.origins = last_.empty() ? nullptr : std::make_shared<Origins>();
-  if (release != not_told) {
+  if (release != not_recorded) {
     for (const Place& place : places(event.task)) {
       if (place.place == 0) {
         (*started.origins)[{place.chain, 0}] = release;
@@ -154,9 +155,9 @@ void Flows::end(const Event& event) {
 
 void Flows::arrive(std::size_t chain, std::int64_t release, std::int64_t end) {
   std::int64_t& last = last_[chain];
-  const bool first = last == not_told || release > last;
+  const bool first = last == not_recorded || release > last;
   arrivals.push_back({.age = elapsed(release, end),
-                      .reaction = first && last != not_told ? elapsed(last, end) : not_told,
+                      .reaction = first && last != not_recorded ? elapsed(last, end) : not_recorded,
                       .chain = static_cast<std::uint32_t>(chain),
                       .first = first});
   if (first) {

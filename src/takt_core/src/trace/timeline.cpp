@@ -17,7 +17,7 @@ void Timeline::take(const Event& event) {
     case EventType::release: {
       Job& job = *job_of(event);
       job.release = event.time;
-      job.deadline = event.value == no_deadline ? not_told : event.value;
+      job.deadline = event.value == no_deadline ? not_recorded : event.value;
       job.by_deadline = orders_.by_deadline(event.core);
       break;
     }
@@ -33,7 +33,7 @@ void Timeline::take(const Event& event) {
       }
       break;
     case EventType::resume:
-      if (Open* const open = found(event); open != nullptr && open->since == not_told) {
+      if (Open* const open = found(event); open != nullptr && open->since == not_recorded) {
         open->since = event.time;
       }
       break;
@@ -97,7 +97,7 @@ std::int64_t Timeline::settled() const {
   std::int64_t first = last_;
   for (const auto& [core, stack] : cores_) {
     for (const Open& open : stack) {
-      first = open.since == not_told ? first : std::min(first, open.since);
+      first = open.since == not_recorded ? first : std::min(first, open.since);
     }
   }
   return first;
@@ -133,8 +133,8 @@ void Timeline::start(const Event& event) {
 void Timeline::end(const Event& event) {
   const std::shared_ptr<Job> job = job_of(event);
   job->end = event.time;
-  job->cpu_time = event.value < 0 ? not_told : event.value;
-  job->missed |= job->deadline != not_told && job->end > job->deadline;
+  job->cpu_time = event.value < 0 ? not_recorded : event.value;
+  job->missed |= job->deadline != not_recorded && job->end > job->deadline;
   // A thread that is bound to no core may end its job on another one than it began on.
   if (!leave(event.core, *job, event.time)) {
     std::ranges::any_of(std::views::keys(cores_),
@@ -159,7 +159,7 @@ bool Timeline::leave(std::uint16_t core, const Job& job, std::int64_t time) {
   not_nested_ += top ? 0 : 1;
   slice(*place, core, time);
   stack.erase(place);
-  if (top && !stack.empty() && stack.back().since == not_told) {
+  if (top && !stack.empty() && stack.back().since == not_recorded) {
     stack.back().since = time;
   }
   return true;
@@ -210,7 +210,7 @@ Timeline::Open* Timeline::found(const Event& event) {
 }
 
 void Timeline::pause(Open& open, std::uint16_t core, std::int64_t time) {
-  if (open.since == not_told) {
+  if (open.since == not_recorded) {
     return;
   }
   // In virtual time a job may seem to resume between two others, for no time at all.
@@ -218,11 +218,11 @@ void Timeline::pause(Open& open, std::uint16_t core, std::int64_t time) {
     ++open.job->preemptions;
   }
   slice(open, core, time);
-  open.since = not_told;
+  open.since = not_recorded;
 }
 
 void Timeline::slice(const Open& open, std::uint16_t core, std::int64_t time) {
-  if (open.since == not_told || open.since == time) {
+  if (open.since == not_recorded || open.since == time) {
     return;
   }
   Job& job = *open.job;

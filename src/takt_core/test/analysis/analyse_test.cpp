@@ -99,7 +99,7 @@ TEST(analyse, overheads_are_in_every_job_and_releases_interrupt_everybody) {
   EXPECT_TRUE(report.remarks.empty());
 }
 
-TEST(analyse, a_group_holds_up_whoever_is_below_its_ceiling) {
+TEST(analyse, a_group_blocks_the_tasks_below_its_ceiling) {
   const Report report = analyse_json(app(timer("high", 100, 5, 90, ", 'group': 'g'") + "," +
                                          timer("middle", 100, 5, 50) + "," +
                                          timer("low", 100, 20, 10, ", 'group': 'g'")));

@@ -116,7 +116,7 @@ TEST(chains, later_instances_delay_a_chain_with_falling_priorities_only) {
   EXPECT_GT(latency(false), 15ns);
 }
 
-TEST(chains, whoever_waits_on_the_core_is_analysed_callback_by_callback) {
+TEST(chains, callbacks_that_wait_on_the_core_are_analysed_one_by_one) {
   const Drawn chain = chain_of(100, {5, 5, 5}, "b", [](int i) { return priority(10 + i); });
   const std::string waits = "," + timer("w", 100, 2, 50, ", 'suspension': 3");
   const Report report = analyse_json(app(chain.callbacks + waits, chains(chain.names)));

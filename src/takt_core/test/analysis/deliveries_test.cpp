@@ -30,7 +30,7 @@ TEST(deliveries, a_reader_pays_for_what_it_delivers) {
   EXPECT_FALSE(contains(scenario.remarks, "wait for its end"));
 }
 
-TEST(deliveries, whoever_preempts_a_delivery_waits_for_its_end) {
+TEST(deliveries, a_job_that_preempts_a_delivery_waits_for_its_end) {
   const ScenarioReport above = analyse_json(app(three(5, 6), topics)).scenarios.front();
   EXPECT_EQ(callback(above, "r").wcet, 3ns + 40ns + 20ns);
   EXPECT_EQ(callback(above, "m").wcet, 20ns);

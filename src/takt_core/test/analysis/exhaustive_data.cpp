@@ -64,7 +64,7 @@ bool Data::is_link(std::size_t from, std::size_t to) const {
 }
 
 // What is as old as that may be older.
-std::int64_t Data::told(std::uint8_t age) {
+std::int64_t Data::known(std::uint8_t age) {
   reached_.complete = reached_.complete && age < most_age;
   return age;
 }
@@ -130,7 +130,7 @@ std::int64_t Data::read_trigger(Situation& now, std::size_t queue) {
 
 void Data::use(std::size_t queue, std::uint8_t age) {
   const Place& place = places_[queue];
-  const std::int64_t time = told(age);
+  const std::int64_t time = known(age);
   reached_.oldest[place.task] = std::max(reached_.oldest[place.task], time);
   if (!place.releases) {
     std::int64_t& longest = reached_.ages[place.task][place.number];
@@ -174,13 +174,13 @@ void Data::end_chain(Situation& now) {
   if (origin == no_age) {
     return;
   }
-  reached_.age = std::max(reached_.age, told(origin));
+  reached_.age = std::max(reached_.age, known(origin));
   if (now.last != no_age && origin >= now.last) {
     return;
   }
-  reached_.latency = std::max(reached_.latency, told(origin));
+  reached_.latency = std::max(reached_.latency, known(origin));
   if (now.last != no_age) {
-    reached_.reaction = std::max(reached_.reaction, told(now.last));
+    reached_.reaction = std::max(reached_.reaction, known(now.last));
   }
   now.last = origin;
 }

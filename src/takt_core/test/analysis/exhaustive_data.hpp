@@ -34,7 +34,7 @@ class Data {
   std::int64_t read_trigger(Situation& now, std::size_t queue);
   void use(std::size_t queue, std::uint8_t age);
   void end_chain(Situation& now);
-  std::int64_t told(std::uint8_t age);
+  std::int64_t known(std::uint8_t age);
   [[nodiscard]] bool is_link(std::size_t from, std::size_t to) const;
 
   const Tasks& tasks_;

@@ -50,7 +50,7 @@ TEST(suspension_example, a_job_that_waits_holds_up_those_below_by_its_computing_
 }
 
 // Each time that it comes back it may find another job that holds the ceiling above it.
-TEST(suspension_example, whoever_waits_can_be_blocked_more_than_once) {
+TEST(suspension_example, a_waiting_job_can_be_blocked_more_than_once) {
   const std::vector<WaitingTask> tasks = {
       {.execution = 2, .suspension = 1, .period = 100, .priority = 2},
       {.execution = 1, .period = 1000, .priority = 3, .group = 1},

@@ -93,9 +93,9 @@ TEST(waiting_report, nothing_is_proved_where_nobody_says_how_often_a_job_waits) 
   EXPECT_FALSE(callback(unknown.scenarios.front(), "b").response);
   EXPECT_TRUE(contains(unknown.scenarios.front().remarks, remark));
   EXPECT_EQ(analysed("", "dispatch").verdict, Verdict::meets);
-  const Report told = analysed(", 'suspensions': 4", "preemption");
-  EXPECT_EQ(told.verdict, Verdict::meets);
-  EXPECT_FALSE(contains(told.scenarios.front().remarks, "how often"));
+  const Report answer = analysed(", 'suspensions': 4", "preemption");
+  EXPECT_EQ(answer.verdict, Verdict::meets);
+  EXPECT_FALSE(contains(answer.scenarios.front().remarks, "how often"));
 }
 
 TEST(waiting_report, sensitivity_and_proposals_know_of_it) {

@@ -276,14 +276,14 @@ TEST(ParseApplication, a_refusal_fits_on_a_screen_whatever_is_refused) {
            head + R"("chains": [{"name": "y", "callbacks": [")" + endless + R"("]}]})",
            head + R"("scenarios": [{"name": "y"}], "default_scenario": ")" + endless + R"("})",
        }) {
-    std::string told;
+    std::string printed;
     try {
       static_cast<void>(parse(text));
     } catch (const std::exception& refusal) {
-      told = refusal.what();
+      printed = refusal.what();
     }
-    EXPECT_FALSE(told.empty()) << text.substr(0, 100);
-    EXPECT_LT(told.size(), 1000U) << text.substr(0, 100);
+    EXPECT_FALSE(printed.empty()) << text.substr(0, 100);
+    EXPECT_LT(printed.size(), 1000U) << text.substr(0, 100);
   }
 }
 

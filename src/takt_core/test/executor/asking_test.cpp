@@ -248,19 +248,21 @@ TEST_P(Asked, ASourceThatIsRemovedWhileItIsArmedAtTheStartIsDisarmed) {
   EXPECT_EQ(stops->disarmed, 1);
 }
 
-TEST_P(Asked, WhoeverIsToldOfShortfallsChangesTasks) {
-  Executor* told = nullptr;
+TEST_P(Asked, AHandlerOfShortfallsChangesTasks) {
+  Executor* reported = nullptr;
   std::atomic<int> calls{0};
   Options wanting = options();
   wanting.cpus = {1023};  // nobody has it
-  wanting.on_shortfalls = [&](const auto&) { ask(*told, "told " + std::to_string(++calls)); };
+  wanting.on_shortfalls = [&](const auto&) {
+    ask(*reported, "reported " + std::to_string(++calls));
+  };
   Executor executor{wanting};
-  told = &executor;
+  reported = &executor;
   executor.set_scheduling_strategy(strategy());
   executor.add(timer("always", 1ms, 10), {[](const auto&) {}});
   expect_to_return("start()", [&] { executor.start(); });
   ASSERT_GE(calls, 1);
-  expect_runs(executor, "told 1.one");
+  expect_runs(executor, "reported 1.one");
   expect_to_return("stop()", [&] { executor.stop(); });
 }
 

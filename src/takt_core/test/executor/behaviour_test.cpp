@@ -304,7 +304,7 @@ TEST(Trace, HoldsTheCpuTimeOfEveryJobAndWhatCallbacksRecord) {
   EXPECT_EQ(published, ends);
 }
 
-TEST(Trace, TellsHowOftenAJobSlept) {
+TEST(Trace, ReportsHowOftenAJobSlept) {
   if (!os::run_delay()) GTEST_SKIP() << "this kernel does not count waits";
   const TemporaryFile file;
   Executor executor{

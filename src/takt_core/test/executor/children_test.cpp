@@ -93,17 +93,17 @@ TEST_P(Child, ProcessIsOfNoUrgencyAndRunsWhereTheProcessMay) {
 }
 
 TEST_P(Child, ProgramIsOfNoUrgency) {
-  std::string told;
+  std::string printed;
   in_callback([&](Executor&) {
     std::FILE* const output = popen("cat /proc/self/stat", "r");
     std::array<char, 1024> line{};
-    told = std::fgets(line.data(), line.size(), output) != nullptr ? line.data() : "";
+    printed = std::fgets(line.data(), line.size(), output) != nullptr ? line.data() : "";
     pclose(output);
   });
   // Behind the name: the 38th is the priority of a real-time thread, the 39th the policy.
-  std::istringstream fields{told.substr(told.rfind(')') + 1)};
+  std::istringstream fields{printed.substr(printed.rfind(')') + 1)};
   const std::vector<std::string> words{std::istream_iterator<std::string>{fields}, {}};
-  ASSERT_GT(words.size(), 39U) << told;
+  ASSERT_GT(words.size(), 39U) << printed;
   EXPECT_EQ(words[37], "0");
   EXPECT_EQ(words[38], std::to_string(SCHED_OTHER));
 }

@@ -83,8 +83,9 @@ class Heard {
 };
 
 // The executor has stopped: every job is over. Each that ended late was told once, no other one.
-void expect_told_as_recorded(Heard& heard, const trace::Trace& trace, const Executor& executor) {
-  const auto told = heard.misses();
+void expect_reported_as_recorded(Heard& heard, const trace::Trace& trace,
+                                 const Executor& executor) {
+  const auto reported = heard.misses();
   std::map<sched::TaskIndex, std::uint64_t> late;
   for (const auto& [key, traced] : jobs_of(trace)) {
     if (!traced.end) {
@@ -92,14 +93,15 @@ void expect_told_as_recorded(Heard& heard, const trace::Trace& trace, const Exec
     }
     const Key job{key.first, key.second};
     const std::int64_t deadline = traced.job.deadline.time_since_epoch().count();
-    const auto found = told.find(job);
+    const auto found = reported.find(job);
     if (*traced.end <= deadline) {
-      ASSERT_EQ(found, told.end()) << "job " << key.second << " ended " << deadline - *traced.end
-                                   << " ns before its deadline and was told as missed";
+      ASSERT_EQ(found, reported.end())
+          << "job " << key.second << " ended " << deadline - *traced.end
+          << " ns before its deadline and was told as missed";
       continue;
     }
     ++late[key.first];
-    ASSERT_NE(found, told.end()) << "job " << key.second << " ended late, and nobody was told";
+    ASSERT_NE(found, reported.end()) << "job " << key.second << " ended late, and nobody was told";
     ASSERT_EQ(found->second.size(), 1U) << "job " << key.second << " was told again";
     const executor::Miss& miss = found->second.front();
     EXPECT_GT(miss.ended, miss.deadline);
@@ -121,8 +123,8 @@ class Ends : public ::testing::TestWithParam<const char*> {
             .handlers = heard_.handlers(),
             .on_shortfalls = [](const auto&) {}};
   }
-  void expect_told_as_recorded(const Executor& executor) {
-    test::expect_told_as_recorded(heard_, trace::read_trace(file_.path()), executor);
+  void expect_reported_as_recorded(const Executor& executor) {
+    test::expect_reported_as_recorded(heard_, trace::read_trace(file_.path()), executor);
   }
 
   TemporaryFile file_;
@@ -141,7 +143,7 @@ TEST_P(Ends, AJobThatEndedInTimeIsNoMissWhereItsThreadLosesTheCoreRightAfterward
   executor.add(timer("in_time", 40ms, 10, 15ms),
                {.callback = [](const auto&) { before_lock = 20ms; }});
   run_until_each_completed(executor, 5);
-  expect_told_as_recorded(executor);
+  expect_reported_as_recorded(executor);
 }
 
 TEST_P(Ends, AJobThatEndedInTimeIsNoMissWhileTheHandlerOfItsSkipsRuns) {
@@ -151,27 +153,27 @@ TEST_P(Ends, AJobThatEndedInTimeIsNoMissWhileTheHandlerOfItsSkipsRuns) {
   executor.add(timer("skips", 5ms, 10, 30ms),
                {.callback = [](const auto&) { os::sleep_until(os::now() + 12ms); }});
   run_until_each_completed(executor, 5);
-  expect_told_as_recorded(executor);
+  expect_reported_as_recorded(executor);
 }
 
 // Told by another thread, which loses the core before it has told: the job ends meanwhile, and so
 // does the next one, which is late, too.
-TEST_P(Ends, EachLateJobIsToldOnceWhereWhoeverTellsLosesTheCore) {
+TEST_P(Ends, EachLateJobIsReportedOnceIfTheReportingThreadLosesTheCore) {
   Options slow = options();
-  const auto tell = slow.handlers.deadline_miss;
+  const auto report = slow.handlers.deadline_miss;
   slow.handlers.deadline_miss = [&](const executor::Miss& miss) {
-    tell(miss);
+    report(miss);
     after_unlock = 5ms;  // the next one that this thread takes up
   };
   Executor executor{slow};
   executor.add(timer("late", 4ms, 10, 1ms),
                {.callback = [](const auto&) { os::sleep_until(os::now() + 3ms); }});
   run_until_each_completed(executor, 30);
-  expect_told_as_recorded(executor);
+  expect_reported_as_recorded(executor);
 }
 
 // The end comes as near to the deadline as it gets.
-TEST_P(Ends, JobsThatEndAtTheirDeadlinesAreToldAsTheyAreRecorded) {
+TEST_P(Ends, JobsThatEndAtTheirDeadlinesAreReportedAsTheyAreRecorded) {
   std::mt19937_64 random{1};
   std::uniform_int_distribution<int> around{-40'000, 40'000};
   Executor executor{options()};
@@ -182,11 +184,11 @@ TEST_P(Ends, JobsThatEndAtTheirDeadlinesAreToldAsTheyAreRecorded) {
                  before_lock = random() % 4 == 0 ? 100us : 0us;
                }});
   run_until_each_completed(executor, 400);
-  expect_told_as_recorded(executor);
+  expect_reported_as_recorded(executor);
 }
 
 // Of each overrun the job itself used more, and each is told once.
-TEST_P(Ends, BudgetsAreToldAsTheJobsUsedThem) {
+TEST_P(Ends, BudgetsAreReportedAsTheJobsUsedThem) {
   Executor executor{options()};
   sched::Task task = timer("close", 4ms, 10);
   task.parameters.budget = 1ms;
@@ -196,22 +198,22 @@ TEST_P(Ends, BudgetsAreToldAsTheJobsUsedThem) {
                                   }});
   run_until_each_completed(executor, 150);
   const auto statistics = executor.statistics(added.index);
-  const auto told = heard_.overruns();
-  EXPECT_EQ(statistics.budget_overruns, told.size());
-  EXPECT_EQ(!told.empty(), statistics.worst_cpu_time > 1ms);
+  const auto reported = heard_.overruns();
+  EXPECT_EQ(statistics.budget_overruns, reported.size());
+  EXPECT_EQ(!reported.empty(), statistics.worst_cpu_time > 1ms);
   std::map<std::uint64_t, std::int64_t> used;  // by the job's own thread, at its end
   for (const trace::Event& event : trace::read_trace(file_.path()).events) {
     if (event.type == trace::EventType::end) {
       used[event.job] = event.value;
     }
   }
-  for (const auto& [key, overruns] : told) {
+  for (const auto& [key, overruns] : reported) {
     ASSERT_EQ(overruns.size(), 1U) << "job " << key.second << " was told again";
     EXPECT_GT(overruns.front().used, overruns.front().budget);
     EXPECT_LE(overruns.front().used.count(), used.at(key.second));
   }
   for (const auto& [job, cpu_time] : used) {
-    EXPECT_EQ(cpu_time > 1'000'000, told.contains({added.index, job})) << "job " << job;
+    EXPECT_EQ(cpu_time > 1'000'000, reported.contains({added.index, job})) << "job " << job;
   }
 }
 

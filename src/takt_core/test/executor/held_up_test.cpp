@@ -27,7 +27,7 @@ class HeldUp : public ::testing::TestWithParam<const char*> {
   // Jobs of "first" of 30 ms, each with one of "second" that is due after 10 ms and comes
   // meanwhile; so many, or until it is told: what else this machine does may cost the deadline,
   // too.
-  std::map<Names, int> told(const std::function<void()>& first, int rounds) {
+  std::map<Names, int> reported(const std::function<void()>& first, int rounds) {
     std::map<Names, int> found;
     std::set<std::pair<executor::TaskIndex, std::uint64_t>> jobs;
     std::mutex mutex;
@@ -60,11 +60,11 @@ class HeldUp : public ::testing::TestWithParam<const char*> {
     });
     second = add("second", 10ms, [&] { ++ended; });
     executor.start();
-    const auto is_told = [&] {
+    const auto is_reported = [&] {
       const std::lock_guard lock{mutex};
       return !found.empty();
     };
-    for (int round = 1; round <= rounds && !is_told(); ++round) {
+    for (int round = 1; round <= rounds && !is_reported(); ++round) {
       begins.notify();
       EXPECT_TRUE(eventually([&] { return ended == 2 * round; }));
     }
@@ -80,11 +80,11 @@ INSTANTIATE_TEST_SUITE_P(Policies, HeldUp, ::testing::Values("fp", "edf", "np-fp
                            return name;
                          });
 
-TEST_P(HeldUp, BehindAJobThatSleepsIsTold) {
+TEST_P(HeldUp, BehindAJobThatSleepsIsReported) {
   if (!os::run_delay()) {
     GTEST_SKIP() << "the kernel does not tell how long a thread waits for its core";
   }
-  const auto found = told([] { std::this_thread::sleep_for(30ms); }, 1000);
+  const auto found = reported([] { std::this_thread::sleep_for(30ms); }, 1000);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.begin()->first, (std::pair<std::string, std::string>{"first", "second"}));
   EXPECT_GE(found.begin()->second, 1);  // a round more, where it is told after that has begun
@@ -99,7 +99,7 @@ TEST_P(HeldUp, BehindAJobThatComputesIsNot) {
     while (computed() < end) {
     }
   };
-  EXPECT_TRUE(told(compute, 5).empty());
+  EXPECT_TRUE(reported(compute, 5).empty());
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class Round {
         read_trace_of(start);
       }
     }
-    ledger_.expect_agreement(drawn_.told_of_misses, drawn_.told_of_budgets);
+    ledger_.expect_agreement(drawn_.reported_misses, drawn_.reported_budgets);
     const Counted counted{subject_, ledger_, drawn_, orderly_, counts_.starts};
     counts_.misses += ledger_.misses();
     counts_.overruns += ledger_.overruns();
@@ -111,21 +111,21 @@ class Round {
       options.trace = trace_;
       options.trace_capacity = std::size_t{1} << 17U;
     }
-    if (drawn_.told_of_misses) {
+    if (drawn_.reported_misses) {
       options.handlers.deadline_miss = [this](const executor::Miss& miss) {
         check(miss.ended > miss.deadline && miss.ended <= os::now(), std::to_string(miss.task),
               "is told of at a wrong time");
         from_handler();
-        ledger_.told(miss, os::now());
+        ledger_.reported(miss, os::now());
       };
     }
-    if (drawn_.told_of_budgets) {
+    if (drawn_.reported_budgets) {
       options.handlers.budget_overrun = [this](const executor::BudgetOverrun& overrun) {
         from_handler();
-        ledger_.told(overrun);
+        ledger_.reported(overrun);
       };
     }
-    if (drawn_.told_of_skips) {
+    if (drawn_.reported_skips) {
       options.handlers.skip = [this](const executor::Skip& skip) {
         Guest::last()->skips(skip);
         from_handler();

@@ -17,9 +17,9 @@ struct DrawnRound {
   sched::PolicyPtr policy_of_third;  // of the third scenario; null: the executor's
   bool real_time = false;
   bool traced = false;
-  bool told_of_misses = false;
-  bool told_of_budgets = false;
-  bool told_of_skips = false;
+  bool reported_misses = false;
+  bool reported_budgets = false;
+  bool reported_skips = false;
 };
 
 inline DrawnRound draw_round(Random& random) {
@@ -35,9 +35,9 @@ inline DrawnRound draw_round(Random& random) {
   }
   round.real_time = one_in(random, 2) && !sanitized;
   round.traced = one_in(random, 3);
-  round.told_of_misses = !one_in(random, 4);
-  round.told_of_budgets = !one_in(random, 4);
-  round.told_of_skips = !one_in(random, 4);
+  round.reported_misses = !one_in(random, 4);
+  round.reported_budgets = !one_in(random, 4);
+  round.reported_skips = !one_in(random, 4);
   return round;
 }
 

@@ -86,13 +86,13 @@ inline void expect_counted(const Guest& guest, const Counted& by) {
               !guest.always_active,
           name, "skips messages that it should catch up with");
   }
-  if (by.drawn.told_of_misses) {
+  if (by.drawn.reported_misses) {
     check(statistics.deadline_misses == by.ledger.misses_of(name), name,
           "counts other misses than were told");
   }
   check(statistics.budget_overruns >= by.ledger.overruns_of(name), name,
         "counts fewer overruns of its budget than it had");
-  if (by.drawn.told_of_skips) {
+  if (by.drawn.reported_skips) {
     check(guest.skipped <= statistics.skipped, name, "counts fewer skips than were told");
   }
 }

@@ -53,11 +53,11 @@ class Ledger {
   }
 
   // `returned`: when the handler did.
-  void told(const executor::Miss& miss, TimePoint returned) {
+  void reported(const executor::Miss& miss, TimePoint returned) {
     const std::lock_guard lock{mutex_};
     misses_.push_back({miss, returned});
   }
-  void told(const executor::BudgetOverrun& overrun) {
+  void reported(const executor::BudgetOverrun& overrun) {
     const std::lock_guard lock{mutex_};
     overruns_.push_back(overrun);
   }
@@ -93,7 +93,7 @@ class Ledger {
 
   // The executor has stopped. `misses`, `budgets`: whether there was a handler for them.
   void expect_agreement(bool misses, bool budgets) const {
-    std::set<Key> told;
+    std::set<Key> reported;
     for (const auto& [miss, returned] : misses_) {
       const Key key{miss.task, miss.job, miss.release};
       const auto found = seen_.find(key);
@@ -102,7 +102,7 @@ class Ledger {
              std::to_string(miss.task) + ", which did not run");
       }
       const Seen& seen = found->second;
-      expect(told.insert(key).second, seen, "was told as missed twice");
+      expect(reported.insert(key).second, seen, "was told as missed twice");
       expect(miss.deadline == seen.job.deadline, seen, "was told with another deadline");
       expect(miss.ended > miss.deadline, seen, "was told as missed at or before its deadline");
       expect(miss.running || miss.ended >= seen.left, seen, "was told to end before it had");
@@ -117,7 +117,7 @@ class Ledger {
     }
     for (const auto& [key, seen] : seen_) {
       const bool late = seen.recorded_end.value_or(seen.left) > seen.job.deadline;
-      expect(!misses || !late || told.contains(key), seen, "was late, and nobody was told");
+      expect(!misses || !late || reported.contains(key), seen, "was late, and nobody was told");
     }
     expect_budgets(budgets);
   }
@@ -168,7 +168,7 @@ class Ledger {
   // An overrun does not say when its job was released: of those with its index, as many at most.
   void expect_budgets(bool has_handler) const {
     struct Count {
-      std::uint64_t told = 0;
+      std::uint64_t reported = 0;
       std::uint64_t possible = 0;
       std::uint64_t certain = 0;
     };
@@ -177,7 +177,7 @@ class Ledger {
       if (overrun.used <= overrun.budget) {
         fail("a job was told to be over a budget that it had not used up");
       }
-      ++counts[{overrun.task, overrun.job}].told;
+      ++counts[{overrun.task, overrun.job}].reported;
     }
     for (const auto& [key, seen] : seen_) {
       Count& count = counts[{key.task, key.job}];
@@ -185,9 +185,9 @@ class Ledger {
       count.certain += is_over(seen) ? 1U : 0U;
     }
     for (const auto& [key, count] : counts) {
-      if (count.told > count.possible || (has_handler && count.told < count.certain)) {
+      if (count.reported > count.possible || (has_handler && count.reported < count.certain)) {
         fail("of jobs " + std::to_string(key.second) + " of task " + std::to_string(key.first) +
-             " " + std::to_string(count.told) + " were told to be over their budget, of " +
+             " " + std::to_string(count.reported) + " were told to be over their budget, of " +
              std::to_string(count.possible) + " that have one and " +
              std::to_string(count.certain) + " that were");
       }

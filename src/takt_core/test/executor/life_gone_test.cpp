@@ -17,7 +17,7 @@ class LifeGone : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Policies, LifeGone, ::testing::Values("fp", "edf"),
                          [](const auto& policy) { return std::string{policy.param}; });
 
-TEST_P(LifeGone, ATaskIsThereUntilWhoeverIsToldOfItHasReturned) {
+TEST_P(LifeGone, ATaskExistsUntilItsHandlerHasReturned) {
   std::atomic<bool> in_handler{false};
   std::atomic<bool> gone_meanwhile{false};
   std::atomic<bool> handled{false};

@@ -92,7 +92,7 @@ TEST_P(LifeMessages, MayArriveWhileOthersAreAddedAndRemoved) {
 }
 
 // Sent at ever other distances from the end of the job before, while its thread falls asleep.
-TEST_P(LifeMessages, EachWakesWhoeverHasFallenAsleepAfterTheOneBefore) {
+TEST_P(LifeMessages, EachWakesAThreadThatFellAsleepAfterThePrevious) {
   const std::uint64_t messages = os::test::sanitized ? 10'000 : 100'000;
   os::Event called;
   Executor executor{options()};

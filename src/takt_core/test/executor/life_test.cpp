@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Life, ::testing::Values("fp", "edf", "np-edf"
 class Token {
  public:
   explicit Token(std::atomic<bool>& destroyed)
-      : token_(&destroyed, [](std::atomic<bool>* told) { *told = true; }) {}
+      : token_(&destroyed, [](std::atomic<bool>* set) { *set = true; }) {}
 
  private:
   std::shared_ptr<std::atomic<bool>> token_;

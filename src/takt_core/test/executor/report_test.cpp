@@ -26,7 +26,7 @@ std::map<std::string, std::string> values_of(const Status& status) {
   return {status.values.begin(), status.values.end()};
 }
 
-TEST(Reporter, TellsOfTheExecutorFirst) {
+TEST(Reporter, ReportsTheExecutorFirst) {
   Reporter reporter;
   Snapshot of_none;
   of_none.scenario = "docking";
@@ -81,21 +81,21 @@ TEST(Reporter, AnotherTaskOfTheSameNameCountsFromZero) {
   EXPECT_EQ(report[1].message, "6 deadlines missed");
 }
 
-TEST(Reports, TellAtOnceAndOnceMoreAtTheEnd) {
-  std::atomic<int> told{0};
+TEST(Reports, ReportAtOnceAndOnceMoreAtTheEnd) {
+  std::atomic<int> reported{0};
   {
-    const Reports reports{1h, [&] { ++told; }};
-    while (told == 0) {
+    const Reports reports{1h, [&] { ++reported; }};
+    while (reported == 0) {
       os::sleep_until(os::now() + 1ms);
     }
   }
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(reported, 2);
 }
 
-TEST(Reports, AreToldEachPeriod) {
-  std::atomic<int> told{0};
-  const Reports reports{1ms, [&] { ++told; }};
-  while (told < 10) {
+TEST(Reports, AreReportedEachPeriod) {
+  std::atomic<int> reported{0};
+  const Reports reports{1ms, [&] { ++reported; }};
+  while (reported < 10) {
     os::sleep_until(os::now() + 1ms);
   }
 }

@@ -82,17 +82,18 @@ int run_as_nobody(const std::filesystem::path& trace) {
   if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) {
     return 2;
   }
-  std::size_t told = 0;
-  Executor executor{{.policy = sched::edf(),
-                     .cpus = {os::current_thread().cpus.front()},
-                     .lock_memory = true,
-                     .trace = trace,
-                     .on_shortfalls = [&](const auto& shortfalls) { told += shortfalls.size(); }}};
+  std::size_t reported = 0;
+  Executor executor{
+      {.policy = sched::edf(),
+       .cpus = {os::current_thread().cpus.front()},
+       .lock_memory = true,
+       .trace = trace,
+       .on_shortfalls = [&](const auto& shortfalls) { reported += shortfalls.size(); }}};
   executor.add(timer("a", 2ms, 10), {[](const auto&) { burn(100us); }});
   executor.add(timer("b", 3ms, 20), {[](const auto&) { burn(100us); }});
   run_until_each_completed(executor, 20);
   const bool ran = executor.statistics(0).completed >= 20 && executor.statistics(1).completed >= 20;
-  return ran && told > 0 && executor.shortfalls().size() == told ? 0 : 1;
+  return ran && reported > 0 && executor.shortfalls().size() == reported ? 0 : 1;
 }
 
 TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
@@ -122,7 +123,7 @@ bool lacks_locked_memory(const Executor& executor) {
 }
 
 // In processes of their own, because locked is locked.
-TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessItIsToldNotTo) {
+TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessItIsReportedNotTo) {
   if (os::test::sanitized) {
     GTEST_SKIP() << "sanitizers turn mlockall into nothing";
   }
@@ -204,10 +205,10 @@ TEST(KernelDeadline, RunsATaskUnderTheKernelsOwnPolicy) {
 
 // The task's thread asks by itself, after start() has told what was missing until then. No kernel
 // reserves less than a microsecond.
-TEST(KernelDeadline, ThatIsRefusedIsToldOnceAlsoWhenTheTaskGoes) {
-  std::atomic<std::size_t> told{0};
+TEST(KernelDeadline, ThatIsRefusedIsReportedOnceAlsoWhenTheTaskGoes) {
+  std::atomic<std::size_t> reported{0};
   Executor executor{{.cpus = {0}, .on_shortfalls = [&](const os::Shortfalls& shortfalls) {
-                       told += static_cast<std::size_t>(
+                       reported += static_cast<std::size_t>(
                            std::ranges::count_if(shortfalls, is_about_reserved));
                      }}};
   sched::Task task = timer("reserved", 10ms, 50);
@@ -216,10 +217,10 @@ TEST(KernelDeadline, ThatIsRefusedIsToldOnceAlsoWhenTheTaskGoes) {
   reserved.kernel_deadline = true;
   executor.add(task, reserved);
   executor.start();
-  EXPECT_TRUE(eventually([&] { return told > 0; }));
+  EXPECT_TRUE(eventually([&] { return reported > 0; }));
   executor.remove("reserved");
   executor.stop();
-  EXPECT_EQ(told, 1U);
+  EXPECT_EQ(reported, 1U);
   EXPECT_EQ(std::ranges::count_if(executor.shortfalls(), is_about_reserved), 1);
 }
 

@@ -19,7 +19,7 @@ class ThrottlingTest : public testing::Test {
   }
 
   // Whether something is told of a core that was used for so long at a time.
-  bool told(std::chrono::nanoseconds used, std::chrono::nanoseconds at) {
+  bool reported(std::chrono::nanoseconds used, std::chrono::nanoseconds at) {
     return throttling_.look({{0, used}}, os::TimePoint{at}).has_value();
   }
 
@@ -27,23 +27,23 @@ class ThrottlingTest : public testing::Test {
   Throttling throttling_;
 };
 
-TEST_F(ThrottlingTest, tells_once_of_a_core_that_was_full_for_longer_than_a_period) {
-  EXPECT_FALSE(told(0s, 10s));
-  EXPECT_TRUE(told(2s, 12s));
-  EXPECT_FALSE(told(4s, 14s));
+TEST_F(ThrottlingTest, reports_once_of_a_core_that_was_full_for_longer_than_a_period) {
+  EXPECT_FALSE(reported(0s, 10s));
+  EXPECT_TRUE(reported(2s, 12s));
+  EXPECT_FALSE(reported(4s, 14s));
 }
 
 TEST_F(ThrottlingTest, says_nothing_of_a_core_that_was_full_for_less_than_a_period) {
-  EXPECT_FALSE(told(0s, 10s));
-  EXPECT_FALSE(told(30ms, 10s + 30ms));  // a change came, and another one while a callback ran
-  EXPECT_FALSE(told(60ms, 10s + 60ms));
-  EXPECT_FALSE(told(60ms, 12s));
+  EXPECT_FALSE(reported(0s, 10s));
+  EXPECT_FALSE(reported(30ms, 10s + 30ms));  // a change came, and another one while a callback ran
+  EXPECT_FALSE(reported(60ms, 10s + 60ms));
+  EXPECT_FALSE(reported(60ms, 12s));
 }
 
 TEST_F(ThrottlingTest, counts_what_was_used_between_looks_that_came_too_early) {
-  EXPECT_FALSE(told(0s, 10s));
-  EXPECT_FALSE(told(600ms, 10s + 600ms));
-  EXPECT_TRUE(told(1200ms, 11s + 200ms));
+  EXPECT_FALSE(reported(0s, 10s));
+  EXPECT_FALSE(reported(600ms, 10s + 600ms));
+  EXPECT_TRUE(reported(1200ms, 11s + 200ms));
 }
 
 }  // namespace

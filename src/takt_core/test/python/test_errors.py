@@ -34,7 +34,7 @@ def test_a_fault_of_a_document_has_its_place_in_it(ask: Callable[[str], object])
 
 
 @pytest.mark.parametrize("ask", ASKS[:2])
-def test_what_an_executor_refuses_is_told_by_task_problem_and_fix(
+def test_what_an_executor_refuses_is_reported_by_task_problem_and_fix(
     ask: Callable[[str], object],
 ) -> None:
     name = "odd. Fix: none"  # a sentence could not be taken apart here

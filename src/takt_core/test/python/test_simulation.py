@@ -21,7 +21,7 @@ def application(policy: str = "fp", **more: Any) -> str:
     )
 
 
-def test_a_document_tells_what_became_of_each_callback() -> None:
+def test_a_document_reports_what_became_of_each_callback() -> None:
     document = takt_core.simulate(application(), duration_ns=10_000_000)
     assert document["schema_version"] == 1
     assert (document["jobs"], document["misses"]) == (3, 1)
@@ -41,7 +41,7 @@ def test_edf_meets_what_rate_monotonic_misses() -> None:
     assert document["misses"] == 0
 
 
-def test_many_tell_the_faulty_one_in_its_place() -> None:
+def test_many_report_the_faulty_one_in_its_place() -> None:
     one, faulty, two = takt_core.simulate_many(
         [application(), application("no policy"), application("edf")]
     )

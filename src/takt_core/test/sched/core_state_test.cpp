@@ -90,7 +90,7 @@ class World : private CoreListener {
 
   // Every release was told once, as a job or as dropped; but for one that is remembered.
   void expect_nothing_lost() {
-    for (auto& [task, indices] : told_) {
+    for (auto& [task, indices] : reported_) {
       std::ranges::sort(indices);
       ASSERT_EQ(std::ranges::adjacent_find(indices), indices.end()) << "task " << task;
       ASSERT_LE(indices.back() + 1 - indices.size(), 1U) << "task " << task;
@@ -332,11 +332,11 @@ class World : private CoreListener {
   }
 
   void released(CoreTask& task, const Job& job, const Release* /*regular*/) noexcept override {
-    told_[task.index].push_back(job.index);
+    reported_[task.index].push_back(job.index);
   }
   void skipped(CoreTask& task, const Skipped& skip) noexcept override {
     for (std::uint64_t i = 0; i < skip.count; ++i) {
-      told_[task.index].push_back(skip.first.index + i);
+      reported_[task.index].push_back(skip.first.index + i);
     }
   }
   void dropped(CoreTask& /*task*/, const Job& /*job*/) noexcept override {}
@@ -362,7 +362,7 @@ class World : private CoreListener {
   TimePoint now_{};
   int asked_ = 0;
   int boosted_ = 0;
-  std::map<TaskIndex, std::vector<std::uint64_t>> told_;
+  std::map<TaskIndex, std::vector<std::uint64_t>> reported_;
 };
 
 class CoreStates : public ::testing::TestWithParam<std::string> {};

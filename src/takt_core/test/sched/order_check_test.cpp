@@ -92,7 +92,7 @@ TEST(OrderWatch, looks_at_the_pending_jobs_in_debug_builds) {
 }
 #endif
 
-TEST(Custom, refuses_what_could_not_be_told_apart_or_called) {
+TEST(Custom, refuses_what_could_not_be_distinguished_or_called) {
   const Comparator any = [](const Job&, const Job&) { return false; };
   EXPECT_EQ(error_of([&] { custom("", any); }),
             "custom policy: it has no name. Fix: give it one: traces and reports show it.");

@@ -80,7 +80,7 @@ TEST(Timeline, ForgetsTheJobWhoseEndWasLostWhenItsTaskStartsAnother) {
   EXPECT_EQ(result.not_nested(), 0U);
 }
 
-TEST(Timeline, TellsTheOrderThatEachCoreFollowsByTheNamesOfItsPolicies) {
+TEST(Timeline, ReportsTheOrderThatEachCoreFollowsByTheNamesOfItsPolicies) {
   About about;
   about.scenarios = {{0, "drive"}, {1, "dock"}};
   about.attributes = {"policy.drive=fp", "policy.dock=cw-edf", "scenario=drive"};

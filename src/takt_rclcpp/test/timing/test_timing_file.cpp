@@ -169,7 +169,7 @@ struct Refused {
 
 class Refusals : public TimingFiles, public testing::WithParamInterface<Refused> {};
 
-TEST_P(Refusals, tellLineProblemAndFix) {
+TEST_P(Refusals, reportLineProblemAndFix) {
   const auto& [content, said] = GetParam();
   const std::string refused = refusal(content);
   EXPECT_NE(refused.find(said), std::string::npos) << content << "\nsaid: " << refused;

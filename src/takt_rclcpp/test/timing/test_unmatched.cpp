@@ -51,7 +51,7 @@ class UnmatchedEntries : public WithFile {
 
 const std::string no_callback = ", so that this entry is said of no callback; ";
 
-TEST_F(UnmatchedEntries, whatMatchesIsNotTold) {
+TEST_F(UnmatchedEntries, whatMatchesIsNotReported) {
   EXPECT_EQ(of("node: /arm/planner"), "0 entries");
   EXPECT_EQ(of("kind: timer, ordinal: 1"), "0 entries");
   EXPECT_EQ(of("kind: subscription, name: /joints"), "0 entries");  // by pointer
@@ -59,13 +59,13 @@ TEST_F(UnmatchedEntries, whatMatchesIsNotTold) {
   EXPECT_EQ(of("group: 1"), "0 entries");
 }
 
-TEST_F(UnmatchedEntries, aNodeIsToldByName) {
+TEST_F(UnmatchedEntries, aNodeIsReportedByName) {
   EXPECT_EQ(of("node: /arm/planer, kind: timer"),
             ":1 node '/arm/planer' was not seen so far" + no_callback +
                 "did you mean '/arm/planner'? There are so far: /arm/planner");
 }
 
-TEST_F(UnmatchedEntries, aCallbackIsToldByItsKindAndOrdinal) {
+TEST_F(UnmatchedEntries, aCallbackIsReportedByItsKindAndOrdinal) {
   EXPECT_EQ(of("node: /arm/planner, kind: client"),
             ":1 kind 'client' was not seen so far with node '/arm/planner'" + no_callback +
                 "There are so far: timer, subscription, intra_process");
@@ -74,13 +74,13 @@ TEST_F(UnmatchedEntries, aCallbackIsToldByItsKindAndOrdinal) {
                 no_callback + "There are so far: 0, 1");
 }
 
-TEST_F(UnmatchedEntries, aTopicIsToldByName) {
+TEST_F(UnmatchedEntries, aTopicIsReportedByName) {
   EXPECT_EQ(of("kind: subscription, name: /scans"),
             ":1 name '/scans' was not seen so far with kind 'subscription'" + no_callback +
                 "did you mean '/scan'? There are so far: /scan, /joints");
 }
 
-TEST_F(UnmatchedEntries, aGroupIsToldByItsNumber) {
+TEST_F(UnmatchedEntries, aGroupIsReportedByItsNumber) {
   EXPECT_EQ(of("node: /arm/planner, group: 12"),
             ":1 group '12' was not seen so far with node '/arm/planner'" + no_callback +
                 "did you mean '1'? There are so far: 1, 0");

@@ -128,7 +128,7 @@ def _core(platform: str, staging: Path) -> bytes:
 
 def _run(command: Sequence[str | Path]) -> str:
     # mtools writes hours of a time zone, and the time of now where it is not told another.
-    told = [
+    environment = [
         "env",
         "TZ=UTC",
         "LC_ALL=C.UTF-8",
@@ -136,7 +136,7 @@ def _run(command: Sequence[str | Path]) -> str:
         f"SOURCE_DATE_EPOCH={_time()}",
     ]
     try:
-        done = process.output([*told, *command], _LIMIT_S)
+        done = process.output([*environment, *command], _LIMIT_S)
     except subprocess.TimeoutExpired:
         raise Failure(f"{command[0]} does not end") from None
     if done.returncode:

@@ -45,15 +45,15 @@ def make(
     kernel: Kernel,
     experiments: Mapping[str, bytes],
     default: str,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> Made:
     """Writes the image; ``experiments`` are files by their names. Raises Failure."""
     disk.check_tools()
     import pyarrow
 
-    tell("collecting the tool, its probes and their libraries")
+    announce("collecting the tool, its probes and their libraries")
     root = content.root(kernel).packed()
-    tell("packing them")
+    announce("packing them")
     packed: bytes = pyarrow.Codec("zstd", compression_level=_LEVEL).compress(root, asbytes=True)
     tree = {
         KERNEL: kernel.image.read_bytes(),
@@ -62,7 +62,7 @@ def make(
         "README.TXT": _README.encode(),
         **{f"{target.EXPERIMENTS}/{name}.yaml": text for name, text in experiments.items()},
     }
-    tell("writing the disk")
+    announce("writing the disk")
     used = sum(map(len, tree.values()))
     if scratch.free_bytes(out.parent) < 2 * used:  # a file at a time lies there before it is on it
         raise Failure(no_space(out), where=str(out), fix=_OTHER_DISK)

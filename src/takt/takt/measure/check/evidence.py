@@ -104,7 +104,7 @@ class Layer:
                 for note in probe.notes:
                     notes.setdefault(note.what, note)
             if obtained.refused(cell) and not any(probe.notes for probe in cell.probes):
-                what = f"requested {obtained.asked(cell)}, granted {obtained.told([cell])}"
+                what = f"requested {obtained.asked(cell)}, granted {obtained.granted([cell])}"
                 notes.setdefault(what, Note(what=what, why="the kernel gave no reason"))
         return list(notes.values())
 

@@ -158,8 +158,8 @@ def _judge(
         ]
     refused = [place for place in places if place.result == "refused" and place.setting == alone.ID]
     if refused:
-        told = "; ".join(f"{one.where}: {one.told}" for one in refused)
-        found.fault = Note(what="the measured processes have no exclusive cores", why=told)
+        reasons = "; ".join(f"{one.where}: {one.reason}" for one in refused)
+        found.fault = Note(what="the measured processes have no exclusive cores", why=reasons)
     elif not found.places:
         why = (
             "; ".join(note.why for note in found.notes)
@@ -178,4 +178,4 @@ def _strangers(target: WritableSystem, cores: Sequence[int]) -> list[Note]:
 
 
 def _note(place: PlaceOutcome) -> Note:
-    return Note(what=f"{place.setting}: {place.where} {place.result}", why=place.told or "")
+    return Note(what=f"{place.setting}: {place.where} {place.result}", why=place.reason or "")

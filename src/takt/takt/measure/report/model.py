@@ -293,11 +293,11 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     )
     jitters = []
     named_bins = []
-    normal_first = sorted(by_key.items(), key=lambda item: obtained.real_time(_told(item[1])))
-    colours = _colours([obtained.real_time(_told(cells)) for _, cells in normal_first])
+    normal_first = sorted(by_key.items(), key=lambda item: obtained.real_time(_measured(item[1])))
+    colours = _colours([obtained.real_time(_measured(cells)) for _, cells in normal_first])
     for place, (key, cells) in enumerate(normal_first):
         cells.sort(key=lambda cell: cell.repetition)
-        one = _told(cells)
+        one = _measured(cells)
         variant = Variant(
             key=key,
             anchor=f"m{number}-v{place + 1}",
@@ -332,7 +332,7 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     return measurement
 
 
-def _told(cells: list[Cell]) -> Cell:
+def _measured(cells: list[Cell]) -> Cell:
     """One whose processes have said what they obtained, where there is one."""
     return next((cell for cell in cells if obtained.obtained(cell)), cells[0])
 

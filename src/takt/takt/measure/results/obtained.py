@@ -71,7 +71,7 @@ def name(cell: Cell) -> str:
     return f"{'-'.join(parts)} (requested: {wanted})"
 
 
-def told(cells: Iterable[Cell]) -> str:
+def granted(cells: Iterable[Cell]) -> str:
     """What these cells obtained, in words: ``fifo 80``, ``fifo 80 in 2 of 3, other in 1``."""
     counts: dict[str, int] = {}
     for cell in cells:

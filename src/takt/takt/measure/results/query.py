@@ -123,7 +123,7 @@ def _row(run: Run, folder: Path, cell: Cell) -> dict[str, Any]:
         "run_started": run.started,
         "status": cell.status.value,
         "error": cell.error.what if cell.error else None,
-        "obtained": obtained.told([cell]) or None,
+        "obtained": obtained.granted([cell]) or None,
     }
     if cell.statistics:
         row["first_us"] = cell.statistics.first_us

@@ -90,7 +90,8 @@ def refused(cells: Sequence[Cell]) -> list[str]:
         without = [cell for cell in alike if obtained.refused(cell)]
         if without:
             part = f" in {_of(len(without), len(alike))} cells" * (len(without) < len(alike))
-            found.append(f"{asked} was not granted{part}: measured under {obtained.told(without)}")
+            policies = obtained.granted(without)
+            found.append(f"{asked} was not granted{part}: measured under {policies}")
     return found
 
 

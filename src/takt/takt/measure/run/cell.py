@@ -168,7 +168,7 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     lost = [] if context.stop.at_once else _bring_home(started.hosts)
     judge(measured, probes, end, who)
     _find_cause(measured, declared, end, who, len(probes) + len(started.talkers))
-    measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.told]
+    measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.reported]
     measured.notes += [*_fallen_silent(started.talkers, end), *lost]
     return measured
 

@@ -37,6 +37,6 @@ class Starving(Until):
         elif recorded:
             self.is_over = self.is_over or now - self._since > self._patience_s
         elif self._cpus and now - self._since > PATIENCE_S:
-            held = self._rivals.told(self._cpus, least=_HELD, but=pids)
+            held = self._rivals.reported(self._cpus, least=_HELD, but=pids)
             self.is_over = self.is_over or bool(held)
             self._since, self._rivals = now, Rivals()

@@ -143,7 +143,7 @@ def _estimate(
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
     cell.absent = (_absent(sides[0]), _absent(sides[1]))
     cell.sides = (judge_side(sides[0]).outcome, judge_side(sides[1]).outcome)
-    cell.otherwise = _told(sides[0]) != _told(sides[1])
+    cell.otherwise = _granted(sides[0]) != _granted(sides[1])
     cell.notes += _obtained(sides)
     cell.repetitions = (len(a), len(b))
     if a and not b:
@@ -174,15 +174,15 @@ def _obtained(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
     """Where what was compared did not run under what was asked for."""
     if not any(obtained.refused(one) for side in sides for one in side):
         return []
-    a, b = map(_told, sides)
+    a, b = map(_granted, sides)
     asked = obtained.asked(next(one for side in sides for one in side))
     if a == b:
         return [f"{asked} was requested; {a} was granted in both runs"]
     return [f"granted policies differ: {a} in A, {b} in B; requested: {asked}"]
 
 
-def _told(side: list[Cell]) -> str:
-    return obtained.told(side) or "nothing"
+def _granted(side: list[Cell]) -> str:
+    return obtained.granted(side) or "nothing"
 
 
 def _absent(side: list[Cell]) -> int:

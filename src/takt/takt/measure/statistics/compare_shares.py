@@ -59,7 +59,7 @@ def judge_settings(cell: KeyComparison, sides: tuple[Sequence[Cell], Sequence[Ce
     before, after = (sum(map(obtained.refused, side)) / len(side) for side in (a, b))
     wanted = obtained.asked(b[0])
     if after > before or new:
-        what = [] if after <= before else [f"{wanted} (granted: {obtained.told(b)})"]
+        what = [] if after <= before else [f"{wanted} (granted: {obtained.granted(b)})"]
         what += [one for one in new if not what or str(wanted) not in one]
         reason = f"granted in A, refused in B: {', '.join(what)}"
         cell.judge(Judged("settings", Outcome.regressed, reason))

@@ -27,7 +27,7 @@ ALL = "all"  # of the findings on several vendors
 
 def reproduce(request: Request) -> Outcome:
     """Runs the tests, judges every finding, and draws the paper's figures."""
-    measured = measure(PAPER, request, cannot_tell, fitted)
+    measured = measure(PAPER, request, beyond_scale, fitted)
     return answers(measured.run, measured.folder, request)
 
 
@@ -47,12 +47,12 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         tables=rows(published, measured),
         figures=figures(published, measured),
         skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
-        undecidable=cannot_tell(run),
+        undecidable=beyond_scale(run),
         stolen_s=stolen_s(run),
     )
 
 
-def cannot_tell(run: Run) -> list[str]:
+def beyond_scale(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
     asked = [*((stack, CHECKS) for stack in _stacks(run)), (ALL, between.CHECKS)]
     return too_short_for(PAPER, Measured(run, Path(), planned=True), asked)

@@ -45,7 +45,7 @@ def reproduce(request: Request) -> Outcome:
     extent = Extent.at(request.scale)
     keep_scale(folder, request.scale)
     left = extent.left(folder)
-    request.tell(announced(len(left), extent.seconds(left), folder, cannot_tell(extent)))
+    request.announce(announced(len(left), extent.seconds(left), folder, beyond_scale(extent)))
     done = execute_all(extent, folder, request.say)
     overhead = _overhead(request, folder, done)
     return answers(extent, done, overhead, folder, request)
@@ -80,7 +80,7 @@ def answers(
         tables=rows(published, evidence, overhead),
         figures=figures(published, evidence, folder, overhead),
         skipped=skipped,
-        undecidable=cannot_tell(extent),
+        undecidable=beyond_scale(extent),
         stolen_s=round(evidence.all_stolen_ms() / 1000, 1),
     )
 
@@ -107,7 +107,7 @@ def _lacking(asked: set[Point], extent: Extent, done: Executions) -> str:
     return f"{words}{MEASURING}{all_of_them}"
 
 
-def cannot_tell(extent: Extent) -> list[str]:
+def beyond_scale(extent: Extent) -> list[str]:
     """The findings that speak of points which this scale leaves out."""
     values = {name: claim.values for name, claim in read_published(PAPER).findings.items()}
     seconds = {point: extent.runs * extent.length_of(point) for point in extent.points}

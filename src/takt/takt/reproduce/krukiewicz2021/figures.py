@@ -98,7 +98,7 @@ class _Drawing:
         places = places_of(bars)
         picture, axes = _picture()
         width = 0.8 / len(bars)
-        told = self._published.figures[number].values
+        stated = self._published.figures[number].values
         marks: list[tuple[float, float]] = []
         absent: list[float] = []
         for index, (series, values) in enumerate(bars.items()):
@@ -116,7 +116,7 @@ class _Drawing:
             marks += [
                 (places.index(place) + shift, 100 * share)
                 for place in places
-                if isinstance(share := told.get(f"{place}, {series}"), int | float)
+                if isinstance(share := stated.get(f"{place}, {series}"), int | float)
             ]
         if marks:
             at, heights = [place for place, _ in marks], [height for _, height in marks]

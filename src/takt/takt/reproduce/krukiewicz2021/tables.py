@@ -51,7 +51,7 @@ def _overheads(tables: list[Table]) -> list[Row]:
 
 def _bars(published: Published, evidence: Evidence, figure: BarFigure) -> list[Row]:
     """A row for each size of the messages, a column for each utilization, in percent."""
-    told = published.figures[figure.number].values
+    stated = published.figures[figure.number].values
     made = []
     for series, points in figure.points.items():
         names = {f"utilization_{load:g}_percent": (load, point) for load, point in points.items()}
@@ -62,7 +62,7 @@ def _bars(published: Published, evidence: Evidence, figure: BarFigure) -> list[R
         there = {
             name: round(100 * share, 3)
             for name, (load, _) in names.items()
-            if isinstance(share := told.get(f"{place(load)}, {series}"), int | float)
+            if isinstance(share := stated.get(f"{place(load)}, {series}"), int | float)
         }
         # All columns in their order, whatever was told or measured.
         published_row: Figures = {name: there.get(name) for name in names} if there else {}

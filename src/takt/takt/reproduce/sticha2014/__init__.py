@@ -29,7 +29,7 @@ BARE_CHECKS = oneshot.BARE_CHECKS
 
 def reproduce(request: Request) -> Outcome:
     """Runs the suites, judges every finding, and draws the thesis's figures."""
-    measured = measure(PAPER, request, cannot_tell)
+    measured = measure(PAPER, request, beyond_scale)
     outcome = answers(measured.run, measured.folder, request)
     outcome.skipped = [f"{note.why}; {note.fix}" for note in measured.skipped]
     return outcome
@@ -59,12 +59,12 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         findings=doubted(findings, run),
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),
-        undecidable=cannot_tell(run),
+        undecidable=beyond_scale(run),
         stolen_s=stolen_s(run),
     )
 
 
-def cannot_tell(run: Run) -> list[str]:
+def beyond_scale(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
     stacks = _stacks(run)
     asked = [*(one for one in stacks if one in STACKS), *[o for o in stacks if o in BARE][:1]]

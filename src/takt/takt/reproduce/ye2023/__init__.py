@@ -39,7 +39,7 @@ OTHERS = {
 
 def reproduce(request: Request) -> Outcome:
     """Runs the measurements, judges every finding, and draws the paper's figures."""
-    measured = measure(PAPER, request, cannot_tell, fitted)
+    measured = measure(PAPER, request, beyond_scale, fitted)
     return answers(measured.run, measured.folder, request, System())
 
 
@@ -69,12 +69,12 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
         skipped=[
             f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there
         ],
-        undecidable=cannot_tell(run),
+        undecidable=beyond_scale(run),
         stolen_s=stolen_s(run),
     )
 
 
-def cannot_tell(run: Run) -> list[str]:
+def beyond_scale(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
     return too_short_for(PAPER, Measured(run, Path(), planned=True), _asked(run))
 

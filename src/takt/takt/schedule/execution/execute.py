@@ -194,7 +194,7 @@ class _Executing:
                 ended=others.end,
                 cpus=cpus,
             )
-        disturbances = [what for what, _ in frame.disturbances.told]
+        disturbances = [what for what, _ in frame.disturbances.reported]
         _raise_failure(end, runner, recording, disturbances)
         others.append(recording)
         recorded = traces.read(recording)
@@ -279,9 +279,9 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
     if not trace.exists():
         raise Failure("stopped before the start; no trace was written")
     if error := traces.read(trace).write_error:
-        told = failure(OSError(error, os.strerror(error), str(trace)))
+        failed = failure(OSError(error, os.strerror(error), str(trace)))
         raise Failure(
-            f"lost events of this execution: {told.what}",
+            f"lost events of this execution: {failed.what}",
             where=str(trace),
             fix="the trace is incomplete; free space, or choose another folder: --out",
         )

@@ -101,9 +101,9 @@ class _Owing:
         return [self.held[place] for place in np.flatnonzero(self._owing).tolist()]
 
     def _mark(self, jobs: files.Table) -> None:
-        whole = files.told(jobs["release"])
+        whole = files.recorded(jobs["release"])
         core, release, end = (jobs[name][whole] for name in ("core", "release", "end"))
-        end = np.where(files.told(end), end, np.iinfo(np.int64).max)
+        end = np.where(files.recorded(end), end, np.iinfo(np.int64).max)
         for cpu, places in self._places.items():
             rows = (core == cpu) | (core == files.NONE)  # a job that did not start has no core
             first = np.searchsorted(self._ends[places], release[rows], side="right")

@@ -134,7 +134,7 @@ def _spread(other: Job, ns: int, *, waits: bool) -> tuple[int, int]:
 
 def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
     """Theft shows where nothing else ran; where the thread's clock runs on, as its execution."""
-    told = left = max(0, ticks - seen)
+    reported = left = max(0, ticks - seen)
     robbed = []
     for kind in (ShareKind.not_scheduled, ShareKind.late, ShareKind.overran):
         for part in sorted((one for one in parts if one.kind is kind), key=lambda one: -one.ns):
@@ -146,7 +146,7 @@ def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
         for one in parts
         if one.kind not in {ShareKind.not_scheduled, ShareKind.late, ShareKind.overran}
     ]
-    return [*kept, *robbed, Part(ShareKind.stolen, None, seen + told - left, seen=seen)]
+    return [*kept, *robbed, Part(ShareKind.stolen, None, seen + reported - left, seen=seen)]
 
 
 def _kind(

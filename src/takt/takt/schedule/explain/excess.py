@@ -126,12 +126,12 @@ def unknown_to_the_bound(
         counted = max(0, counted - ns) if may else counted
     waiting = max(0, job.waited_before - before) if waits else 0
     kinds = found.by_kind(waiting, overheads=overheads)
-    told = left = max(0, stolen(since, end) - found.taken)
+    reported = left = max(0, stolen(since, end) - found.taken)
     for kind, ns in kinds.items():
         if kind is not ShareKind.overheads:
             kinds[kind] = ns - min(ns, left)
             left -= min(ns, left)
-    kinds[ShareKind.stolen] = found.taken + told - left
+    kinds[ShareKind.stolen] = found.taken + reported - left
     return Unknown(since, len(had), {kind: ns for kind, ns in kinds.items() if ns})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from takt.schedule.trace.file import NOT_TOLD, Table
+from takt.schedule.trace.file import NOT_RECORDED, Table
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Slice:
 
 
 _ALWAYS = ("running", "waited_before", "waited", "sleeps")
-_WHERE_TOLD = ("release", "start", "end", "deadline", "priority", "cpu_time")
+_WHERE_REPORTED = ("release", "start", "end", "deadline", "priority", "cpu_time")
 
 
 def job_of(jobs: Table, row: int) -> Job:
@@ -57,9 +57,9 @@ def job_of(jobs: Table, row: int) -> Job:
     job = Job(task, number, serial)
     for name in _ALWAYS:
         setattr(job, name, int(jobs[name][row]))
-    for name in _WHERE_TOLD:
+    for name in _WHERE_REPORTED:
         value = int(jobs[name][row])
-        setattr(job, name, None if value == NOT_TOLD else value)
+        setattr(job, name, None if value == NOT_RECORDED else value)
     job.core = None if job.start is None else int(jobs["core"][row])
     job.missed, job.by_deadline = bool(jobs["missed"][row]), bool(jobs["by_deadline"][row])
     return job

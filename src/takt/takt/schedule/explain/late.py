@@ -35,7 +35,7 @@ from takt.schedule.explain.recent import STEAL_SETTLES, Recent
 from takt.schedule.explain.totals import Sums, Totals
 from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
-from takt.schedule.trace.file import Step, Table, Trace, by_number, told
+from takt.schedule.trace.file import Step, Table, Trace, by_number, recorded
 from takt.schedule.trace.programs import Programs
 
 DETAILS = 200  # late jobs that are told one by one: those that were latest
@@ -152,8 +152,8 @@ class _Watching:
         late = [np.empty(0, np.int64)]
         columns = (rows, jobs["release"], jobs["end"], jobs["missed"], jobs["deadline"])
         for task, (places, release, end, missed, deadline) in by_number(jobs["task"], *columns):
-            ended = told(end)
-            whole = ended & told(release)
+            ended = recorded(end)
+            whole = ended & recorded(release)
             response = np.where(whole, end - release, 0)
             of = self._tasks[task]
             of.executions += int(np.count_nonzero(ended))
@@ -294,7 +294,7 @@ class _Watching:
 
     def _forget(self, step: Step, now: int) -> None:
         releases = step.unfinished["release"]
-        needed = int(releases[told(releases)].min(initial=now))
+        needed = int(releases[recorded(releases)].min(initial=now))
         needed = min([needed, *((one.job.release or 0) for one in self._waiting)])
         needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
         self._recent.forget(needed)

@@ -34,7 +34,7 @@ from takt.schedule.trace.file import (
     Type,
     by_number,
     overdue,
-    told,
+    recorded,
 )
 
 
@@ -125,7 +125,7 @@ class Gathering:
             path = self._paths[chain]
             path.age.extend(age)
             path.latency.extend(age[is_first])
-            path.reaction.extend(reaction[told(reaction)])
+            path.reaction.extend(reaction[recorded(reaction)])
 
     def _count_events(self, events: Table) -> None:
         types, values = events["type"], events["value"]
@@ -146,21 +146,21 @@ class Gathering:
         for task, (release, end, deadline, cpu, missed) in by_number(
             jobs["task"], *(jobs[name] for name in names)
         ):
-            of, ended = self._of(task), told(end)
-            of.has_deadline |= bool(told(deadline).any())
+            of, ended = self._of(task), recorded(end)
+            of.has_deadline |= bool(recorded(deadline).any())
             of.unfinished += int(np.count_nonzero(~ended))
             of.overdue += overdue(self._end(), deadline[~ended], missed[~ended])
             of.executions += int(np.count_nonzero(ended))
             of.misses += int(np.count_nonzero(missed & ended))
-            of.responses.extend((end - release)[ended & told(release)])
-            of.cpu.extend(cpu[ended & told(cpu)])
+            of.responses.extend((end - release)[ended & recorded(release)])
+            of.cpu.extend(cpu[ended & recorded(cpu)])
 
     def _count_uses(self, uses: Table) -> None:
         both = uses["task"].astype(np.int64) << 16 | uses["topic"]
         for number, (sequence, age, started) in by_number(
             both, uses["sequence"], uses["age"], uses["started"]
         ):
-            ages, known = self._ages[number >> 16, number & 0xFFFF], told(age)
+            ages, known = self._ages[number >> 16, number & 0xFFFF], recorded(age)
             ages.ages.extend(age[known])
             ages.without_data += int(np.count_nonzero(started & (sequence < 0)))
             ages.unknown += int(np.count_nonzero(started & (sequence >= 0) & ~known))

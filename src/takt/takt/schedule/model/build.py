@@ -86,7 +86,7 @@ class Builder:
         return [(one, part) for one, part in kept if part["name"] not in unranked]
 
     def _callback(self, one: SeenCallback, policy: str) -> Part | None:
-        told, notes = one.told, list(one.notes)
+        declared, notes = one.declared, list(one.notes)
         execution, described = self._execution(one, notes)
         if execution is None:
             self._idle.append(one.name)
@@ -103,19 +103,20 @@ class Builder:
             return None
         if period is not None:
             part["period"] = period
-        part |= {key: told[key] for key in ("offset", "budget", "overrun", "active") if key in told}
-        deadline = told.get("deadline", 0) if told else one.deadline
+        kept = ("offset", "budget", "overrun", "active")
+        part |= {key: declared[key] for key in kept if key in declared}
+        deadline = declared.get("deadline", 0) if declared else one.deadline
         if deadline:
             part["deadline"] = deadline
-        priority, why = policies.priority(policy, one.told.get("priority"), one.priorities)
+        priority, why = policies.priority(policy, one.declared.get("priority"), one.priorities)
         notes += why
         if priority:
             part["priority"] = priority
         part["execution"] = execution
         self._waiting(part, one, notes)
         self._jitter(part, one, notes)
-        if told.get("group"):
-            part["group"] = told["group"]
+        if declared.get("group"):
+            part["group"] = declared["group"]
         if len(self._seen.cpus) > 1 and (cpu := _core(one, notes)) is not None:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
@@ -137,7 +138,7 @@ class Builder:
         described = ModelledCallback(
             callback=one.name, recorded=one.recorded, kind=one.kind, jobs=jobs
         )
-        declared = one.told.get("expected_execution", 0)
+        declared = one.declared.get("expected_execution", 0)
         if not jobs:
             if not declared:
                 return None, described
@@ -174,7 +175,7 @@ class Builder:
 
     def _period(self, one: SeenCallback, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
-        declared = one.told.get("period") or None
+        declared = one.declared.get("period") or None
         apart, steps = _distances(one, self._seen.resumed)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
@@ -196,15 +197,15 @@ class Builder:
         return period
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
-        if one.told.get("waits"):
+        if one.declared.get("waits"):
             notes.append(
                 "group: not recorded for callbacks that wait; if it is an rclcpp callback "
                 "in a shared mutually exclusive group, its members block each other, and "
                 "no bound includes this blocking: give it a separate group"
             )
-        if one.told.get("waits") and not len(one.waiting):
+        if one.declared.get("waits") and not len(one.waiting):
             notes.append("suspension: declared, but none of its jobs was observed")
-        elif one.told.get("waits"):
+        elif one.declared.get("waits"):
             part["suspension"] = max(1, int(one.waiting.max()))
             notes.append(
                 f"suspension: the longest of {len(one.waiting)} jobs, response minus "
@@ -212,7 +213,7 @@ class Builder:
             )
 
     def _jitter(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
-        declared, longest = one.told.get("jitter", 0), int(one.noticing.max(initial=0))
+        declared, longest = one.declared.get("jitter", 0), int(one.noticing.max(initial=0))
         if longest > declared:
             part["jitter"] = longest
             notes.append(
@@ -223,7 +224,7 @@ class Builder:
             part["jitter"] = declared
 
     def _reads(self, one: SeenCallback, notes: list[str]) -> list[Part]:
-        limits = {read["topic"]: read.get("max_age", 0) for read in _told_reads(one)}
+        limits = {read["topic"]: read.get("max_age", 0) for read in _declared_reads(one)}
         unused = [topic for topic in limits if topic not in one.reads]
         if unused and one.reads:
             notes.append(f"reads {', '.join(unused)}: declared, but not used by any job")
@@ -351,8 +352,8 @@ def _together(moments: Times, resumed: Times) -> NDArray[np.bool_]:
     return found
 
 
-def _told_reads(one: SeenCallback) -> list[Part]:
-    reads = one.told.get("reads", [])
+def _declared_reads(one: SeenCallback) -> list[Part]:
+    reads = one.declared.get("reads", [])
     return [read | {"topic": topic_name(read["topic"])} for read in reads]
 
 
@@ -366,12 +367,12 @@ def _messages(one: SeenCallback) -> dict[str, int]:
 
 
 def _writes(one: SeenCallback) -> list[str]:
-    return list(dict.fromkeys([*map(topic_name, one.told.get("writes", [])), *one.writes]))
+    return list(dict.fromkeys([*map(topic_name, one.declared.get("writes", [])), *one.writes]))
 
 
 def _core(one: SeenCallback, notes: list[str]) -> int | None:
-    if "cpu" in one.told:
-        cpu: int = one.told["cpu"]
+    if "cpu" in one.declared:
+        cpu: int = one.declared["cpu"]
         return cpu
     if len(one.cores) > 1:
         notes.append(f"cpu: it started on {sorted(one.cores)}")

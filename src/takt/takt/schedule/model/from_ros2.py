@@ -21,7 +21,7 @@ from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.trace.names import whole_name
 
-_NEVER_TOLD = (
+_NEVER_REPORTED = (
     (
         "policy, priorities, deadlines, cores: not used by the executors of rclcpp; the "
         "file has defaults for Takt's executor: edf on core 0, periods as deadlines "
@@ -86,9 +86,9 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
         writes=dict(writes),
         most_written=most,
     )
-    found.told = {"group": found.name.split(".")[0]}
+    found.declared = {"group": found.name.split(".")[0]}
     if entity.kind == "timer":
-        found.told |= {"name": recorded, "kind": "timer", "period": entity.period}
+        found.declared |= {"name": recorded, "kind": "timer", "period": entity.period}
         if entity.period and len(begins):
             found.releases, found.indices = due(begins, entity.period, entity.made)
             late = int((begins - found.releases).max())
@@ -99,7 +99,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
 
 
 def _notes(reading: Reading) -> list[str]:
-    notes = list(_NEVER_TOLD)
+    notes = list(_NEVER_REPORTED)
     notes += _numbered_otherwise(reading)
     if not reading.has_cpu_time:
         notes.append(

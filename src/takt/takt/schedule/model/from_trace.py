@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.metrics.series import Series
+from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
 from takt.schedule.model.seen import Seen, SeenCallback, Times
-from takt.schedule.model.told import Told, ToldChange, told_documents
 from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
-from takt.schedule.trace.file import NO_DEADLINE, NONE, Step, Table, Trace, Type, by_number, told
+from takt.schedule.trace.file import (
+    NO_DEADLINE,
+    NONE,
+    Step,
+    Table,
+    Trace,
+    Type,
+    by_number,
+    recorded,
+)
 from takt.schedule.trace.names import whole_name
 
 POLICIES = {"fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}
@@ -113,10 +122,11 @@ class _Gathering:
         """To be called when the trace is replayed."""
         trace, names = self._trace, self._names
         # Told again when a task comes again, or scenarios say something else: the last word counts.
-        descriptions = {one["name"]: one for one in told_documents(names.values("task"), Told)}
+        declared = declarations(names.values("task"), DeclaredTask)
+        descriptions = {one["name"]: one for one in declared}
         changes = {
             (one["scenario"], one["task"]): one
-            for one in told_documents(names.values("change"), ToldChange)
+            for one in declarations(names.values("change"), DeclaredChange)
         }
         policies = {
             key.removeprefix("policy."): policy
@@ -165,30 +175,30 @@ class _Gathering:
         scenario: str | None,
         busy: dict[int, tuple[Times, Times]],
     ) -> SeenCallback:
-        recorded = self._names.task(number)
-        description = descriptions.get(recorded, {})
+        task = self._names.task(number)
+        description = descriptions.get(task, {})
         release, start, end = of.release.all(), of.start.all(), of.end.all()
-        ended = told(end)
-        regular = told(release) & (release < self._first_switch(scenario))
+        ended = recorded(end)
+        regular = recorded(release) & (release < self._first_switch(scenario))
         deadline = of.deadline.all()
-        relative = (deadline - release)[regular & told(deadline) & (deadline != NO_DEADLINE)]
+        relative = (deadline - release)[regular & recorded(deadline) & (deadline != NO_DEADLINE)]
         execution, how = execution_of(of, ended)
         scenarios = self._scenario_at(release[ended], scenario)
         longest = {
             name: int(execution[scenarios == name].max()) for name in np.unique(scenarios).tolist()
         }
         in_first = execution[scenarios == (scenario or "")]
-        whole = ended & told(start)
+        whole = ended & recorded(start)
         waits = np.maximum(
             0, (end - start)[whole] - execution_of(of, whole)[0] - of.waited.all()[whole]
         )
         kind, trigger = self._trigger(description, of)
         found = SeenCallback(
-            name=whole_name(recorded),
-            recorded=recorded,
+            name=whole_name(task),
+            recorded=task,
             kind=kind,
             trigger=trigger,
-            told=description,
+            declared=description,
             releases=release[regular],
             indices=of.job.all()[regular],
             early=of.early.all(),
@@ -196,7 +206,7 @@ class _Gathering:
             longest=longest,
             execution_is=how,
             waiting=waits if description.get("waits") else np.empty(0, np.int64),
-            noticing=on_idle_core(of, regular & told(start), busy),
+            noticing=on_idle_core(of, regular & recorded(start), busy),
             deadline=int(relative.min()) if len(relative) else None,
             priorities=of.priorities,
             cores=of.cores,
@@ -287,17 +297,19 @@ def _count_by_job(
     return most
 
 
-def _cpus(told_cpus: list[str], tasks: Any) -> list[int]:
-    if told_cpus and all(part.isdigit() for part in told_cpus[0].split(",")):
-        return [int(part) for part in told_cpus[0].split(",")]
+def _cpus(declared_cpus: list[str], tasks: Any) -> list[int]:
+    if declared_cpus and all(part.isdigit() for part in declared_cpus[0].split(",")):
+        return [int(part) for part in declared_cpus[0].split(",")]
     return sorted({core for of in tasks for core in of.cores})
 
 
 def _start(callbacks: list[SeenCallback], otherwise: int) -> int:
     """When the executor started: what the offsets count from."""
     starts = [
-        int(one.releases[0]) - int(one.indices[0]) * one.told["period"] - one.told.get("offset", 0)
+        int(one.releases[0])
+        - int(one.indices[0]) * one.declared["period"]
+        - one.declared.get("offset", 0)
         for one in callbacks
-        if one.kind == "timer" and len(one.releases) and one.told.get("period")
+        if one.kind == "timer" and len(one.releases) and one.declared.get("period")
     ]
     return min(starts, default=otherwise)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.seen import Times
-from takt.schedule.trace.file import told
+from takt.schedule.trace.file import recorded
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Jobs:
 def execution_of(of: Jobs, rows: NDArray[np.bool_]) -> tuple[Times, str]:
     """CPU time where it was measured for all jobs, else the time on the core."""
     cpu = of.cpu_time.all()[rows]
-    if len(cpu) and bool((told(cpu) & (cpu >= 0)).all()):
+    if len(cpu) and bool((recorded(cpu) & (cpu >= 0)).all()):
         return cpu, "CPU time"
     return of.running.all()[rows], "time on the core"
 
@@ -56,7 +56,7 @@ def on_idle_core(of: Jobs, rows: NDArray[np.bool_], busy: dict[int, tuple[Times,
     job, release, start, end = (
         series.all()[rows][order] for series in (of.job, of.release, of.start, of.end)
     )
-    ends_before = np.maximum.accumulate(np.where(told(end), end, np.iinfo(np.int64).max))
+    ends_before = np.maximum.accumulate(np.where(recorded(end), end, np.iinfo(np.int64).max))
     waits = np.concatenate([[False], ends_before[:-1] > release[1:]])  # for the job before it
     before = np.searchsorted(begins, start, side="left") - 1  # the last slice that began earlier
     free = np.where(before >= 0, ends[np.maximum(before, 0)], np.iinfo(np.int64).min) <= release

@@ -43,7 +43,7 @@ def model(
     if not ctf or is_recorded(trace):  # which messages were used, LTTng's trace does not say
         _latencies(trace, seen, builder)
     _keep_seen(document, builder)
-    general = [*seen.notes, *builder.notes.pop("", []), *_untold(document)]
+    general = [*seen.notes, *builder.notes.pop("", []), *_undeclared(document)]
     modelled = Modelled(
         application=str(out),
         trace=str(trace),
@@ -142,7 +142,7 @@ def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
     builder.chains = kept
 
 
-def _untold(document: dict[str, Any]) -> list[str]:
+def _undeclared(document: dict[str, Any]) -> list[str]:
     """What no trace tells, in words that say what would."""
     notes = []
     if document["topics"]:

@@ -23,7 +23,7 @@ class SeenCallback:
     kind: Literal["timer", "message"]
     trigger: str | None = None  # the topic that releases it
     # What the executor was told, in the keys of the flat form; empty: the trace does not say.
-    told: dict[str, Any] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
     releases: Times = field(default_factory=lambda: NO_TIMES)
     indices: Times = field(default_factory=lambda: NO_TIMES)  # of these releases
     early: Times = field(default_factory=lambda: NO_TIMES)  # those that came before their time

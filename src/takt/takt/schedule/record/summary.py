@@ -85,7 +85,7 @@ def _process(recording: Recording) -> RecordedProcess:
 
 
 def _callback(one: SeenCallback) -> RecordedCallback:
-    period = one.told.get("period")
+    period = one.declared.get("period")
     times = one.releases
     span = int(times.max() - times.min()) if len(times) > 1 else 0
     return RecordedCallback(

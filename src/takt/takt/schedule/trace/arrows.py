@@ -48,13 +48,13 @@ class Arrows:
         self._published[topics] = table["of_topic"]  # of several the last one
         if self._held is not None:
             table = {name: np.concatenate([self._held[name], table[name]]) for name in table}
-        return self._told_apart(table, hold=True)
+        return self._distinguished(table, hold=True)
 
     def rest(self) -> list[Linked]:
         """What is held back."""
-        return [] if self._held is None else self._told_apart(self._held, hold=False)
+        return [] if self._held is None else self._distinguished(self._held, hold=False)
 
-    def _told_apart(self, events: Table, *, hold: bool) -> list[Linked]:
+    def _distinguished(self, events: Table, *, hold: bool) -> list[Linked]:
         made = events["type"] == Type.publish
         maker, last = _makers(events, made)
         inside = events["task"] != NONE  # of the application: others have no job

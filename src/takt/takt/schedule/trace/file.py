@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import takt_core
 from numpy.typing import NDArray
-from takt_core import NO_DEADLINE, NO_TASK, NOT_TOLD, Step
+from takt_core import NO_DEADLINE, NO_TASK, NOT_RECORDED, Step
 from takt_core import EventType as Type
 
 from takt.documents.reading import opened
@@ -30,7 +30,7 @@ RECORDING = "recording"
 
 Table = dict[str, NDArray[Any]]  # columns of one length
 
-__all__ = ["MAGIC", "NONE", "NOT_TOLD", "NO_DEADLINE", "Step", "Table", "Type"]
+__all__ = ["MAGIC", "NONE", "NOT_RECORDED", "NO_DEADLINE", "Step", "Table", "Type"]
 
 
 @dataclass(frozen=True)
@@ -215,15 +215,15 @@ def chosen(table: Table, rows: NDArray[Any]) -> Table:
     return {name: column[rows] for name, column in table.items()}
 
 
-def told(column: NDArray[np.int64]) -> NDArray[np.bool_]:
+def recorded(column: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where the trace tells."""
-    known: NDArray[np.bool_] = column != NOT_TOLD
+    known: NDArray[np.bool_] = column != NOT_RECORDED
     return known
 
 
 def overdue(now: int, deadlines: NDArray[np.int64], missed: NDArray[np.bool_]) -> int:
     """How many of the jobs that did not end are past their deadline at that time."""
-    return int(np.count_nonzero(missed | (told(deadlines) & (deadlines < now))))
+    return int(np.count_nonzero(missed | (recorded(deadlines) & (deadlines < now))))
 
 
 def by_number(

@@ -100,7 +100,7 @@ class Packets:
     def note(self, track: int, name: str, time: int, texts: Mapping[str, str]) -> None:
         """One mark with texts."""
         packet = _event(TrackEvent.TYPE_INSTANT, track, time)
-        _tell(packet, self.name(name))
+        _write_name(packet, self.name(name))
         for key, text in texts.items():
             packet.track_event.debug_annotations.add(name_iid=self._key(key), string_value=text)
         self._append(packet)
@@ -159,7 +159,7 @@ def _event(type_: Any, track: int, time: int) -> Any:
     return packet
 
 
-def _tell(packet: Any, name: int) -> None:
+def _write_name(packet: Any, name: int) -> None:
     packet.sequence_flags = TracePacket.SEQ_NEEDS_INCREMENTAL_STATE  # for the names' numbers
     packet.track_event.name_iid = name
 
@@ -184,7 +184,7 @@ def _layout(shape: _Shape) -> _Layout:
 def _serialized(shape: _Shape, numbers: Sequence[int], flow: int) -> NDArray[np.uint8]:
     track, name, *rest = numbers
     packets = [_event(type_, track, rest.pop(0)) for type_ in shape.types]
-    _tell(packets[0], name)
+    _write_name(packets[0], name)
     event = packets[0].track_event
     event.flow_ids.extend([flow] * shape.flows)
     for key, value in zip(shape.keys, rest, strict=True):

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from takt.schedule.trace.file import NONE, NOT_TOLD, Step, Table, Trace, Type, told
+from takt.schedule.trace.file import NONE, NOT_RECORDED, Step, Table, Trace, Type, recorded
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _TIMES = ("release", "start", "end", "deadline", "response", "running", "preempted", "cpu_time")
@@ -91,16 +91,16 @@ class ParquetExport:
         ]
 
     def _of_jobs(self, jobs: Table) -> list[Any]:
-        whole = told(jobs["release"]) & told(jobs["end"])
-        ran = told(jobs["start"]) & told(jobs["end"])
-        response = np.where(whole, jobs["end"] - jobs["release"], NOT_TOLD)
-        preempted = np.where(ran, jobs["end"] - jobs["start"] - jobs["running"], NOT_TOLD)
+        whole = recorded(jobs["release"]) & recorded(jobs["end"])
+        ran = recorded(jobs["start"]) & recorded(jobs["end"])
+        response = np.where(whole, jobs["end"] - jobs["release"], NOT_RECORDED)
+        preempted = np.where(ran, jobs["end"] - jobs["start"] - jobs["running"], NOT_RECORDED)
         times = {**jobs, "response": response, "preempted": preempted}
         return [
             _labelled(jobs["task"], self._names.task),
             pa.array(jobs["job"]),
-            pa.array(jobs["core"], mask=~told(jobs["start"])),
-            *(pa.array(times[name], mask=~told(times[name])) for name in ("priority", *_TIMES)),
+            pa.array(jobs["core"], mask=~recorded(jobs["start"])),
+            *(pa.array(times[name], mask=~recorded(times[name])) for name in ("priority", *_TIMES)),
             pa.array(jobs["preemptions"].astype(np.int64)),
             pa.array(jobs["missed"]),
         ]

@@ -19,7 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.trace.arrows import Arrows, Linked
-from takt.schedule.trace.file import NONE, RECORDING, Names, Step, Table, Trace, Type, chosen, told
+from takt.schedule.trace.file import (
+    NONE,
+    RECORDING,
+    Names,
+    Step,
+    Table,
+    Trace,
+    Type,
+    chosen,
+    recorded,
+)
 from takt.schedule.trace.packets import Packets
 from takt.schedule.trace.programs import Programs
 
@@ -100,15 +110,15 @@ class PerfettoExport:
         events = _positive(step.events, "time")
         if len(events["time"]):
             if self._last is None:
-                self._tell_about(int(events["time"][0]))
+                self._describe(int(events["time"][0]))
             self._last = int(events["time"][-1])
         messages = np.isin(events["type"], (Type.publish, Type.use))
         self._messages(self._arrows.take(chosen(events, messages)))
         self._mark(chosen(events, ~messages))
         self._stretches(_positive(step.slices, "begin", "end", "started"))
-        self._jobs(chosen(step.jobs, told(step.jobs["start"])))
+        self._jobs(chosen(step.jobs, recorded(step.jobs["start"])))
 
-    def _tell_about(self, begin: int) -> None:
+    def _describe(self, begin: int) -> None:
         trace = self._trace
         texts = {
             "source": trace.source,
@@ -134,7 +144,7 @@ class PerfettoExport:
             track[~inside] = self._core(some["core"][~inside])
             of = some[mark.of] if mark.of else np.zeros(len(inside), int)
             of = np.where((of < 0) | (of > NONE), NONE, of)  # where the trace is damaged
-            details = {told_as: some[column] for told_as, column in mark.details.items()}
+            details = {title: some[column] for title, column in mark.details.items()}
             flows = None if arrows is None else arrows[rows]
             self._packets.marks(track, self._marks[kind](of), some["time"], details, flows)
 
@@ -172,8 +182,8 @@ class PerfettoExport:
     def _jobs(self, jobs: Table) -> None:
         """The whole jobs on their tasks' tracks."""
         jobs = chosen(jobs, np.argsort(jobs["task"], kind="stable"))
-        ended = told(jobs["end"])
-        responds = ended & told(jobs["release"])
+        ended = recorded(jobs["end"])
+        responds = ended & recorded(jobs["release"])
         how = np.where(ended, jobs["missed"], 2)
         details = {
             "job": jobs["job"],
@@ -190,7 +200,7 @@ class PerfettoExport:
         start = np.maximum(jobs["start"], 0)
         end = np.maximum(np.where(ended, jobs["end"], self._last or 0), 0)
         # Those of one track in their order, though not all have all details.
-        known = 4 + responds + (responds & told(jobs["deadline"]))
+        known = 4 + responds + (responds & recorded(jobs["deadline"]))
         for rows in np.split(np.arange(len(how)), np.flatnonzero(np.diff(known)) + 1):
             if not len(rows):
                 continue

@@ -34,8 +34,8 @@ def show(console: Console, summary: TraceSummary) -> None:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
     # Descriptions would fill the screen: of the application, and of each task as JSON.
-    told_elsewhere = ("shortfall=", "application=", "task=", "thread.", "note=")
-    facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
+    shown_elsewhere = ("shortfall=", "application=", "task=", "thread.", "note=")
+    facts = [one for one in summary.attributes if not one.startswith(shown_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
     console.print(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from takt.schedule.trace.file import NONE, Step, Table, Trace, Type, by_number, told
+from takt.schedule.trace.file import NONE, Step, Table, Trace, Type, by_number, recorded
 
 SCHEMA_VERSION = 1
 
@@ -101,9 +101,9 @@ class Summing:
         self._count(step.jobs)
 
     def _count(self, jobs: Table) -> None:
-        ended = told(jobs["end"])
-        whole = told(jobs["release"])
-        started = told(jobs["start"])
+        ended = recorded(jobs["end"])
+        whole = recorded(jobs["release"])
+        started = recorded(jobs["start"])
         response = jobs["end"] - jobs["release"]
         preempted = np.where(ended & started, jobs["end"] - jobs["start"] - jobs["running"], 0)
         columns = (ended, whole, started, response, preempted, jobs["missed"], jobs["preemptions"])

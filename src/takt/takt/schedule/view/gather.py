@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
-from takt.schedule.trace.file import NONE, NOT_TOLD, Step, Table, Trace, Type, by_number, chosen
+from takt.schedule.trace.file import NONE, NOT_RECORDED, Step, Table, Trace, Type, by_number, chosen
 
 _JOBS = ("task", "job", "core", "release", "start", "end", "deadline", "cpu_time")
 _JOB_KEY = 48  # bits of a job's number
@@ -56,7 +56,7 @@ class Gathering:
         self._published.append(_some(events, kinds == Type.publish, columns))
         used = (kinds == Type.use) & (events["value"] >= 0)
         self._uses.append(_some(events, used, columns))
-        started = step.jobs["start"] != NOT_TOLD
+        started = step.jobs["start"] != NOT_RECORDED
         self._jobs.append(_some(step.jobs, started, (*_JOBS, "missed", "preemptions")))
         self._slices.append({name: step.slices[name] for name in ("core", "task", "job")})
         self._slices[-1] |= {name: step.slices[name] for name in ("begin", "end")}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from takt.schedule.trace.file import NONE, NOT_TOLD, RECORDING, Table, Trace, chosen
+from takt.schedule.trace.file import NONE, NOT_RECORDED, RECORDING, Table, Trace, chosen
 from takt.schedule.trace.programs import Programs
 from takt.schedule.view.gather import Gathered
 
@@ -47,14 +47,14 @@ def packed(trace: Trace, gathered: Gathered) -> tuple[dict[str, Any], str]:
     packing = _Packing()
     begin, end = gathered.begin, gathered.end
     jobs = gathered.jobs
-    ended = jobs["end"] != NOT_TOLD
+    ended = jobs["end"] != NOT_RECORDED
     last = np.where(ended, jobs["end"], end)
     packing.add("jobBegin", _since(jobs["start"], begin))
     packing.add("jobLength", _length(last - jobs["start"]))
-    packing.add("jobWait", _where((jobs["release"] != NOT_TOLD), jobs["start"] - jobs["release"]))
-    due = (jobs["release"] != NOT_TOLD) & (jobs["deadline"] != NOT_TOLD)
+    packing.add("jobWait", _where(jobs["release"] != NOT_RECORDED, jobs["start"] - jobs["release"]))
+    due = (jobs["release"] != NOT_RECORDED) & (jobs["deadline"] != NOT_RECORDED)
     packing.add("jobDeadline", _where(due, jobs["deadline"] - jobs["release"]))
-    packing.add("jobCpu", _where((jobs["cpu_time"] != NOT_TOLD), jobs["cpu_time"]))
+    packing.add("jobCpu", _where((jobs["cpu_time"] != NOT_RECORDED), jobs["cpu_time"]))
     packing.add("jobNumber", (jobs["job"] & np.uint64(0xFFFFFFFF)).astype(np.uint32))
     packing.add("jobCore", jobs["core"].astype(np.uint16))
     flags = _MISSED * jobs["missed"] + _OPEN * ~ended + _PREEMPTED * (jobs["preemptions"] > 0)

@@ -108,7 +108,7 @@ class TAKT_CORE_PUBLIC Reports {
   /// @param tell called on that thread; must not throw.
   /// @throws std::invalid_argument if the period is not above zero.
   /// @throws std::system_error if the thread cannot be created.
-  Reports(nanoseconds period, std::function<void()> tell);
+  Reports(nanoseconds period, std::function<void()> publish);
 
   /// Calls the function a last time and joins the thread.
   ~Reports();

@@ -240,7 +240,7 @@ class TAKT_CORE_PUBLIC CoreState {
   void boost(CoreTask& task) noexcept;
   void boost_started(CoreTask& task, int priority) noexcept;
   void rate_started(bool comparable) noexcept;
-  void tell(CoreTask& task, const Skipped& skipped) noexcept {
+  void report(CoreTask& task, const Skipped& skipped) noexcept {
     if (skipped.count != 0) {
       listener_->skipped(task, skipped);
     }

@@ -27,23 +27,24 @@ namespace takt::trace {
 
 /// A job used the newest message that it had of a topic.
 struct Use {
-  std::uint64_t job = 0;           ///< Index of the release.
-  std::int64_t time = 0;           ///< When it used the message.
-  std::int64_t sequence = 0;       ///< Of the message; below 0: no message yet.
-  std::int64_t newest = -1;        ///< The newest at the start of the job; -1: none.
-  std::int64_t age = not_told;     ///< Since the message was made, if the trace has both events.
-  std::uint16_t task = no_task;    ///< The task that used it.
-  std::uint16_t topic = no_topic;  ///< The topic of the message.
-  bool started = false;            ///< False: the trace lacks the start of the job.
+  std::uint64_t job = 0;            ///< Index of the release.
+  std::int64_t time = 0;            ///< When it used the message.
+  std::int64_t sequence = 0;        ///< Of the message; below 0: no message yet.
+  std::int64_t newest = -1;         ///< The newest at the start of the job; -1: none.
+  std::int64_t age = not_recorded;  ///< Since the message was made, if the trace has both events.
+  std::uint16_t task = no_task;     ///< The task that used it.
+  std::uint16_t topic = no_topic;   ///< The topic of the message.
+  bool started = false;             ///< False: the trace lacks the start of the job.
 };
 
 /// A datum, which is a release of the first callback of a chain, has reached an end of the last
 /// one.
 struct Arrival {
-  std::int64_t age = 0;              ///< From the release to this end.
-  std::int64_t reaction = not_told;  ///< From the previous datum to the first end of newer data.
-  std::uint32_t chain = 0;           ///< Index of the chain.
-  bool first = false;                ///< The first arrival of its datum: the age is its latency.
+  std::int64_t age = 0;  ///< From the release to this end.
+  std::int64_t reaction =
+      not_recorded;         ///< From the previous datum to the first end of newer data.
+  std::uint32_t chain = 0;  ///< Index of the chain.
+  bool first = false;       ///< The first arrival of its datum: the age is its latency.
 };
 
 /// Jobs of one task.
@@ -102,7 +103,7 @@ class TAKT_CORE_PUBLIC Flows {
   };
   struct OfCore {
     std::uint64_t running = 0;
-    std::int64_t ended = not_told;
+    std::int64_t ended = not_recorded;
   };
 
   void start(const Event& event);

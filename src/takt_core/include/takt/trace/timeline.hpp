@@ -25,7 +25,7 @@
 namespace takt::trace {
 
 /// A time or a number that the trace does not contain.
-inline constexpr std::int64_t not_told = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t not_recorded = std::numeric_limits<std::int64_t>::min();
 
 /// to - from in nanoseconds. In a damaged trace the difference may exceed the range: then it wraps
 /// around.
@@ -34,17 +34,17 @@ constexpr std::int64_t elapsed(std::int64_t from, std::int64_t to) noexcept {
                                    static_cast<std::uint64_t>(from));
 }
 
-/// One release of a task and its outcome. Times are nanoseconds; not_told if unknown.
+/// One release of a task and its outcome. Times are nanoseconds; not_recorded if unknown.
 struct Job {
-  std::uint64_t serial = 0;          ///< Counts the jobs in the order of their first events.
-  std::uint64_t job = 0;             ///< Index of the release within its task.
-  std::int64_t release = not_told;   ///< Intended release.
-  std::int64_t start = not_told;     ///< First time on a core.
-  std::int64_t end = not_told;       ///< End of the job.
-  std::int64_t deadline = not_told;  ///< Absolute; also not_told if it has none.
-  std::int64_t priority = not_told;  ///< At its start.
-  std::int64_t cpu_time = not_told;  ///< Also not_told if it is not measured.
-  std::int64_t running = 0;          ///< How long it had a core.
+  std::uint64_t serial = 0;              ///< Counts the jobs in the order of their first events.
+  std::uint64_t job = 0;                 ///< Index of the release within its task.
+  std::int64_t release = not_recorded;   ///< Intended release.
+  std::int64_t start = not_recorded;     ///< First time on a core.
+  std::int64_t end = not_recorded;       ///< End of the job.
+  std::int64_t deadline = not_recorded;  ///< Absolute; also not_recorded if it has none.
+  std::int64_t priority = not_recorded;  ///< At its start.
+  std::int64_t cpu_time = not_recorded;  ///< Also not_recorded if it is not measured.
+  std::int64_t running = 0;              ///< How long it had a core.
   /// How long its thread was runnable without running between its previous job and this one. Only
   /// if the trace contains waits (attribute waits_from_ns).
   std::int64_t waited_before = 0;
@@ -121,7 +121,7 @@ class TAKT_CORE_PUBLIC Timeline {
  private:
   struct Open {
     std::shared_ptr<Job> job;
-    std::int64_t since = 0;  // when its present stretch began; not_told: it is preempted
+    std::int64_t since = 0;  // when its present stretch began; not_recorded: it is preempted
   };
   using Stack = std::vector<Open>;  // the last started on top
   using Key = std::pair<std::uint16_t, std::uint64_t>;

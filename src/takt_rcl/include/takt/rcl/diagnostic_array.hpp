@@ -26,14 +26,14 @@ inline diagnostic_msgs::msg::DiagnosticArray diagnostic_array(
   array.header.stamp.sec = static_cast<std::int32_t>(seconds.count());
   array.header.stamp.nanosec = static_cast<std::uint32_t>(rest.count());
   array.status.reserve(report.size());
-  for (executor::Status& told : report) {
+  for (executor::Status& entry : report) {
     auto& status = array.status.emplace_back();
-    status.level = static_cast<unsigned char>(told.level);  // ok, warn, error: the same numbers
-    status.name = node + ": " + told.name;
-    status.message = std::move(told.message);
+    status.level = static_cast<unsigned char>(entry.level);  // ok, warn, error: the same numbers
+    status.name = node + ": " + entry.name;
+    status.message = std::move(entry.message);
     status.hardware_id = "takt";
-    status.values.reserve(told.values.size());
-    for (auto& [key, value] : told.values) {
+    status.values.reserve(entry.values.size());
+    for (auto& [key, value] : entry.values) {
       auto& pair = status.values.emplace_back();
       pair.key = std::move(key);
       pair.value = std::move(value);

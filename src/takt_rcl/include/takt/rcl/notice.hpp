@@ -41,7 +41,7 @@ class Notice {
     function_.swap(next);
     const std::size_t left = std::min<std::size_t>(waiting(), depth_);
     if (left > 0) {
-      tell(left);
+      notify(left);
     }
   }
 
@@ -49,7 +49,7 @@ class Notice {
   void call(std::size_t count) noexcept {
     const std::lock_guard lock{*turn_};
     announced_.store(announced_.load(std::memory_order_relaxed) + count, std::memory_order_release);
-    tell(count);
+    notify(count);
   }
 
   // `count` messages, announced now or soon, are no longer waiting. From one thread at a time.
@@ -66,7 +66,7 @@ class Notice {
 
  private:
   // Keeps the function alive until it returns, even if it replaces itself.
-  void tell(std::size_t count) {
+  void notify(std::size_t count) {
     if (const auto function = function_) {
       (*function)(count);
     }

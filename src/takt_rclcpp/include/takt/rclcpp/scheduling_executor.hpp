@@ -64,9 +64,9 @@ struct TAKT_RCLCPP_PUBLIC Options {
   nanoseconds default_deadline = std::chrono::milliseconds{100};
   nanoseconds long_deadline = std::chrono::seconds{1};  ///< See `default_priority`.
   /// A callback that sleeps while others wait behind it is reported after this time.
-  nanoseconds tell_waiting_after = std::chrono::seconds{1};
+  nanoseconds report_waiting_after = std::chrono::seconds{1};
   /// Entries of the timing file that match nothing are reported when no node was added for so long.
-  nanoseconds tell_unmatched_after = std::chrono::seconds{5};
+  nanoseconds report_unmatched_after = std::chrono::seconds{5};
   /// Nodes are added while it spins, as in a component container: entries are not reported before
   /// the first node.
   bool nodes_come_later = false;
@@ -184,8 +184,8 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
   [[nodiscard]] std::vector<std::string> callbacks() const;
 
   /// The entries of the timing file and of strategies that no callback has matched so far. Each is
-  /// logged once: when no node was added for a while (Options::tell_unmatched_after), or at the end
-  /// of spin().
+  /// logged once: when no node was added for a while (Options::report_unmatched_after), or at the
+  /// end of spin().
   [[nodiscard]] std::vector<Unmatched> unmatched() const;
 
   /// The executor below.

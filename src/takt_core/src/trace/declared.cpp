@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/trace/told.hpp"
+#include "takt/trace/declared.hpp"
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,11 +24,11 @@ const char* text(Overrun overrun) noexcept {
 }
 
 // What differs from `known`.
-Json parameters(const TaskParameters& told, const TaskParameters& known) {
+Json parameters(const TaskParameters& declared, const TaskParameters& known) {
   Json json = Json::object();
   const auto time = [&](const char* key, auto member) {
-    if (told.*member != known.*member) {
-      json[key] = (told.*member).count();
+    if (declared.*member != known.*member) {
+      json[key] = (declared.*member).count();
     }
   };
   time("period", &TaskParameters::period);
@@ -36,14 +36,14 @@ Json parameters(const TaskParameters& told, const TaskParameters& known) {
   time("deadline", &TaskParameters::deadline);
   time("expected_execution", &TaskParameters::expected_execution);
   time("budget", &TaskParameters::budget);
-  if (told.priority != known.priority) {
-    json["priority"] = told.priority;
+  if (declared.priority != known.priority) {
+    json["priority"] = declared.priority;
   }
-  if (told.overrun != known.overrun) {
-    json["overrun"] = text(told.overrun);
+  if (declared.overrun != known.overrun) {
+    json["overrun"] = text(declared.overrun);
   }
-  if (told.active != known.active) {
-    json["active"] = told.active;
+  if (declared.active != known.active) {
+    json["active"] = declared.active;
   }
   return json;
 }
@@ -53,8 +53,8 @@ std::string written(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json described(const sched::Task& task, const TaskParameters& told) {
-  Json json = parameters(told, {});
+Json described(const sched::Task& task, const TaskParameters& declared) {
+  Json json = parameters(declared, {});
   json["name"] = task.name;
   json["kind"] = task.kind == sched::TaskKind::timer ? "timer" : "message";
   if (!task.trigger.empty()) {
@@ -86,16 +86,16 @@ Json described(const sched::Task& task, const TaskParameters& told) {
 
 }  // namespace
 
-void tell_task(TraceWriter& writer, const sched::CompiledStrategy& strategy, sched::TaskIndex task,
-               std::size_t scenario) {
-  const sched::Task& told = strategy.tasks()[task];
+void declare_task(TraceWriter& writer, const sched::CompiledStrategy& strategy,
+                  sched::TaskIndex task, std::size_t scenario) {
+  const sched::Task& declared = strategy.tasks()[task];
   const TaskParameters& first = strategy.scenarios()[scenario].parameters(task);
-  writer.attribute("task", written(described(told, first)));
+  writer.attribute("task", written(described(declared, first)));
   for (const sched::CompiledScenario& other : strategy.scenarios()) {
     Json change = parameters(other.parameters(task), first);
     if (!change.empty()) {
       change["scenario"] = other.name();
-      change["task"] = told.name;
+      change["task"] = declared.name;
       writer.attribute("change", written(change));
     }
   }

@@ -22,7 +22,7 @@ namespace takt::trace {
 /// @param strategy the application.
 /// @param task index of the task.
 /// @param scenario index of the scenario that the trace begins with.
-TAKT_CORE_PUBLIC void tell_task(TraceWriter& writer, const sched::CompiledStrategy& strategy,
-                                sched::TaskIndex task, std::size_t scenario);
+TAKT_CORE_PUBLIC void declare_task(TraceWriter& writer, const sched::CompiledStrategy& strategy,
+                                   sched::TaskIndex task, std::size_t scenario);
 
 }  // namespace takt::trace

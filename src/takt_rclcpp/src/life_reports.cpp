@@ -25,7 +25,7 @@ bool sleeps(int thread) {
 
 }  // namespace
 
-void SchedulingExecutor::Life::tell_of_memory() {
+void SchedulingExecutor::Life::report_memory() {
   const os::Shortfalls shortfalls = std::exchange(memory_, {});
   if (shortfalls.empty()) {
     return;
@@ -41,7 +41,7 @@ void SchedulingExecutor::Life::tell_of_memory() {
 }
 
 // rclcpp's multi-threaded executors run one callback of such a group twice at once.
-void SchedulingExecutor::Life::tell_of_reentrant() {
+void SchedulingExecutor::Life::report_reentrant() {
   for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
     RCLCPP_INFO(rclcpp::get_logger("takt"),
                 "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
@@ -74,13 +74,13 @@ std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
   return found;
 }
 
-void SchedulingExecutor::Life::tell_of_remarks() {
+void SchedulingExecutor::Life::report_remarks() {
   for (const std::string& remark : tasks->take_remarks()) {
     RCLCPP_WARN(rclcpp::get_logger("takt"), "%s", remark.c_str());
   }
 }
 
-void SchedulingExecutor::Life::tell_of_hold_up() {
+void SchedulingExecutor::Life::report_hold_up() {
   if (hold_up_is_.load() != Letter::there) {
     return;
   }
@@ -93,7 +93,7 @@ void SchedulingExecutor::Life::tell_of_hold_up() {
   };
   const std::string by = name_of(hold_up.by);
   const std::string task = name_of(hold_up.task);
-  if (by.empty() || task.empty() || !told.insert(by).second) {
+  if (by.empty() || task.empty() || !reported.insert(by).second) {
     return;
   }
   RCLCPP_WARN(
@@ -105,16 +105,16 @@ void SchedulingExecutor::Life::tell_of_hold_up() {
 }
 
 // Nodes may make what is read later than who reads it.
-void SchedulingExecutor::Life::tell_of_unmatched() {
+void SchedulingExecutor::Life::report_unmatched() {
   for (const auto& [key, task] : tasks->present()) {
     for (const std::string& problem : task.not_read) {
-      if (told_of_timing.insert(problem).second) {
+      if (reported_timing.insert(problem).second) {
         RCLCPP_WARN(rclcpp::get_logger("takt"), "%s", problem.c_str());
       }
     }
   }
   for (const Unmatched& entry : unmatched()) {
-    if (told_of_timing.insert(entry.where).second) {
+    if (reported_timing.insert(entry.where).second) {
       RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
                   entry.problem.c_str(), entry.fix.c_str());
     }
@@ -124,15 +124,15 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
 void SchedulingExecutor::Life::look_around() {
   const os::TimePoint now = os::now();
   const std::lock_guard lock{changing};
-  tell_of_hold_up();
+  report_hold_up();
   if (now - last_look_ >= std::chrono::seconds{1}) {
     last_look_ = now;
     Letter read = Letter::read;  // the next one, at most one a second
     hold_up_is_.compare_exchange_strong(read, Letter::none);
     tasks->look_again();
     const os::TimePoint quiet_since = std::max(nodes.arrived().last, begun_at_);
-    if (nodes_have_come() && now - quiet_since >= options.tell_unmatched_after) {
-      tell_of_unmatched();
+    if (nodes_have_come() && now - quiet_since >= options.report_unmatched_after) {
+      report_unmatched();
     }
   }
   for (auto& [key, task] : tasks->present()) {
@@ -142,11 +142,11 @@ void SchedulingExecutor::Life::look_around() {
       task.runs_since = now;
     }
     const nanoseconds waits = now - task.runs_since;
-    if (count % 2 == 0 || waits < options.tell_waiting_after || told.contains(task.name) ||
+    if (count % 2 == 0 || waits < options.report_waiting_after || reported.contains(task.name) ||
         task.source->describe().waits || !sleeps(running.thread.load())) {
       continue;
     }
-    told.insert(task.name);
+    reported.insert(task.name);
     RCLCPP_WARN(rclcpp::get_logger("takt"),
                 "callback '%s' has been waiting inside for %.1f s, and callbacks of the same or "
                 "lower priority on its core wait with it. If it waits for one of them, it waits "

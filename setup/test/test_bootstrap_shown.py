@@ -122,4 +122,4 @@ def test_without_a_terminal_a_long_step_says_now_and_then_what_it_is_and_how_far
 
 
 def test_how_often_that_is() -> None:
-    assert steps.TOLD_S == 30
+    assert steps.REPORTED_S == 30

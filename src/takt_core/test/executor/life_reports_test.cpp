@@ -11,7 +11,7 @@
 namespace takt::test {
 namespace {
 
-class LifeTold : public ::testing::TestWithParam<const char*> {
+class LifeReported : public ::testing::TestWithParam<const char*> {
  protected:
   static Options options() {
     return {.policy = sched::parse_policy(GetParam()),
@@ -20,41 +20,41 @@ class LifeTold : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Policies, LifeTold, ::testing::Values("fp", "edf"),
+INSTANTIATE_TEST_SUITE_P(Policies, LifeReported, ::testing::Values("fp", "edf"),
                          [](const auto& policy) { return std::string{policy.param}; });
 
 // The callback hangs until somebody has told that it does.
-TEST_P(LifeTold, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
-  std::atomic<int> told{0};
-  std::atomic<bool> told_while_running{false};
+TEST_P(LifeReported, ADeadlineThatPassesIsReportedWhileTheJobStillRuns) {
+  std::atomic<int> reported{0};
+  std::atomic<bool> reported_while_running{false};
   std::atomic<bool> running{false};
   Options with_handler = options();
   with_handler.handlers.deadline_miss = [&](const executor::Miss& miss) {
     EXPECT_EQ(miss.running, running.load());
-    told_while_running = told_while_running || miss.running;
-    ++told;
+    reported_while_running = reported_while_running || miss.running;
+    ++reported;
   };
   Executor executor{with_handler};
   const auto added = executor.add(timer("hangs", 30s, 20, 5ms), {[&](const auto&) {
                                     running = true;
-                                    static_cast<void>(eventually([&] { return told > 0; }));
+                                    static_cast<void>(eventually([&] { return reported > 0; }));
                                     running = false;
                                   }});
   run_until_each_completed(executor, 1);
-  EXPECT_TRUE(told_while_running);
-  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(reported_while_running);
+  EXPECT_EQ(reported, 1);
   EXPECT_EQ(executor.statistics(added.index).deadline_misses, 1U);
 }
 
-TEST_P(LifeTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
-  std::atomic<int> told{0};
-  std::atomic<bool> told_while_running{false};
+TEST_P(LifeReported, ABudgetThatIsUsedUpIsReportedWhileTheJobStillRuns) {
+  std::atomic<int> reported{0};
+  std::atomic<bool> reported_while_running{false};
   std::atomic<bool> running{false};
   Options with_handler = options();
   with_handler.handlers.budget_overrun = [&](const executor::BudgetOverrun& overrun) {
     EXPECT_EQ(overrun.running, running.load());
-    told_while_running = told_while_running || overrun.running;
-    ++told;
+    reported_while_running = reported_while_running || overrun.running;
+    ++reported;
   };
   Executor executor{with_handler};
   sched::Task task = timer("hangs", 30s, 20);
@@ -63,21 +63,21 @@ TEST_P(LifeTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
                                     running = true;
                                     // Uses the CPU, but leaves some of it to others.
                                     const auto give_up = os::now() + patience;
-                                    while (told == 0 && os::now() < give_up) {
+                                    while (reported == 0 && os::now() < give_up) {
                                       burn(1ms);
                                       os::sleep_until(os::now() + 1ms);
                                     }
                                     running = false;
                                   }});
   run_until_each_completed(executor, 1);
-  EXPECT_TRUE(told_while_running);
-  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(reported_while_running);
+  EXPECT_EQ(reported, 1);
   EXPECT_EQ(executor.statistics(added.index).budget_overruns, 1U);
 }
 
 // Both come at the same time: the deadline of the one that runs, and the job that would run over
 // it.
-TEST_P(LifeTold, AStopThatAHandlerAsksForKeepsWhatWasReleasedMeanwhileFromStarting) {
+TEST_P(LifeReported, AStopThatAHandlerAsksForKeepsWhatWasReleasedMeanwhileFromStarting) {
   if (const auto reason = no_real_time()) {
     GTEST_SKIP() << "needs real-time priorities: " << *reason;
   }

@@ -16,7 +16,7 @@ from takt.schedule.explain.html import render
 from takt.schedule.explain.model import ShareKind
 
 
-def test_causes_are_counted_by_callback_and_the_latest_are_told(
+def test_causes_are_counted_by_callback_and_the_latest_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("takt.schedule.explain.late.DETAILS", 2)
@@ -72,7 +72,7 @@ def test_the_report_holds_every_share_and_is_one_file(tmp_path: Path) -> None:
     assert "src=" not in page.split("<script>")[0]
 
 
-def test_the_command_tells_the_cause_and_writes_the_report(
+def test_the_command_reports_the_cause_and_writes_the_report(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     records = [application(), *begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 2 * MS)]

@@ -26,20 +26,20 @@ class _Parameters(BaseModel):
     active: bool | None = None
 
 
-class ToldRead(BaseModel):
+class DeclaredRead(BaseModel):
     """A topic that a task reads."""
 
     topic: Name
     max_age: Time = 0
 
 
-class Told(_Parameters):
+class DeclaredTask(_Parameters):
     """A task."""
 
     name: Name
     kind: Literal["timer", "message"]
     trigger: Name | None = None
-    reads: list[ToldRead] | None = None
+    reads: list[DeclaredRead] | None = None
     writes: list[Name] | None = None
     group: Name | None = None
     cpu: Annotated[int, Field(ge=0, strict=True)] | None = None
@@ -47,14 +47,14 @@ class Told(_Parameters):
     waits: bool | None = None
 
 
-class ToldChange(_Parameters):
+class DeclaredChange(_Parameters):
     """What a scenario changes of a task."""
 
     scenario: Name
     task: Name
 
 
-def told_documents(texts: list[str], kind: type[BaseModel]) -> list[dict[str, Any]]:
+def declarations(texts: list[str], kind: type[BaseModel]) -> list[dict[str, Any]]:
     """Those that can be read, as plain data; of a damaged trace some may not."""
     found = []
     for text in texts:
