@@ -15,10 +15,10 @@ from setup.matrix.trial import Outcome
 PAGE = ROOT / "docs" / "reference" / "systems.md"
 HEAD = """# Systems
 
-What Takt was tried on, by `./takt test --matrix`, which writes this page. An entry that did not run
-this time, or could not run there, keeps its row. `./takt test --matrix --list` tells how each is
-tried, [setup/matrix.yaml](../../setup/matrix.yaml) with which settings. *With changes* stands where
-the trial saw files that were not committed.
+The systems that Takt was tried on. `./takt test --matrix` writes this page. An entry that did not
+run this time, or that this machine cannot run, keeps its row. `./takt test --matrix --list` shows
+how each entry is tried; its settings are in [setup/matrix.yaml](../../setup/matrix.yaml). *With
+changes* marks trials of uncommitted files.
 
 ## Tried
 

@@ -23,6 +23,7 @@ from takt.reference import command_line
 
 ROOT = Path(__file__).resolve().parents[3]
 TOOL = ROOT / "src/takt/takt"
+SOURCES = (ROOT / "src", ROOT / "setup")
 LEFT = json.loads((Path(__file__).parent / "language.json").read_text(encoding="utf-8"))
 # What is not written, and what is written instead.
 BANNED = {
@@ -165,7 +166,8 @@ def test_what_is_left_exists() -> None:
 
 @pytest.mark.parametrize(("word", "most"), LEFT["identifiers"].items())
 def test_identifiers_lose_their_worst_words(word: str, most: int) -> None:
-    files = [*TOOL.rglob("*.py"), *(ROOT / "src").glob("*/include/**/*.hpp")]
+    places = [place.rglob(ending) for place in SOURCES for ending in ("*.py", "*.[ch]pp")]
+    files = set().union(*places) - {Path(__file__)}
     pattern = re.compile(word)
     number = sum(
         pattern.fullmatch(part) is not None

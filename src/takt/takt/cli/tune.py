@@ -119,9 +119,8 @@ def _revert(machine: WritableSystem) -> Outcome:
 
 
 def _outcome(machine: WritableSystem, mode: str, places: Sequence[PlaceOutcome]) -> Outcome:
-    from takt.measure.results.model import SCHEMA_VERSION
     from takt.tune import journal
-    from takt.tune.outcome import Outcome
+    from takt.tune.outcome import SCHEMA_VERSION, Outcome
 
     recorded = journal.load(machine)
     return Outcome.model_validate(

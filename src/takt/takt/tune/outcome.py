@@ -49,6 +49,9 @@ class PlaceOutcome(BaseModel):
     reason: str | None = Field(default=None, description="Reason, and how to fix it.")
 
 
+SCHEMA_VERSION = 2  # 1: the key `reason` had another name
+
+
 class Outcome(BaseModel):
     """The document of ``takt tune --json``."""
 
