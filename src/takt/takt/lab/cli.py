@@ -77,7 +77,7 @@ def lab(
     check_installed()
     measured_programs()
     with stderr().status("downloading Debian's kernels with apt") as status:
-        kernels = known.find(announce=status.update)
+        kernels = known.find(show=status.update)
         if mode is Mode.kvm:
             status.update("a trial boot under KVM")
             trial(kernels[0])

@@ -41,7 +41,7 @@ def image(
     default = experiment or published() / "quick.yaml"
     chosen = experiments.chosen(default, published())
     with stderr().status("downloading Debian's RT kernel with apt") as status:
-        kernel = kernels.of_a_pc(announce=status.update)
+        kernel = kernels.of_a_pc(show=status.update)
         made = make.make(out, kernel, chosen, default.stem, status.update)
     if as_json:
         print_json(made.model_dump(mode="json"))
