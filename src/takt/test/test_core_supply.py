@@ -15,6 +15,7 @@ from takt.measure.results.supply import Taker
 from takt.measure.run import takers
 from takt.measure.run.measured import add_measured
 from takt.measure.run.samples import RECORD, gap_bytes
+from takt.measure.run.session import judge
 from takt.measure.run.takers import Takers
 from takt.measure.statistics.core_supply import supplies, write
 from takt.measure.statistics.supply import Watched
@@ -154,7 +155,7 @@ def test_takers_are_programs_within_windows_and_what_counters_grew_by(
     monkeypatch.setattr(takers, "Switches", _Switches)
     cell = supply_cell(tmp_path, [])
     looking = Takers(cell)
-    looking.look()
+    looking.look([])
     kernel.write(250, 30, 2)
     looking.end()
     none = np.empty(0, np.int64)
@@ -166,6 +167,37 @@ def test_takers_are_programs_within_windows_and_what_counters_grew_by(
         Taker(kind="softirq", name="TIMER", count=30),
         Taker(kind="steal", name="hypervisor", seconds=2 / takers.TICKS_S),
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "outcome", "words"),
+    [(40, "meets", "the cell is measured"), (39, "undecided", "1 of 40 missing")],
+)
+def test_a_supply_has_one_verdict_which_is_not_about_deadlines(
+    tmp_path: Path, count: int, outcome: str, words: str
+) -> None:
+    """So few wake-ups decide about no share of late ones, and a late one is a gap."""
+    cell = supply_cell(tmp_path, [(3, 0, 30)], count)
+    cell.samples_asked = 40
+    verdict = judge(made_run("x", [cell]))
+    assert verdict.outcome is not None
+    assert verdict.outcome.value == outcome
+    assert words in " ".join(verdict.headline.split())
+    assert "deadline" not in verdict.headline
+
+
+def test_the_watching_program_takes_nothing_whatever_it_was_called_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name may still be known as that of the program that became it, on another core."""
+    monkeypatch.setattr(takers, "PROC", tmp_path)
+    monkeypatch.setattr(takers, "Switches", _Switches)
+    looking = Takers(supply_cell(tmp_path, []))
+    looking.look([7])
+    looking.end()
+    none = np.empty(0, np.int64)
+    found = looking.of([Watched(1000, 2000, none, none)])
+    assert [one.name for one in found] == ["irq/24"]
 
 
 def test_of_other_cells_nobody_is_a_taker(tmp_path: Path) -> None:

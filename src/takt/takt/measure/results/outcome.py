@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Model, Status
+from takt.measure.results.point import SUPPLY
 from takt.pages import text
 from takt.statistics.judgement import ALLOWED, CONFIDENCE, Decision, Outcome, decide, overall
 
@@ -95,7 +96,10 @@ def not_granted(cells: Sequence[Cell]) -> list[str]:
 def judge(cells: Sequence[Cell]) -> CellOutcome:
     """The outcome of a cell, or of repetitions of one point together."""
     deadline = cells[0].deadline_us
-    found = of_counts(late(cells, deadline), sum(map(reservations.absent, cells)), deadline)
+    absent = sum(map(reservations.absent, cells))
+    found = of_counts(late(cells, deadline), absent, deadline)
+    if cells[0].kind == SUPPLY:
+        found = _of_supply(found, reservations.gone(cells))
     outcomes, reasons = [found.outcome], []
     for status, outcome in (
         (Status.failed, Outcome.fails),
@@ -110,6 +114,13 @@ def judge(cells: Sequence[Cell]) -> CellOutcome:
         reasons += refused
     reasons += found.reasons
     return found.model_copy(update={"outcome": overall(outcomes), "reasons": reasons})
+
+
+def _of_supply(found: CellOutcome, gone: str) -> CellOutcome:
+    """A supply is described, not judged: it has no deadline, and a late wake-up is a gap."""
+    outcome = Outcome.undecided if gone else Outcome.meets
+    reasons = [gone] if gone else []
+    return found.model_copy(update={"outcome": outcome, "reasons": reasons, "needed": None})
 
 
 def of_counts(counted: Late, absent: int, deadline_us: float) -> CellOutcome:

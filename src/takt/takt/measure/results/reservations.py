@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from takt.measure.results import obtained
 from takt.measure.results.model import Cell, Status
+from takt.measure.results.point import SUPPLY
 from takt.pages import text
 
 
@@ -39,7 +40,8 @@ def of(cells: Sequence[Cell]) -> list[str]:
 
 
 def _late(cells: Sequence[Cell]) -> str:
-    found = [cell.statistics.exceedance for cell in cells if cell.statistics]
+    judged = [cell for cell in cells if cell.kind != SUPPLY]  # there, a late wake-up is a gap
+    found = [cell.statistics.exceedance for cell in judged if cell.statistics]
     late = sum(one.exceeded for one in found)
     if not late:
         return ""

@@ -136,7 +136,7 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
             notes_left -= recorded > 0
-        started.takers.look()
+        started.takers.look(one.process.pid for one in probes if one.process and one.process.pid)
         until.look(recorded, pids, time.monotonic())
         progress(recorded)
 

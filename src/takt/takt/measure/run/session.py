@@ -16,6 +16,7 @@ from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import Plan, plan, this_machine
 from takt.measure.results import outcome, reservations, store
 from takt.measure.results.model import Level, Run, Status, Verdict
+from takt.measure.results.point import SUPPLY
 from takt.measure.results.unfinished import Unfinished, reason, unfinished
 from takt.measure.run import runner
 from takt.network import stacks
@@ -140,7 +141,10 @@ def judge(run: Run) -> Verdict:
         return _verdict(run, "unknown", "nothing was measured", [], [])
     headline = "the cell is measured" if of == 1 else f"all {of} cells are measured"
     found = reservations.of(complete)
-    headline += f": {'; '.join(found)}" if found else f", {MET}"
+    if found:
+        headline += f": {'; '.join(found)}"
+    elif any(cell.kind != SUPPLY for cell in complete):
+        headline += f", {MET}"
     reasons = [f"{cell.id}: {one}" for cell in complete for one in reservations.of([cell])]
     return _verdict(run, "fair" if found or refused else "good", headline, refused, reasons)
 

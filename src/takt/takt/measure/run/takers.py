@@ -28,11 +28,17 @@ class Takers:
     def __init__(self, cell: Cell) -> None:
         self._cpus = cell.cpu[:1] if cell.kind == SUPPLY else []
         self._switches = Switches(self._cpus, lambda _, name: name.startswith(_OWN))
+        self._watching: set[int] = set()
         self._before = _counters(self._cpus)
         self._after: dict[tuple[str, str], float] = {}
 
-    def look(self) -> None:
-        """Takes the kernel's records of switches; its memory for them is small."""
+    def look(self, watching: Iterable[int]) -> None:
+        """Takes the kernel's records of switches; its memory for them is small.
+
+        ``watching``: the processes that watch. They take nothing, under no name: a program has the
+        one of its starter for up to a second, where it began on another core.
+        """
+        self._watching.update(watching)
         self._switches.look()
 
     def end(self) -> None:
@@ -61,6 +67,8 @@ class Takers:
         ends = np.array([one.end for one in windows], np.int64)
         lengths: dict[str, list[int]] = {}
         for held in self._switches.held:
+            if held.process in self._watching:
+                continue
             first, last = np.searchsorted(ends, held.begin), np.searchsorted(begins, held.end)
             within = np.minimum(ends[first:last], held.end) - np.maximum(
                 begins[first:last], held.begin
