@@ -105,7 +105,7 @@ class TAKT_CORE_PUBLIC Reports {
  public:
   /// Starts the thread.
   /// @param period above zero.
-  /// @param tell called on that thread; must not throw.
+  /// @param publish called on that thread; must not throw.
   /// @throws std::invalid_argument if the period is not above zero.
   /// @throws std::system_error if the thread cannot be created.
   Reports(nanoseconds period, std::function<void()> publish);

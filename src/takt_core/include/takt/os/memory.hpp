@@ -23,8 +23,8 @@ namespace takt::os {
 /// @return one shortfall for each setting that the system refused; empty on success.
 TAKT_CORE_PUBLIC Shortfalls lock_memory();
 
-/// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap; of
-/// threads' stacks only what is in use. To be called again after set-up that loads libraries or
+/// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap;
+/// of threads' stacks only what is in use. To be called again after set-up that loads libraries or
 /// allocates: what is new since is made resident, in microseconds where nothing is. Does nothing
 /// where lock_memory() locked nothing.
 TAKT_CORE_PUBLIC void populate_memory();
