@@ -100,7 +100,7 @@ def test_a_step_that_names_no_error_shows_the_end_of_its_own_output(bootstrap: A
 def test_without_a_terminal_a_long_step_says_now_and_then_what_it_is_and_how_far(
     bootstrap: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "TOLD_S", 0.0)
+    monkeypatch.setattr(steps, "REPORTED_S", 0.0)
     said: list[str] = []
     twice = tmp_path / "twice"
 

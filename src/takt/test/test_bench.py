@@ -129,7 +129,7 @@ class Recording:
 
 @pytest.mark.parametrize(
     ("limits_ns", "switches_ns", "hold"),
-    [(1000, 4000, [True, True]), (1001, 4000, [False, True]), (1000, 4001, [True, False])],
+    [(250, 4000, [True, True]), (251, 4000, [False, True]), (250, 4001, [True, False])],
 )
 def test_watching_is_judged_by_what_it_adds_in_the_same_round(
     answers: Answers,

@@ -100,7 +100,7 @@ class Measurement {
     add_notes(result.notes, enter_role(options_, options_.role));
     std::optional<os::NoDeepIdle> no_deep_idle;
     if (options_.real_time()) {
-      add_notes(result.notes, os::lock_memory());
+      add_notes(result.notes, os::lock_memory(os::Stacks::whole));
       result.memory_locked = os::memory_locked();  // before the sample file locks pages of its own
       no_deep_idle.emplace();
       if (const auto& shortfall = no_deep_idle->shortfall()) {

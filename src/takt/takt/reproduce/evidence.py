@@ -14,7 +14,6 @@ from statistics import fmean, median
 from typing import Any, TypeVar
 
 import numpy as np
-from typing_extensions import Self
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell, Run, Status
@@ -69,6 +68,9 @@ class Measured:
         return points
 
 
+Part = TypeVar("Part", bound="Evidence")
+
+
 class Evidence:
     """One stack's part of a run."""
 
@@ -83,7 +85,7 @@ class Evidence:
         return type(self)(self.measured, self.stack, order)
 
     @property
-    def undisturbed(self) -> Self:
+    def undisturbed(self: Part) -> Part:  # Self is new in Python 3.11
         """The same without disturbed runs; itself where no run was disturbed."""
         rest = self.measured.undisturbed
         return self if rest is self.measured else type(self)(rest, self.stack, self._order)

@@ -184,18 +184,19 @@ void populate_mappings(std::map<std::uintptr_t, std::uintptr_t>& ends) {
 
 }  // namespace
 
-Shortfalls lock_memory() {
+Shortfalls lock_memory(Stacks of_others) {
   // NOLINTBEGIN(concurrency-mt-unsafe): belongs to the set-up of the process
   mallopt(M_TRIM_THRESHOLD, -1);  // free() never gives memory back to the kernel,
   mallopt(M_MMAP_MAX, 0);         // and large blocks come from the heap too
   // NOLINTEND(concurrency-mt-unsafe)
+  const bool used = of_others == Stacks::used;
   std::string why;
   if (const auto limit = lock_limit()) {
     why = "the limit for locked memory is " + std::to_string(*limit) + " bytes";
-  } else if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
+  } else if (mlockall(MCL_CURRENT | MCL_FUTURE | (used ? MCL_ONFAULT : 0)) != 0) {
     why = "mlockall: " + error_text(errno);
   } else {
-    locked = true;
+    locked = used;
     {
       Populated& before = populated();
       const std::lock_guard lock{before.mutex};

@@ -5,28 +5,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "takt/os/shortfall.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::os {
 
-/// Locks all present and future pages of the process (mlockall), makes them resident as
-/// populate_memory() does, and makes the heap keep freed memory.
-///
-/// Pages that are mapped later are locked when they are first touched (MCL_ONFAULT): without it,
-/// each thread that anybody starts would take all of its stack from the machine, 8 MB by default.
+/// What is locked of the stacks of threads that others start.
+enum class Stacks : std::uint8_t {
+  used,   ///< What they use. Pages that are mapped later are locked when they are first touched.
+  whole,  ///< All, 8 MB a thread by default: no thread of the process has a page fault.
+};
+
+/// Locks all present and future pages of the process (mlockall), makes the present ones resident,
+/// and makes the heap keep freed memory.
 ///
 /// Locks nothing if the limit for locked memory (RLIMIT_MEMLOCK) is finite and applies to this
 /// process: at the limit an allocation would fail and a growing stack would end the process with
 /// SIGSEGV.
 /// @return one shortfall for each setting that the system refused; empty on success.
-TAKT_CORE_PUBLIC Shortfalls lock_memory();
+TAKT_CORE_PUBLIC Shortfalls lock_memory(Stacks of_others = Stacks::used);
 
 /// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap;
 /// of threads' stacks only what is in use. To be called again after set-up that loads libraries or
 /// allocates: what is new since is made resident, in microseconds where nothing is. Does nothing
-/// where lock_memory() locked nothing.
+/// where lock_memory() locked nothing, or everything.
 TAKT_CORE_PUBLIC void populate_memory();
 
 /// Whether the kernel reports locked pages of this process.
