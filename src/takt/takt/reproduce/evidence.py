@@ -68,9 +68,6 @@ class Measured:
         return points
 
 
-Part = TypeVar("Part", bound="Evidence")
-
-
 class Evidence:
     """One stack's part of a run."""
 
@@ -85,7 +82,7 @@ class Evidence:
         return type(self)(self.measured, self.stack, order)
 
     @property
-    def undisturbed(self: Part) -> Part:  # Self is new in Python 3.11
+    def undisturbed(self: Own) -> Own:  # noqa: PYI019 - Self is new in Python 3.11
         """The same without disturbed runs; itself where no run was disturbed."""
         rest = self.measured.undisturbed
         return self if rest is self.measured else type(self)(rest, self.stack, self._order)
