@@ -9,6 +9,7 @@ import pytest
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
+from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.processes import refuse_processes
@@ -31,6 +32,13 @@ def test_each_callback_names_the_process_of_its_node() -> None:
     assert processes["guard.brake"] == "control"
     assert processes["camera.grab"] == "vision"
     assert document["handover"] == {"least": 50_000, "most": 300_000}
+
+
+def test_what_is_written_is_the_same_robot(tmp_path: Path) -> None:
+    document = flat(read_application(EXAMPLE))
+    again = tmp_path / "again.app.yaml"
+    again.write_text(app_yaml(document, "again"))
+    assert flat(read_application(again)) == document
 
 
 @pytest.mark.parametrize(

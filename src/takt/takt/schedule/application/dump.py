@@ -35,6 +35,7 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
         lines.append(f"executor: {document['executor']}")
     if "policy" in document:
         lines.append(f"policy: {document['policy']}")
+    lines += _processes(document)
     lines += ["nodes:", *_nodes(document["callbacks"], sizes, notes)]
     written = {topic for one in document["callbacks"] for topic in one.get("writes", [])}
     topics = [(one["name"], _topic(one, written)) for one in document.get("topics", [])]
@@ -55,6 +56,23 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
         costs = {key: format_duration(time) for key, time in overheads.items()}
         lines.append(f"overheads: {_mapping(costs)}")
     return "\n".join(lines) + "\n"
+
+
+def _processes(document: Part) -> Iterator[str]:
+    """The processes of a robot, and what lies between them."""
+    if not document.get("processes"):
+        return
+    nodes: dict[str, dict[str, None]] = {}
+    for one in document["callbacks"]:
+        nodes.setdefault(one["process"], {})[one["name"].split(".")[0]] = None
+    yield "processes:"
+    for one in document["processes"]:
+        keys = {key: str(value) for key, value in one.items() if key != "name"}
+        yield f"  {one['name']}: {_mapping(keys | {'nodes': _list(nodes[one['name']])})}"
+    between = document.get("handover", {})
+    if between.get("most"):
+        latency = [format_duration(between["least"]), format_duration(between["most"])]
+        yield f"middleware: {_mapping({'latency': _list(latency)})}"
 
 
 def _core(core: Part) -> dict[str, str]:
