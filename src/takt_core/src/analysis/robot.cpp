@@ -36,7 +36,7 @@ Arrivals merged(const std::vector<Arrivals>& all) {
     return all.front();
   }
   double rate = 0;
-  double late = static_cast<double>(all.size() - 1);
+  auto late = static_cast<double>(all.size() - 1);
   for (const Arrivals& one : all) {
     if (one.period.count() <= 0) {
       return {};
@@ -248,11 +248,12 @@ Report analyse_robot(const Application& described, const Options& options,
     }
     const std::string name = "process " + sched::name_text(robot.processes[i].name);
     for (CoreReport& core : one.cores) {
-      core.bound_by.insert(0, core.bound_by.empty() ? name : name + ", ");
+      core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
+      core.bound_by.insert(0, name);
       all.cores.push_back(std::move(core));
     }
     for (const std::string& remark : one.remarks) {
-      all.remarks.push_back(name + ": " + remark);
+      all.remarks.push_back(std::string{name}.append(": ").append(remark));
     }
     chains.take(one);
     std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));

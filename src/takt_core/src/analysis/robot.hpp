@@ -23,7 +23,7 @@ namespace takt::analysis {
 // The analysis of one process: analyse() without own subscriptions.
 using AnalyseProcess = Report (*)(const application::Application&, const Options&);
 
-Report analyse_robot(const application::Application& robot, const Options& options,
+Report analyse_robot(const application::Application& described, const Options& options,
                      AnalyseProcess analyse_process);
 
 }  // namespace takt::analysis

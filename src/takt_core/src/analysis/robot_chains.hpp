@@ -34,7 +34,7 @@ class RobotChains {
     application::Chain chain;
   };
   [[nodiscard]] const application::Callback& callback(const std::string& name) const;
-  [[nodiscard]] ChainReport report(std::size_t chain) const;
+  [[nodiscard]] ChainReport report(std::size_t number) const;
   [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;
   [[nodiscard]] bool may_lose(const std::string& reader) const;
   [[nodiscard]] std::optional<nanoseconds> wait(const std::string& reader) const;

@@ -80,6 +80,7 @@ Application with_own_subscriptions(Application application) {
   }
   const std::vector<sched::Task> declared = application.tasks();
   std::vector<bool> stock;
+  stock.reserve(application.callbacks.size());
   for (const Callback& callback : application.callbacks) {
     stock.push_back(is_stock(policy_of(application, callback)));
   }

@@ -34,6 +34,14 @@ bool Change::done() const {
 
 namespace {
 
+// Without the lock: a component brings its library, and allocates.
+void populate(std::unique_lock<PriorityMutex>& lock) {
+  if (lock.owns_lock()) {
+    lock.unlock();
+  }
+  os::populate_memory();
+}
+
 // Sources that are disarmed when the lock is free again.
 class Farewells {
  public:
@@ -302,11 +310,8 @@ Applied Executor::apply(Changes changes) {
   }
   const bool live = compiled != nullptr;
   applied.change = keeper_->publish(std::move(compiled), staged.removed, lock);
-  if (lock.owns_lock()) {
-    lock.unlock();
-  }
   if (live && shared_->options.real_time) {
-    os::populate_memory();  // a component brings its library, and allocated
+    populate(lock);
   }
   for (AddedTask& added : applied.added) {
     added.change = applied.change;

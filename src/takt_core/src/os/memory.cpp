@@ -67,6 +67,7 @@ std::size_t stack_left() {
   return here > end ? here - end : 0;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of the process
 std::atomic<bool> locked{false};  // by lock_memory()
 
 // What populate_memory() did so far. To walk all pages again takes a millisecond: nothing is done
