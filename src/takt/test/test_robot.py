@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import Takt
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
@@ -14,6 +15,7 @@ from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.processes import refuse_processes
 from takt.schedule.simulation.simulate import simulate
+from takt.schedule.trace.file import read
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two_processes.app.yaml"
 
@@ -62,6 +64,19 @@ def test_faults_of_processes_have_a_line(tmp_path: Path, old: str, new: str, say
 def test_commands_for_one_process_refuse_several() -> None:
     with pytest.raises(TaktError, match="takt execute takes an application of one process"):
         refuse_processes(flat(read_application(EXAMPLE)), None, "takt execute")
+
+
+def test_priorities_of_a_robot_are_not_assigned(takt: Takt, tmp_path: Path) -> None:
+    done = takt("analyse", EXAMPLE, "--assign", tmp_path / "assigned.app.yaml")
+    assert done.returncode == 2
+    assert "takt analyse --assign takes an application of one process" in done.stderr
+    assert not list(tmp_path.glob("*.app.yaml"))
+
+
+def test_the_trace_of_a_robot_has_the_policy_of_no_process(takt: Takt, tmp_path: Path) -> None:
+    trace = tmp_path / "robot.takttrace"
+    assert takt("simulate", EXAMPLE, "--duration", "1s", "--trace", trace).returncode == 0
+    assert read(trace).names.policies() == ["robot"]
 
 
 def test_a_chain_across_processes_is_bounded_above_what_is_simulated() -> None:

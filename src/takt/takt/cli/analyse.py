@@ -87,6 +87,7 @@ def _assign(
     from takt.errors import TaktError
     from takt.schedule.analysis.assign import assign
     from takt.schedule.analysis.write import write
+    from takt.schedule.application.processes import refuse_processes
     from takt.schedule.timing.file import is_timing_file
 
     if document.get("executor", "takt") != "takt":
@@ -95,6 +96,7 @@ def _assign(
             where=str(file),
             fix="remove executor; takt compare-executors shows what each executor guarantees",
         )
+    refuse_processes(document, str(file), "takt analyse --assign")
     for out in targets:
         if application.scenarios and is_timing_file(out):
             raise TaktError(

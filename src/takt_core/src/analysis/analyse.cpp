@@ -2,11 +2,10 @@
 #include "takt/analysis/analyse.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include "../application/own_subscriptions.hpp"
+#include "assumptions.hpp"
 #include "by_simulation.hpp"
 #include "certainty.hpp"
 #include "graph_remarks.hpp"
@@ -18,53 +17,10 @@
 #include "switches.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
-#include "takt/stats/exceedance.hpp"
+#include "verdict.hpp"
 
 namespace takt::analysis {
 namespace {
-
-Verdict worse(Verdict a, Verdict b) {
-  return std::max(a, b);
-}
-
-// What its bounds are proved for.
-std::string declared_of(const application::Core& core) {
-  std::string text = core.supply ? "supply" : "";
-  const auto add = [&](const char* more) {
-    text += (text.empty() ? "" : ", ") + std::string{more};
-  };
-  if (core.latency.count() > 0) {
-    add("latency");
-  }
-  if (!core.interrupts.empty()) {
-    add("interrupts");
-  }
-  return text;
-}
-
-// What is assumed about a core. A measured supply has a rate and a delay, so up to two of its
-// windows decide: its confidence is that of a share of windows of which one was below.
-std::string assumption_of(const application::Core& core) {
-  const std::string what = declared_of(core);
-  if (what.empty()) {
-    return {};
-  }
-  const std::string of = what + " of core " + std::to_string(core.cpu);
-  if (!core.measured) {
-    return "assuming the declared " + of;
-  }
-  constexpr double confidence = 0.95;
-  const auto windows = static_cast<std::uint64_t>(core.measured->windows);
-  const double less =
-      stats::exceedance(std::min<std::uint64_t>(1, windows), windows, confidence).upper_bound;
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(),
-                " (%lld windows of %.6g ms; with %.0f %% confidence at most %.3g %% provide less)",
-                static_cast<long long>(core.measured->windows),
-                std::chrono::duration<double, std::milli>{core.measured->window}.count(),
-                100 * confidence, 100 * less);
-  return "assuming the measured " + of + text.data();
-}
 
 class ScenarioAnalysis {
  public:
@@ -78,7 +34,7 @@ class ScenarioAnalysis {
         certainty_(application, strategy, scenario, model_, bounds_) {
     // What is declared of cores need not happen in any run.
     const bool assumes = std::ranges::any_of(application.cores, [](const application::Core& core) {
-      return !declared_of(core).empty();
+      return !assumption_of(core).empty();
     });
     if (!assumes && std::ranges::any_of(bounds_.graphs, [](const std::optional<CoreGraph>& core) {
           return core && !core->graph.exact && core->graph.outcome != ScheduleGraph::Outcome::met;

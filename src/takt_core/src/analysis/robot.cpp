@@ -10,6 +10,7 @@
 #include "robot_chains.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
+#include "verdict.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -212,10 +213,6 @@ void forget(ScenarioReport& report) {
   for (CoreReport& core : report.cores) {
     core.verdict = Verdict::not_proved;
   }
-}
-
-Verdict worse(Verdict a, Verdict b) {
-  return std::max(a, b);
 }
 
 }  // namespace

@@ -29,9 +29,11 @@ Trace::Trace(Model& model, const Options& options, nanoseconds duration) {
     cpus += (cpus.empty() ? "" : ",") + std::to_string(cpu);
   }
   writer.attribute("cpus", cpus);
+  const bool robot = !model.application().processes.empty();  // each process has its own policy
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     writer.name(trace::NameKind::scenario, static_cast<std::uint16_t>(i), scenarios[i].name());
-    writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
+    writer.attribute("policy." + scenarios[i].name(),
+                     robot ? "robot" : scenarios[i].policy().name());
   }
   writer.attribute("scenario", scenarios[strategy.default_scenario()].name());
   writer.attribute("execution", options.execution == ExecutionTimes::worst ? "worst" : "drawn");

@@ -68,7 +68,7 @@ def _processes(document: Part) -> Iterator[str]:
     yield "processes:"
     for one in document["processes"]:
         keys = {key: str(value) for key, value in one.items() if key != "name"}
-        yield f"  {one['name']}: {_mapping(keys | {'nodes': _list(nodes[one['name']])})}"
+        yield f"  {one['name']}: {_mapping(keys | {'nodes': _list(nodes.get(one['name'], ()))})}"
     between = document.get("handover", {})
     if between.get("most"):
         latency = [format_duration(between["least"]), format_duration(between["most"])]
