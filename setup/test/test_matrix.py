@@ -96,7 +96,7 @@ def test_a_list_tries_nothing(run: Run, tmp_path: Path, capfd: pytest.CaptureFix
     assert not (tmp_path / "matrix").exists()
 
 
-def test_the_page_reports_what_came_of_each(run: Run, tmp_path: Path) -> None:
+def test_the_page_shows_the_result_of_each(run: Run, tmp_path: Path) -> None:
     run()
     record = tmp_path / "systems.md"
     good, bad = row_of(record, "good"), row_of(record, "bad")

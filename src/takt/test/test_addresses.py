@@ -121,7 +121,7 @@ def test_another_user_holds_up_no_measurement(
     assert (everybodys / what).exists()
 
 
-def test_a_lock_that_another_user_made_in_ones_name_is_reported_and_not_waited_for(
+def test_a_lock_of_another_user_is_reported_and_not_waited_for(
     everybodys: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = everybodys / addresses.LOCK.format(0)

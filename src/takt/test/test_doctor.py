@@ -31,7 +31,7 @@ def test_a_well_prepared_robot_is_all_good(robot: Fake) -> None:
     assert {one.id: one.value for one in findings(robot) if one.severity is not Severity.good} == {}
 
 
-def test_a_machine_that_reports_nothing_gets_plain_words_and_no_exception(nothing: Fake) -> None:
+def test_a_machine_without_information_gets_plain_words_and_no_exception(nothing: Fake) -> None:
     found = findings(nothing)
     assert not [one for one in found if one.severity in (Severity.problem, Severity.warning)]
     unknown = {one.id for one in found if one.severity is Severity.unknown}
@@ -123,7 +123,7 @@ def test_a_laptop_fresh_from_the_shop(
 # fingerprint
 
 
-def test_the_fingerprint_reports_nothing_of_the_owner(robot: Fake) -> None:
+def test_the_fingerprint_contains_nothing_of_the_owner(robot: Fake) -> None:
     robot.put(
         {
             "/proc/cmdline": "root=/dev/sda1 isolcpus=3 token=s3cret ip=10.1.2.3 user=mia "

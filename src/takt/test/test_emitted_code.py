@@ -44,7 +44,7 @@ def test_what_a_scenario_adds_is_published_and_read_under_takt(tmp_path: Path) -
         assert "c_t_from" not in baseline
 
 
-def test_names_that_are_alike_are_distinguished(tmp_path: Path) -> None:
+def test_similar_names_are_distinguished(tmp_path: Path) -> None:
     text = """
 nodes:
   a: {b_c: {timer: 10ms, wcet: 1ms, writes: [a/b, a_b]}, node: {timer: 10ms, wcet: 1ms}}

@@ -176,7 +176,7 @@ def test_the_period_is_that_of_sending_and_the_latency_is_the_round_trip(tmp_pat
     )  # fmt: skip
 
 
-def test_the_report_and_the_terminal_report_period_and_counter(tmp_path: Path) -> None:
+def test_report_and_terminal_show_period_and_counter(tmp_path: Path) -> None:
     run = measured(tmp_path, fault="wrong_counter")
     assert run.cells[0].status is Status.complete  # in the end all slaves take part
     assert run.cells[0].wrong_counters == 10

@@ -85,7 +85,7 @@ def test_blocked_by_a_less_urgent_job_and_by_which_group(
     assert ("exclusive group arm" in miss.shares[0].evidence) is reported
 
 
-def test_under_edf_the_deadline_reports_who_is_less_urgent(tmp_path: Path) -> None:
+def test_under_edf_the_job_with_the_later_deadline_is_less_urgent(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         application("edf"),

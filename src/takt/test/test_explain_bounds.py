@@ -61,7 +61,7 @@ def test_responses_within_their_bounds_are_counted_and_not_reported(tmp_path: Pa
     assert (found.bounds.responses, found.bounds.above, found.details) == (2, 0, [])
 
 
-def test_a_response_above_its_bound_for_stolen_time_is_reported_so(tmp_path: Path) -> None:
+def test_a_response_above_its_bound_is_attributed_to_stolen_time(tmp_path: Path) -> None:
     """Its thread was on the core all the while, and its clock stood still."""
     found = explained(
         tmp_path,
@@ -187,7 +187,7 @@ def small(tmp_path: Path, overheads: dict[str, int] | None) -> Explanation:
     return explain(make.write(tmp_path / "t.takttrace", records), overheads)
 
 
-def test_who_ran_on_until_a_thread_was_woken_is_reported_as_overheads_that_do_not_count(
+def test_a_program_that_ran_until_a_thread_was_woken_is_no_overhead(
     tmp_path: Path,
 ) -> None:
     found = small(tmp_path, None)

@@ -90,7 +90,7 @@ def skipped(number: int) -> bytes:
     return make.event(number * PERIOD + 4 * MS, Type.skip, STEP, number, 1)
 
 
-def test_a_callback_that_messages_release_reports_lost_from_skipped(tmp_path: Path) -> None:
+def test_lost_messages_are_distinguished_from_skipped_jobs(tmp_path: Path) -> None:
     plan = [released(number) for number in range(COUNT) if number % 5]
     every = [skipped(number) for number in range(COUNT) if number % 10 == 0]
     said = reason(tmp_path, plan, settings(**TRIGGERED), *every)

@@ -247,7 +247,7 @@ def test_a_run_folder_is_cleaned_only_where_both_sides_name_each_other(place: Pl
 
 
 @as_root
-def test_nobody_is_reported_to_go_on_with_another_users_run(place: Place) -> None:
+def test_resuming_another_users_run_is_not_suggested(place: Place) -> None:
     folder = place.made(resumable=True)
     (folder / f"cell{SUFFIX}").write_bytes(header(3) + bytes(32 * 3))
     put(place.run / scratch.LOCK, f"{folder.name}\n")

@@ -162,21 +162,25 @@ def test_a_campaign_goes_to_no_plain_scheduler_elsewhere(takt: Takt) -> None:
     assert (done.returncode, "is not on this machine" in done.stderr) == (2, True)
 
 
-def test_who_is_not_invited_is_reported_how_to_be(takt: Takt, cluster: Cluster, home: Path) -> None:
+def test_the_refusal_of_an_uninvited_machine_says_how_to_invite_it(
+    takt: Takt, cluster: Cluster, home: Path
+) -> None:
     done = takt("worker", cluster.address, "component")
     assert (done.returncode, "this machine has no certificate" in done.stderr) == (2, True)
     assert "./takt scheduler invite NAME" in done.stderr
     assert "./takt scheduler join NAME.pem" in done.stderr
 
 
-def test_who_joined_others_is_reported_so(takt: Takt, cluster: Cluster, home: Path) -> None:
+def test_a_machine_that_joined_others_is_named_as_such(
+    takt: Takt, cluster: Cluster, home: Path
+) -> None:
     certificates.own()
     for words in (["worker", cluster.address], [*fake("fine"), "--scheduler", cluster.address]):
         done = takt(*words)
         assert (done.returncode, "belongs to another authority" in done.stderr) == (2, True)
 
 
-def test_who_asks_for_tls_where_there_is_none_is_reported_so(takt: Takt, home: Path) -> None:
+def test_tls_where_the_scheduler_has_none_is_refused(takt: Takt, home: Path) -> None:
     certificates.own()
     with socket.create_server(("127.0.0.1", 0)) as plain:  # the system's queue accepts
         address = f"tls://127.0.0.1:{plain.getsockname()[1]}"

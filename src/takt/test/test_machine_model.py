@@ -193,7 +193,7 @@ def test_where_it_is_granted_new_groups_are_still_worth_a_note(nothing: Fake) ->
     assert (found.severity, "rt_group_sched=0" in (found.fix or "")) == (Severity.note, True)
 
 
-def test_a_rootless_container_is_reported_to_run_as_root(nothing: Fake) -> None:
+def test_a_rootless_container_is_advised_to_run_as_root(nothing: Fake) -> None:
     rootless: Files = {"/proc/self/uid_map": "0 1000 1\n1 100000 65536\n"}
     groups, fifo = refused(nothing, SERVICE, ALL_CAPABILITIES, rootless, CONFIGURED)
     assert "by the user namespace" in fifo.value

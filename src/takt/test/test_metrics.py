@@ -256,7 +256,7 @@ def test_a_trace_without_its_application_still_has_responses_and_freshness(tmp_p
     assert found.chains == []
 
 
-def test_a_trace_that_reports_no_uses_has_no_freshness(tmp_path: Path) -> None:
+def test_a_trace_without_uses_has_no_freshness(tmp_path: Path) -> None:
     found = metrics_of(tmp_path, application(), job(SENSOR, 0, (0, MS)))
     assert found.freshness is None
     assert found.data_age == []

@@ -68,7 +68,7 @@ def test_chains_are_those_that_data_went_through(tmp_path: Path) -> None:
     assert chain.longest_us <= 40_000  # what the example allows
 
 
-def test_comments_say_what_is_observed_and_what_is_not_reported(tmp_path: Path) -> None:
+def test_comments_say_what_is_observed_and_what_is_not_declared(tmp_path: Path) -> None:
     application = flat(read_application(EXAMPLES / "docking.app.yaml"))
     round_trip(application, tmp_path)
     text = (tmp_path / "back.app.yaml").read_text()
@@ -123,7 +123,7 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert 'recorded: "/ns/radar.timer0"' in text
 
 
-def test_of_what_waits_the_group_is_said_not_to_be_reported(tmp_path: Path) -> None:
+def test_the_group_of_waiting_callbacks_is_named_as_unknown(tmp_path: Path) -> None:
     """As services of rclcpp nodes, which lock the group of their node."""
     result = declared_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, waits=True)
     one, text = modelled(tmp_path, [result, *released([0, 10 * MS, 20 * MS])])
@@ -241,7 +241,7 @@ def test_the_command_writes_one_document_and_replaces_nothing_unasked(
     assert takt(["analyse", "one.app.yaml"]) == 0
 
 
-def test_what_is_no_trace_and_what_reports_nothing_are_refused(
+def test_files_that_are_no_trace_and_empty_traces_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / "text"

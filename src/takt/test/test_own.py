@@ -216,7 +216,7 @@ def test_links_lead_where_the_system_says(tmp_path: Path) -> None:
         own.followed(tmp_path / "loop")
 
 
-def test_nobody_can_forereport_the_name_under_which_a_file_is_written(everybodys: Path) -> None:
+def test_the_name_of_a_temporary_file_is_unpredictable(everybodys: Path) -> None:
     names = set()
     for _ in range(2):
         with writing.replacing(everybodys / "report.html") as temporary:

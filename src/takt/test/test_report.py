@@ -307,7 +307,7 @@ def test_several_real_time_settings_have_colours_of_their_own(tmp_path: Path) ->
     assert [one.colour for one in build(tmp_path, run).variants] == [0, 1, 2, 3]
 
 
-def test_the_command_writes_where_it_is_reported(
+def test_the_command_writes_where_it_says(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write_run(tmp_path / "run", [WAKEUP], repetitions=1, count=300)

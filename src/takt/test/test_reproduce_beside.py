@@ -70,7 +70,7 @@ def test_statements_that_take_two_kernels_are_decided(made: Beside) -> None:
     assert all(one.beside in decided for one in made.statements)
 
 
-def test_a_run_is_called_by_what_reports_it_from_the_others(made: Beside) -> None:
+def test_a_run_is_named_by_what_distinguishes_it_from_the_others(made: Beside) -> None:
     assert [one.name for one in made.sides] == [NATIVE, REALTIME]
     same = {"preemption": NATIVE, "kernel": "6.1", "cpu": "a"}
     assert _names([same, {**same, "cpu": "b"}]) == ["a", "b"]

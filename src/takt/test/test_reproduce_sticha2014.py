@@ -228,7 +228,7 @@ def test_the_samples_that_it_takes_are_those_of_the_bound() -> None:
     assert 3.6e7 < float(found.needs.split()[1].replace(",", "")) < 4e7
 
 
-def test_cases_that_come_in_one_run_report_less_than_as_many_alone() -> None:
+def test_cases_of_one_run_decide_less_than_as_many_independent_ones() -> None:
     alone = judged("oneshot-400us", but(beyond=cases(1, fifo)))
     one_run = cases(24, lambda cell: once(cell) and cell.period_us == 1000)
     together = judged("oneshot-400us", but(beyond=one_run))

@@ -370,7 +370,7 @@ def test_jains_index_is_one_where_all_are_served_alike_and_one_of_n_at_least() -
     assert runs.jain([1.0, 2.0]) == pytest.approx(0.9)
 
 
-def test_a_subscriber_that_heard_nothing_makes_a_run_report_nothing(folder: Path) -> None:
+def test_a_run_with_a_subscriber_that_received_nothing_decides_nothing(folder: Path) -> None:
     mute = np.full(COUNT, np.nan)
     cell = cell_of(
         folder, [records_of(np.full(COUNT, 100.0), 1e5), records_of(mute, 1e5)],

@@ -84,7 +84,7 @@ TEST_F(PacerTest, a_late_sample_starts_at_once_and_moves_none_after_it) {
   EXPECT_EQ(pace.intended(1), start + 1ms);
 }
 
-TEST_F(PacerTest, a_loop_that_stays_behind_rests_after_its_patience_and_is_reported_so) {
+TEST_F(PacerTest, a_loop_that_stays_behind_rests_after_its_patience_and_says_so) {
   auto pace = pacer(1us, {.patience = 500ms, .rest = 10ms});
   time_.now = start;
   for (std::uint64_t k = 0; k < 1600; ++k) {

@@ -128,7 +128,7 @@ TEST_F(RolesTest, ping_records_every_round_trip_and_closes_the_exchange) {
   EXPECT_EQ(link.sent.back().sequence, 10U);
 }
 
-TEST_F(RolesTest, ping_after_a_late_reply_waits_for_the_next_cycle_where_it_is_reported_to) {
+TEST_F(RolesTest, ping_after_a_late_reply_waits_for_the_next_cycle_where_this_is_asked) {
   options_.period = 1ms;
   options_.count = 100'000;  // it is stopped long before
   options_.late = Late::next_cycle;

@@ -212,7 +212,7 @@ TEST_F(Scheduling, aTopicThatTheNodeDoesNotReadIsRefused) {
 }
 
 // Each once, when its node is added, or when it is met.
-TEST_F(Scheduling, whatAReentrantGroupIsHereIsReported) {
+TEST_F(Scheduling, aReentrantGroupIsReported) {
   static std::mutex mutex;
   static std::vector<std::string> reported;
   reported.clear();

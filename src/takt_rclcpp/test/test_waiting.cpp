@@ -119,7 +119,7 @@ TEST_F(Waiting, aCallbackThatIsSaidToWaitIsGivenItsMessage) {
   EXPECT_EQ(result, 1);
 }
 
-TEST_F(Waiting, whoWaitsWithoutSayingSoIsNotifiedOfByName) {
+TEST_F(Waiting, aThreadThatWaitsWithoutDeclaringItIsReportedByName) {
   const auto node = std::make_shared<rclcpp::Node>("sleeper");
   static std::atomic<int> reported;
   reported = 0;
@@ -152,7 +152,7 @@ TEST_F(Waiting, whoWaitsWithoutSayingSoIsNotifiedOfByName) {
 }
 
 // 80 of 100 ms: long before anybody would think that it waits for ever.
-TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsNotifiedOfByName) {
+TEST_F(Waiting, aSleeperIsReportedByNameWhenAnotherNodeMissesItsDeadline) {
   const auto sleeper = std::make_shared<rclcpp::Node>("sleeper");
   const auto victim = std::make_shared<rclcpp::Node>("victim");
   static std::mutex mutex;

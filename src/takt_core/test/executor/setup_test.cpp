@@ -123,7 +123,7 @@ bool lacks_locked_memory(const Executor& executor) {
 }
 
 // In processes of their own, because locked is locked.
-TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessItIsReportedNotTo) {
+TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessThisIsDisabled) {
   if (os::test::sanitized) {
     GTEST_SKIP() << "sanitizers turn mlockall into nothing";
   }

@@ -27,7 +27,7 @@ class ThrottlingTest : public testing::Test {
   Throttling throttling_;
 };
 
-TEST_F(ThrottlingTest, reports_once_of_a_core_that_was_full_for_longer_than_a_period) {
+TEST_F(ThrottlingTest, a_core_that_was_full_for_longer_than_a_period_is_reported_once) {
   EXPECT_FALSE(reported(0s, 10s));
   EXPECT_TRUE(reported(2s, 12s));
   EXPECT_FALSE(reported(4s, 14s));

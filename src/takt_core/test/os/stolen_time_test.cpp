@@ -9,7 +9,7 @@
 namespace takt::os {
 namespace {
 
-TEST(StolenTime, IsNotifiedOfEachCoreThatIsOnlineAndNeverShrinks) {
+TEST(StolenTime, IsKnownOfEachCoreThatIsOnlineAndNeverShrinks) {
   StolenTime steal;
   std::vector<StolenTime::OfCore> before;
   std::vector<StolenTime::OfCore> after;

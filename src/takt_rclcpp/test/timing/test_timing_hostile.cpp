@@ -47,7 +47,7 @@ TEST_F(HostileTimingFiles, whatIsNoFileIsRefusedAndNotWaitedFor) {
   EXPECT_NE(refusal_of(path()).find("it cannot be read"), std::string::npos);
 }
 
-TEST_F(HostileTimingFiles, whoMayNotReadItIsReportedSo) {
+TEST_F(HostileTimingFiles, aFileWithoutReadPermissionIsRefused) {
   if (geteuid() == 0) {
     GTEST_SKIP() << "root may read everything";
   }
