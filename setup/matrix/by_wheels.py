@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries the wheels of a ROS 2: a check, whose every measurement must come to its end."""
+"""Tries the wheels of a ROS 2: a check whose every measurement ends, and stages of the tests."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 
 from setup.distributions import ROOT
 from setup.matrix.entries import ByWheels
@@ -13,6 +14,8 @@ from setup.reasons import reasons
 
 # The verdict is on the machine's deadlines: for, against, or undecided. None is on the wheels.
 VERDICTS = (0, 1, 3)
+CTEST = re.compile(r"tests passed, (\d+) tests? failed out of (\d+)")
+PYTEST = re.compile(r"^(?=.*\d (?:passed|failed)).* in [\d.]+s.*$", re.MULTILINE)
 
 
 def tried(how: ByWheels, trial: Trial) -> Outcome:
@@ -23,7 +26,31 @@ def tried(how: ByWheels, trial: Trial) -> Outcome:
     done = trial.call(
         "set-up and check", command, folder=ROOT, environment=plain_environment(), well=VERDICTS
     )
-    return Outcome("passed", complete(done.stdout), versions(how))
+    checked = complete(done.stdout)
+    if not how.stages:
+        return Outcome("passed", checked, versions(how))
+    done = trial.call(
+        f"stages {', '.join(how.stages)}",
+        [ROOT / "takt", "test", "--ros", how.distribution, *how.stages],
+        folder=ROOT,
+        environment=plain_environment(),
+        well=(0, 1),
+    )
+    passed, failed = counts(done.stdout)
+    if not passed:
+        raise Failed(f"no test ran, see {trial.log}")
+    detail = f"{checked}; stages of the tests: {', '.join(how.stages)}"
+    return Outcome("failed" if done.returncode else "passed", detail, versions(how), passed, failed)
+
+
+def counts(printed: str) -> tuple[int, int]:
+    """How many tests of CTest and pytest passed and failed, of all stages together."""
+    outcomes = [(int(every) - int(failed), int(failed)) for failed, every in CTEST.findall(printed)]
+    for line in PYTEST.findall(printed):
+        found = [re.search(rf"(\d+) {word}", line) for word in ("passed", "failed", "error")]
+        passed, failed, errors = (int(one[1]) if one else 0 for one in found)
+        outcomes.append((passed, failed + errors))
+    return sum(one for one, _ in outcomes), sum(one for _, one in outcomes)
 
 
 def complete(printed: str) -> str:

@@ -63,10 +63,11 @@ class ByPython(Strict):
 
 
 class ByWheels(Strict):
-    """A check on the wheels of a ROS 2."""
+    """A check on the wheels of a ROS 2, then stages of the tests."""
 
     kind: Literal["wheels"]
     distribution: Name
+    stages: list[Name] = []
 
 
 class ByInstallation(Strict):

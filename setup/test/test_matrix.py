@@ -91,7 +91,7 @@ def test_a_list_tries_nothing(run: Run, tmp_path: Path, capfd: pytest.CaptureFix
     assert run("--list") == 0
     printed = capfd.readouterr().out.splitlines()
     assert [one.split()[0] for one in printed] == ["good", "bad", "absent", "later"]
-    assert printed[1].endswith("A check on the wheels of a ROS 2.")
+    assert printed[1].endswith("A check on the wheels of a ROS 2, then stages of the tests.")
     assert printed[3].endswith("Not tried: It is not out yet.")
     assert not (tmp_path / "matrix").exists()
 

@@ -84,6 +84,15 @@ def test_a_check_is_judged_by_its_measurements_not_by_its_verdict() -> None:
             by_wheels.complete(printed)
 
 
+def test_the_tests_of_all_stages_are_counted_together() -> None:
+    printed = CTEST.format(percent=95, failed=2) + (
+        "........ [100%]\n4 failed, 120 passed, 3 skipped, 1 error in 12.30s\n"
+        "=== python: FAILED in 20 s\n2 passed in 0.31s\n1 failed in 61.20s (0:01:01)\n"
+    )
+    assert by_wheels.counts(printed) == (38 + 120 + 2, 2 + 5 + 1)
+    assert by_wheels.counts("no tests ran in 0.01s") == (0, 0)
+
+
 @pytest.mark.parametrize("distribution", ["kilted", "jazzy"])
 def test_the_version_of_wheels_is_that_of_the_lock(distribution: str) -> None:
     how = entries.ByWheels(kind="wheels", distribution=distribution)
