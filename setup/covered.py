@@ -25,7 +25,7 @@ from setup.distributions import ROOT, STATE
 from setup.release.environment import ReleaseError, call, compiling
 
 FOLDER = STATE / "coverage"
-CPP = ("takt_core", "takt_rcl", "takt_rclcpp", "takt_probes", "takt_runner")
+CPP = ("takt_core", "takt_rcl", "takt_rclcpp", "takt_record", "takt_probes", "takt_runner")
 PYTHON = ("takt",)
 # A package's own code; not tests, benches, examples.
 CODE = ("baseline", "include", "spin", "src")
