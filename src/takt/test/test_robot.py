@@ -62,8 +62,10 @@ def test_faults_of_processes_have_a_line(tmp_path: Path, old: str, new: str, say
 
 
 def test_commands_for_one_process_refuse_several() -> None:
-    with pytest.raises(TaktError, match="takt execute takes an application of one process"):
-        refuse_processes(flat(read_application(EXAMPLE)), None, "takt execute")
+    with pytest.raises(
+        TaktError, match="takt compare-executors takes an application of one process"
+    ):
+        refuse_processes(flat(read_application(EXAMPLE)), None, "takt compare-executors")
 
 
 def test_priorities_of_a_robot_are_not_assigned(takt: Takt, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstddef>
 #include <takt/baseline/real_time_process.hpp>
 #include <takt/os/thread.hpp>
@@ -6,11 +8,16 @@
 namespace takt::baseline {
 namespace {
 
+// Fast DDS's, of what nobody waits for.
+bool sends_unasked(const os::ThreadStatus& thread) {
+  return thread.name.starts_with("dds.asyn");
+}
+
 bool set_all(int policy, int priority, const cpu_set_t& cores) {
   const sched_param parameters{.sched_priority = priority};
   bool obtained = true;
   for (const os::ThreadStatus& thread : os::process_threads()) {
-    if (thread.name == "takt.trace" || thread.name.starts_with("dds.asyn")) {
+    if (thread.name == "takt.trace" || sends_unasked(thread)) {
       continue;
     }
     obtained = sched_setaffinity(thread.tid, sizeof cores, &cores) == 0 && obtained;
@@ -35,6 +42,16 @@ RealTimeProcess::RealTimeProcess(int priority, const std::vector<int>& cpus) noe
 
 RealTimeProcess::~RealTimeProcess() {
   set_all(SCHED_OTHER, 0, before_);
+}
+
+void raise_middleware(int priority) noexcept {
+  const sched_param parameters{.sched_priority = priority};
+  const pid_t self = gettid();
+  for (const os::ThreadStatus& thread : os::process_threads()) {
+    if (thread.tid != self && !thread.name.starts_with("takt.") && !sends_unasked(thread)) {
+      sched_setscheduler(thread.tid, SCHED_FIFO, &parameters);
+    }
+  }
 }
 
 }  // namespace takt::baseline

@@ -6,15 +6,30 @@
 
 namespace takt::runner {
 
-std::vector<std::string> nodes_of(const application::Application& application) {
+namespace {
+
+template <class Chosen>
+std::vector<std::string> nodes_where(const application::Application& application,
+                                     const Chosen& chosen) {
   std::vector<std::string> nodes;
   for (const application::Callback& callback : application.callbacks) {
     const std::string name = callback.node_name();
-    if (std::ranges::find(nodes, name) == nodes.end()) {
+    if (chosen(callback) && std::ranges::find(nodes, name) == nodes.end()) {
       nodes.push_back(name);
     }
   }
   return nodes;
+}
+
+}  // namespace
+
+std::vector<std::string> nodes_of(const application::Application& application) {
+  return nodes_where(application, [](const application::Callback&) { return true; });
+}
+
+std::vector<std::string> nodes_of(const application::Application& robot, std::size_t process) {
+  return nodes_where(
+      robot, [=](const application::Callback& callback) { return callback.process == process; });
 }
 
 std::size_t place_of(const application::Application& application, const std::string& topic) {

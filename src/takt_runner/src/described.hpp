@@ -14,6 +14,9 @@ namespace takt::runner {
 // All nodes of the application, in the order of its callbacks.
 std::vector<std::string> nodes_of(const application::Application& application);
 
+// The nodes of one process of a robot.
+std::vector<std::string> nodes_of(const application::Application& robot, std::size_t process);
+
 // The place of a topic among those of the application. Throws std::runtime_error.
 std::size_t place_of(const application::Application& application, const std::string& topic);
 

@@ -47,6 +47,7 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
   };
   Numbers tasks{writer, NameKind::task};
   Numbers topics{writer, NameKind::topic};
+  Numbers scenarios{writer, NameKind::scenario};
   bool first = true;
   for (const std::filesystem::path& part : parts) {
     if (!std::filesystem::exists(part)) {
@@ -68,9 +69,16 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
     for (const auto& [number, name] : trace.topics) {
       topic_numbers[number] = topics.of(name);
     }
+    std::map<std::int64_t, std::uint16_t> scenario_numbers;
+    for (const auto& [number, name] : trace.scenarios) {
+      scenario_numbers[number] = scenarios.of(name);
+    }
     for (trace::Event& event : trace.events) {
       if (event.type == trace::EventType::stolen && !first) {
         continue;
+      }
+      if (event.type == trace::EventType::scenario) {
+        event.value = scenario_numbers[event.value];
       }
       event.task = task_numbers[event.task];
       event.topic = topic_numbers[event.topic];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One trace of those that the processes of a run wrote: tasks and topics are the same where their
-// names are.
+// One trace of those that the processes of a run wrote: tasks, topics and scenarios are
+// the same where their names are.
 #pragma once
 
 #include <filesystem>

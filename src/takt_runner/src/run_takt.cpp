@@ -7,35 +7,10 @@
 #include <takt/sched/policies.hpp>
 
 #include "members.hpp"
+#include "task_options.hpp"
 
 namespace takt::runner {
 namespace {
-
-TaskOptions options_of(const Member& member) {
-  const sched::Task& task = member.description->task;
-  const sched::TaskParameters& parameters = task.parameters;
-  TaskOptions options{.name = task.name,
-                      .priority = parameters.priority,
-                      .deadline = parameters.deadline,
-                      .group = task.group,
-                      .expected_execution = parameters.expected_execution,
-                      .budget = parameters.budget,
-                      .overrun = parameters.overrun,
-                      .cpu = task.cpu,
-                      .active = parameters.active};
-  for (std::size_t i = 0; i < member.reads.size(); ++i) {
-    options.reads.emplace_back(member.reads[i].subscription(), task.reads[i].max_age);
-  }
-  for (const Outlet& outlet : member.writes) {
-    options.writes.push_back(outlet.publisher());
-  }
-  if (member.trigger) {
-    options.period = parameters.period;
-  } else {
-    options.offset = parameters.offset;
-  }
-  return options;
-}
 
 // Switches the scenarios at their times, above all tasks; returns at `end`, or when a stop is
 // requested.
@@ -55,6 +30,10 @@ void follow(SchedulingExecutor& executor, const application::Application& applic
 
 void run_takt(const Execution& execution, os::StopFlag& stop) {
   const application::Application& application = execution.application;
+  if (!application.processes.empty()) {
+    run_robot(execution, stop);
+    return;
+  }
   const Context context;
   Common common{application.topics.size(), 1};
   Members members{execution, common, context, nodes_of(application), Delivery::before_the_callback};

@@ -34,7 +34,8 @@ std::string_view chain_method(Test test, By by) {
   if (by == By::path) {
     return methods::path;
   }
-  return test == Test::fixed_priority ? methods::subchain : methods::subchain_by_deadline;
+  const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
+  return by_deadline ? methods::subchain_by_deadline : methods::subchain;
 }
 
 namespace {

@@ -38,6 +38,9 @@ inline constexpr std::string_view periodic_resource =
 inline constexpr std::string_view bounded_delay =
     "; supply with a bounded delay (Mok et al. 2001), eq. 18";
 inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
+// In place of these, in a robot.
+inline constexpr std::string_view processes_above =
+    "; processes above (Davis & Burns 2005), eq. 18";
 inline constexpr std::string_view over_supply =
     "utilization above the rate of the supply (Shin & Lee 2003), eq. 18";
 inline constexpr std::string_view wait_set =

@@ -8,6 +8,7 @@
 #include "../application/robot.hpp"
 #include "../sched/text.hpp"
 #include "robot_chains.hpp"
+#include "robot_words.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
 #include "verdict.hpp"
@@ -100,7 +101,7 @@ class Robot {
     const nanoseconds around = robot_.overheads.preemption + robot_.overheads.release;
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const Process& other = robot_.processes[i];
-      if (other.cpu != own.cpu || other.priority <= own.priority) {
+      if (!is_above(other, own)) {
         continue;
       }
       disturbed_[number] = true;
@@ -126,8 +127,7 @@ class Robot {
       all.push_back({.period = topic.external_period});
     }
     for (const Callback& writer : robot_.callbacks) {
-      if (writer.process == number ||
-          std::ranges::find(writer.task.writes, topic.name) == writer.task.writes.end()) {
+      if (writer.process == number || !publishes(writer, topic.name)) {
         continue;
       }
       for (const Effect& effect : effects_[writer.process]) {
@@ -148,9 +148,8 @@ class Robot {
 
   // So far nobody is known to publish it.
   static void silence(Application& seen, application::Topic& topic) {
-    if (std::ranges::any_of(seen.callbacks, [&](const Callback& callback) {
-          return std::ranges::find(callback.task.writes, topic.name) != callback.task.writes.end();
-        })) {
+    if (std::ranges::any_of(seen.callbacks,
+                            [&](const Callback& one) { return publishes(one, topic.name); })) {
       topic.external = false;
       return;
     }
@@ -243,12 +242,15 @@ Report analyse_robot(const Application& described, const Options& options,
     if (!solved) {
       forget(one);
     }
+    name_processes_above(one);
     const std::string name = "process " + sched::name_text(robot.processes[i].name);
+    const std::string place = name + below_text(robot, i);
     for (CoreReport& core : one.cores) {
       core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
-      core.bound_by.insert(0, name);
+      core.bound_by.insert(0, place);
       all.cores.push_back(std::move(core));
     }
+    std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
     for (const std::string& remark : one.remarks) {
       all.remarks.push_back(std::string{name}.append(": ").append(remark));
     }

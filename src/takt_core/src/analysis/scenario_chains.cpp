@@ -41,8 +41,7 @@ Response limited(Effort& effort, auto find) {
 }  // namespace
 
 bool ScenarioModel::keeps_order(const CoreDemands& core) const {
-  if (core.entangled ||
-      (test_ != Test::fixed_priority && test_ != Test::edf && test_ != Test::non_preemptive_edf)) {
+  if (core.entangled || test_ == Test::schedule_graph || test_ == Test::none) {
     return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
@@ -155,6 +154,7 @@ ChainNet ScenarioModel::chain_net() const {
          .offset = first ? nanoseconds{0} : net.links[parent].offset + net.links[parent].best,
          .joined = !first && core_of(parent) == core_of(i) && demand(i).lag.count() == 0});
   }
+  const bool by_deadline = test_ == Test::edf || test_ == Test::non_preemptive_edf;
   for (const CoreDemands& core : cores_) {
     const bool groups = scenario_->policy().preemptive() &&
                         std::ranges::any_of(core.demands, [](const Demand& demand) {
@@ -163,7 +163,7 @@ ChainNet ScenarioModel::chain_net() const {
     net.cores.push_back({.links = {core.streams.begin(),
                                    core.streams.begin() + static_cast<std::ptrdiff_t>(core.jobs)},
                          .usable = keeps_order(core),
-                         .by_deadline = test_ != Test::fixed_priority && !groups,
+                         .by_deadline = by_deadline && !groups,
                          .by_level = test_ == Test::fixed_priority,
                          .preemptive = scenario_->policy().preemptive(),
                          .supply = core.supply,

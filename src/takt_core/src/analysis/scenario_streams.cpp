@@ -152,9 +152,8 @@ void ScenarioModel::add_streams(const application::Application& application,
       period = parameters[i].period;
     }
     if (period.count() == 0) {
-      remarks_.push_back("'" + tasks[i].name + "' is released from outside by topic '" +
-                         topic->name +
-                         "', without a least distance: give the topic a period, or the callback");
+      remarks_.push_back("'" + tasks[i].name + "' is released by topic '" + topic->name +
+                         "' without a least distance: give the topic a period, or the callback");
     }
     iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > period);
     add_stream({.callback = i}, {.period = period, .jitter = topic->external_jitter}, deadline);

@@ -177,7 +177,7 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
     os::populate_memory();  // what the set-up allocated, and what is loaded by now
   }
   const std::lock_guard lock{registry_->mutex};
-  registry_->start_time = os::now() + lead;
+  registry_->start_time = std::max(os::now() + lead, shared_->options.not_before);
   for (const auto& crew : registry_->crews) {
     crew->begin(registry_->start_time);
   }

@@ -147,5 +147,35 @@ TEST(robots, the_handover_is_a_term_of_the_latency) {
   EXPECT_EQ(chain.bound_by, "vision 8 ns + handover 20 ns + control 3 ns");
 }
 
+TEST(robots, a_bound_names_the_processes_above) {
+  const Report report =
+      analyse_json(two("'cpu': 0, 'priority': 80", "'policy': 'np-fp', 'cpu': 0, 'priority': 40"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_TRUE(callback(scenario, "plan")
+                  .bound_by.ends_with("; processes above (Davis & Burns "
+                                      "2005), eq. 18"));
+  EXPECT_TRUE(callback(scenario, "act").bound_by.ends_with("eq. 2"));
+  EXPECT_EQ(scenario.cores[0].bound_by, "process 'control'");
+  EXPECT_EQ(scenario.cores[1].bound_by, "process 'vision', below 'control'");
+}
+
+TEST(robots, messages_that_nothing_bounds_are_named_with_their_writer) {
+  const Report report = analyse_json(
+      app("{'name': 'see', 'process': 'vision', 'kind': 'message', 'trigger': 'light', "
+          "'overrun': 'catch_up', 'deadline': 50, 'priority': 1, 'execution': {'worst': 8}, "
+          "'writes': ['found']}, "
+          "{'name': 'act', 'process': 'control', 'kind': 'message', 'trigger': 'found', "
+          "'overrun': 'catch_up', 'deadline': 50, 'priority': 1, 'execution': {'worst': 3}}",
+          ", 'topics': [{'name': 'found'}, {'name': 'light', 'external': true}], "
+          "'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+          "{'name': 'control', 'cpu': 1, 'priority': 40}]"));
+  const std::vector<std::string>& remarks = report.scenarios.front().remarks;
+  EXPECT_TRUE(
+      contains(remarks,
+               "process 'control': nothing bounds the messages on topic 'found' by 'see' of "
+               "process 'vision'"));
+  EXPECT_FALSE(contains(remarks, "from outside"));
+}
+
 }  // namespace
 }  // namespace takt::analysis

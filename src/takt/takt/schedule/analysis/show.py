@@ -129,12 +129,9 @@ def _by(bound_by: str) -> str:
 
 def _method(bound_by: str) -> tuple[str, str]:
     """The method in words and its equation, which docs/reference/analysis.md has."""
-    words, _, numbers = bound_by.partition(", eq. ")
-    number, _, rest = numbers.partition("; ")
-    more, _, second = rest.partition(", eq. ")
-    if not second:
-        return words, f"eq. {number}" if number else ""
-    return f"{words}; {more}", f"eq. {number}, {second}"
+    parts = [part.partition(", eq. ") for part in bound_by.split("; ")]
+    numbers = ", ".join(number for _, _, number in parts if number)
+    return "; ".join(words for words, _, _ in parts), f"eq. {numbers}" if numbers else ""
 
 
 def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:

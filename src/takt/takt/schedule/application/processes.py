@@ -47,6 +47,13 @@ def process_of(processes: Mapping[str, Process], node: str) -> str | None:
     return next((name for name, one in processes.items() if node in one.nodes), None)
 
 
+def cores_of(flat: Mapping[str, Any]) -> list[int]:
+    """The cores of a flat application: its own, or those of its processes."""
+    if processes := flat.get("processes"):
+        return sorted({one.get("cpu", 0) for one in processes})
+    return list(flat.get("cpus", [0]))
+
+
 def refuse_processes(flat: Mapping[str, Any], where: str | None, command: str) -> None:
     """For what takes an application of one process."""
     if flat.get("processes"):
@@ -54,5 +61,5 @@ def refuse_processes(flat: Mapping[str, Any], where: str | None, command: str) -
             f"{command} takes an application of one process, and this one has "
             f"{len(flat['processes'])}",
             where=where,
-            fix="remove processes, or use takt analyse or takt simulate",
+            fix="remove processes, or use takt analyse, simulate or execute without it",
         )

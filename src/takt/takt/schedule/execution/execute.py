@@ -23,7 +23,7 @@ from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.application.executors import STOCK_EXECUTORS
-from takt.schedule.application.processes import refuse_processes
+from takt.schedule.application.processes import cores_of, refuse_processes
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.trace import file as traces
@@ -66,9 +66,9 @@ def execute(
     """
     if approach not in APPROACHES:
         raise TaktError(f"unknown approach {approach!r}", fix="one of " + ", ".join(APPROACHES))
+    _check_processes(application, approach, policy)
     if policy is not None:
         application = with_policy(application, policy)
-    refuse_processes(application, None, "takt execute")
     application = _with_executor(application, approach)
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")
@@ -95,6 +95,14 @@ def execute(
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
+
+
+def _check_processes(application: Flat, approach: str, policy: str | None) -> None:
+    """A robot's processes have executors and policies of their own: nothing is chosen for them."""
+    if approach != "takt":
+        refuse_processes(application, None, f"--approach {approach}")
+    if policy is not None:
+        refuse_processes(application, None, "--policy")
 
 
 def _with_executor(application: Flat, approach: str) -> Flat:
@@ -144,7 +152,7 @@ class _Executing:
         seed: int,
     ) -> Execution:
         """Runs it; no process is left when this returns or raises."""
-        cpus = application.get("cpus", [0])
+        cpus = cores_of(application)
         nodes = len({one.get("node") or one["name"] for one in application["callbacks"]})
         # The trace of an execution before stays until this one has been recorded.
         recording = trace.with_name(trace.name + RECORDING)
@@ -180,7 +188,7 @@ class _Executing:
             others.look(pids)
             self._progress(seconds)
 
-        if approach == SEPARATE:
+        if approach == SEPARATE or application.get("processes"):
             frame.until_met.enter_context(addresses.kept())
         with contextlib.closing(others):
             end, _ = frame.run(
@@ -204,9 +212,7 @@ class _Executing:
         return Execution(
             application=str(application.get("name", "")),
             approach=approach,
-            policy=str(application.get("executor") or application.get("policy", "fp"))
-            if approach in traces.SCHEDULED
-            else approach,
+            policy=_policy(application, approach),
             seed=seed,
             status="stopped" if end is End.stopped else "complete",
             duration_s=duration_s,
@@ -226,6 +232,15 @@ class _Executing:
         payload = max((one.get("bytes", 0) for one in application.get("topics", [])), default=0)
         profile.write_text(transport.profile("shm", payload, nodes + 1), encoding="utf-8")
         return description, profile
+
+
+def _policy(application: Flat, approach: str) -> str:
+    """What a trace says of it, too."""
+    if application.get("processes"):
+        return "robot"
+    if approach not in traces.SCHEDULED:
+        return approach
+    return str(application.get("executor") or application.get("policy", "fp"))
 
 
 class _Until(Until):
@@ -288,7 +303,7 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
 
 
 def _parts(recording: Path) -> list[Path]:
-    """What the processes of baseline1 have recorded, until it is one trace."""
+    """What the processes of an execution have recorded, until it is one trace."""
     return sorted(recording.parent.glob(f"{glob.escape(recording.name)}.part*"))
 
 
@@ -299,11 +314,11 @@ def _discard(recording: Path) -> None:
 
 def _check_cpus(application: Flat) -> None:
     allowed = os.sched_getaffinity(0)
-    asked = set(application.get("cpus", [0]))
+    asked = set(cores_of(application))
     if missing := sorted(asked - allowed):
         raise TaktError(
             f"the application needs the cores {', '.join(map(str, sorted(asked)))}; this "
             f"process may not use {', '.join(map(str, missing))}",
-            where="cpus",
+            where="processes" if application.get("processes") else "cpus",
             fix=f"use cores from {', '.join(map(str, sorted(allowed)))}",
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from takt.documents.writing import failure
 from takt.processes.switches import LEAST_NS, Held, Switches
+from takt.processes.usage import family
 from takt.schedule.trace import file as files
 from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED
 
@@ -31,8 +32,11 @@ class OtherPrograms:
         self._switches = Switches(cpus, self._is_own)
 
     def look(self, processes: Collection[int]) -> None:
-        """Takes what happened since the last look; ``processes`` are those of the application."""
-        self._own.update(processes)
+        """Takes what happened since the last look; ``processes`` are those of the application.
+
+        What they have started is the application's, too.
+        """
+        self._own.update(family(processes))
         self._switches.look()
 
     def end(self) -> None:

@@ -149,6 +149,9 @@ struct Options {
   /// threads' stacks only what they have used. Only with real_time; a shortfall if it is not
   /// allowed.
   bool lock_memory = true;
+  /// No job is released before, so that executors of several processes begin together. A moment
+  /// that has passed by then changes nothing.
+  sched::TimePoint not_before = {};
   /// spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
   bool stop_on_signals = true;
   /// What an exception of a callback leads to.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The real-time priorities (SCHED_FIFO) that the threads of a robot's processes use. An executor
+/// needs several of them: one for each job that may have preempted others, and one above these for
+/// the thread that hears of what arrives. A process is above another one on its core only if all of
+/// its priorities are.
+#pragma once
+
+#include <vector>
+
+#include "takt/application/application.hpp"
+#include "takt/visibility.hpp"
+
+namespace takt::application {
+
+/// The priorities of one process.
+struct TAKT_CORE_PUBLIC Band {
+  int least = 0;  ///< Process::priority.
+  int most = 0;   ///< Of the thread that waits for what arrives.
+  /// By callback of the application: the priority of its jobs, in the order that the policy gives
+  /// them; 0 for callbacks of other processes, and where the policy decides anew for each job.
+  std::vector<int> priorities = {};
+};
+
+/// The band of each process of a robot.
+/// @param robot an application with processes.
+/// @return a band for each of Application::processes, in their order.
+/// @throws sched::ScheduleError for an application that compile() refuses, for a process whose
+/// executor is not Takt's, and for processes of one core that are too close to each other or to the
+/// highest priority.
+TAKT_CORE_PUBLIC std::vector<Band> bands_of(const Application& robot);
+
+}  // namespace takt::application

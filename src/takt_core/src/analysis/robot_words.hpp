@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the report of a robot says of its processes, and which of them a bound depends on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "takt/analysis/analyse.hpp"
+
+namespace takt::analysis {
+
+bool is_above(const application::Process& other, const application::Process& own);
+
+bool publishes(const application::Callback& callback, const std::string& topic);
+
+// The processes above one on its core: ", below 'control' and 'guard'"; empty: none.
+std::string below_text(const application::Application& robot, std::size_t number);
+
+// A remark for each topic of the process whose messages from other processes have no least
+// distance. `process`: as it is analysed.
+std::vector<std::string> unbounded_messages(const application::Application& robot,
+                                            const application::Application& process,
+                                            std::size_t number);
+
+// The interrupts in the analysis of a process are the jobs of those above it.
+void name_processes_above(ScenarioReport& report);
+
+}  // namespace takt::analysis

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/application/bands.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "../sched/stock_executor.hpp"
+#include "../sched/text.hpp"
+#include "robot.hpp"
+#include "takt/application/compile.hpp"
+#include "takt/sched/error.hpp"
+#include "takt/sched/policies.hpp"
+
+namespace takt::application {
+namespace {
+
+constexpr int most_priority = 98;
+
+std::string process_text(const Process& process) {
+  return "process " + sched::name_text(process.name);
+}
+
+Band band_of(const Application& robot, std::size_t number) {
+  const Process& process = robot.processes[number];
+  if (sched::stock_executor(process.policy)) {
+    throw sched::ScheduleError(process_text(process),
+                               "its executor is " + sched::name_text(process.policy) +
+                                   ", and only Takt's own executes processes of a robot",
+                               "remove executor from it, or analyse and simulate it");
+  }
+  const sched::CompiledStrategy strategy = compile_process(robot, number);
+  const auto cores = strategy.cores();
+  const auto own = std::ranges::find(cores, process.cpu, &sched::Core::cpu);
+  Band band{.least = process.priority,
+            .most = process.priority + 1,
+            .priorities = std::vector<int>(robot.callbacks.size(), 0)};
+  if (own == cores.end()) {
+    return band;
+  }
+  const sched::CompiledScenario& scenario = strategy.scenarios().front();
+  const sched::Policy& policy = scenario.policy();
+  if (!policy.preemptive()) {
+    return band;
+  }
+  if (!policy.fixed_priority()) {
+    band.most = band.least + static_cast<int>(strategy.depth(*own));
+    return band;
+  }
+  const std::vector<int> levels = strategy.priorities(*own);
+  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
+    if (robot.callbacks[i].process == number) {
+      const auto level = std::ranges::lower_bound(levels, scenario.parameters(i).priority);
+      band.priorities[i] = band.least + static_cast<int>(level - levels.begin());
+    }
+  }
+  band.most = band.least + static_cast<int>(levels.size());
+  return band;
+}
+
+std::string needs(const Band& band) {
+  return "its threads need the priorities " + std::to_string(band.least) + " to " +
+         std::to_string(band.most);
+}
+
+}  // namespace
+
+std::vector<Band> bands_of(const Application& robot) {
+  static_cast<void>(compile(robot));  // refuses what no executor accepts
+  std::vector<Band> bands;
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    const Band& band = bands.emplace_back(band_of(robot, i));
+    if (band.most > most_priority) {
+      throw sched::ScheduleError(
+          process_text(robot.processes[i]),
+          needs(band) + ", and the highest is " + std::to_string(most_priority),
+          "give it a priority of at most " +
+              std::to_string(most_priority - (band.most - band.least)));
+    }
+  }
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    for (std::size_t above = 0; above < bands.size(); ++above) {
+      const Process& lower = robot.processes[i];
+      const Process& upper = robot.processes[above];
+      if (lower.cpu == upper.cpu && lower.priority < upper.priority &&
+          bands[i].most >= bands[above].least) {
+        throw sched::ScheduleError(
+            process_text(lower),
+            needs(bands[i]) + ", and " + process_text(upper) + " on its core begins at " +
+                std::to_string(bands[above].least),
+            "give them priorities that are at least " +
+                std::to_string(bands[i].most - bands[i].least + 1) + " apart");
+      }
+    }
+  }
+  return bands;
+}
+
+}  // namespace takt::application

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tiny robots in the simulator against their bounds: with each offset of their timers, each
+// executor in the process that sees, and a controller above it or on a core of its own.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "analysis/documents.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+constexpr std::array executors = {
+    "'executor': 'rclcpp_single_threaded'",
+    "'executor': 'rclcpp_events'",
+    "'policy': 'np-fp'",
+    "'policy': 'np-edf'",
+    "'policy': 'fp'",
+    "'policy': 'edf'",
+};
+constexpr int act_period = 6;
+constexpr int map_period = 18;
+
+// What the robots differ in.
+struct Tiny {
+  int executor = 0;
+  std::array<int, 3> worst = {};  // grab, detect, map
+  int handover = 0;
+  bool same_core = true;
+};
+
+Tiny tiny(int number) {
+  Tiny result;
+  for (int& worst : result.worst) {
+    worst = 1 + number % 2;
+    number /= 2;
+  }
+  result.handover = number % 2 * 3;
+  number /= 2;
+  result.same_core = number % 2 == 0;
+  result.executor = number / 2;
+  return result;
+}
+
+constexpr int robots = 2 * 2 * 2 * 2 * 2 * static_cast<int>(executors.size());
+
+std::string document(const Tiny& robot, int map_offset, int act_offset) {
+  const auto in = [](const std::string& process) { return ", 'process': '" + process + "'"; };
+  const auto offset = [](int time) { return ", 'offset': " + std::to_string(time); };
+  return app(
+      timer("grab", 12, robot.worst[0], 2, in("vision") + ", 'writes': ['image']") + ", " +
+          message("detect", "image", robot.worst[1], 1,
+                  in("vision") + ", 'deadline': 12, 'writes': ['obstacle']") +
+          ", " + timer("map", map_period, robot.worst[2], 3, in("vision") + offset(map_offset)) +
+          ", " + timer("act", act_period, 1, 1, in("control") + offset(act_offset)) + ", " +
+          message("brake", "obstacle", 1, 2, in("control") + ", 'deadline': 12"),
+      ", 'topics': [{'name': 'image', 'depth': 4}, {'name': 'obstacle', 'depth': 4}]"
+      ", 'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40, " +
+          std::string{executors.at(static_cast<std::size_t>(robot.executor))} +
+          "}, {'name': 'control', 'policy': 'fp', 'cpu': " + (robot.same_core ? "0" : "1") +
+          ", 'priority': 80}], 'handover': {'least': 0, 'most': " + std::to_string(robot.handover) +
+          "}, 'chains': [{'name': 'stop', 'callbacks': ['grab', 'detect', 'brake']}]");
+}
+
+struct Reached {
+  int callbacks = 0;
+  int chains = 0;
+};
+
+void compare_run(const application::Application& robot, Reached& reached) {
+  const Report report = analyse(robot);
+  const ScenarioReport& bounds = report.scenarios.front();
+  const sim::Result played =
+      sim::simulate(robot, {.duration = nanoseconds{100}, .percentiles = false});
+  for (const sim::CallbackResult& one : played.callbacks) {
+    const auto& bound = callback(bounds, one.name).response;
+    ASSERT_TRUE(bound) << one.name;
+    EXPECT_LE(one.response.max, *bound) << one.name;
+    reached.callbacks += one.response.max == *bound ? 1 : 0;
+  }
+  const auto& latency = bounds.chains.front().latency;
+  ASSERT_TRUE(latency);
+  EXPECT_LE(played.chains.front().latency.max, *latency);
+  reached.chains += played.chains.front().latency.max == *latency ? 1 : 0;
+}
+
+TEST(tiny_robots, no_offset_leads_above_a_bound) {
+  Reached reached;
+  for (int number = 0; number < robots && !HasFailure(); ++number) {
+    const Tiny robot = tiny(number);
+    for (int offsets = 0; offsets < map_period * act_period && !HasFailure(); ++offsets) {
+      const std::string text = document(robot, offsets / act_period, offsets % act_period);
+      SCOPED_TRACE(text);
+      compare_run(parsed(text), reached);
+    }
+  }
+  EXPECT_GT(reached.callbacks, 30'000);
+  EXPECT_GT(reached.chains, 4'000);
+}
+
+// The image is published when grab ends: what has delayed grab does not delay detect once more.
+TEST(tiny_robots, what_delays_a_chain_in_a_process_counts_once) {
+  const Tiny robot{.executor = 0, .worst = {2, 2, 2}};
+  const Report report = analyse(parsed(document(robot, 0, 0)));
+  const ChainReport& chain = report.scenarios.front().chains.front();
+  // In vision map, grab and detect once each, with act and brake twice each; then brake.
+  EXPECT_EQ(chain.latency, nanoseconds{3 * 2 + 2 * 1 + 2 * 1 + 1});
+}
+
+}  // namespace
+}  // namespace takt::analysis

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A robot: each process is forked and has a SchedulingExecutor of its own, with one core and a band
+// of priorities; messages between processes go through the middleware.
+#include <set>
+#include <takt/application/bands.hpp>
+#include <takt/baseline/real_time_process.hpp>
+#include <takt/rcl/scheduling_executor.hpp>
+#include <takt/sched/policies.hpp>
+
+#include "described.hpp"
+#include "members.hpp"
+#include "separate.hpp"
+#include "task_options.hpp"
+
+namespace takt::runner {
+namespace {
+
+ExecutorOptions executor_options(const Execution& execution, const application::Process& process,
+                                 const std::filesystem::path& part, os::TimePoint start) {
+  const sched::PolicyPtr policy = sched::parse_policy(process.policy);
+  const bool by_thread = policy->fixed_priority() && policy->preemptive();
+  return {.policy = by_thread ? sched::fixed_priority() : policy,
+          .cpus = {process.cpu},
+          .base_priority = process.priority,
+          .not_before = start,
+          .trace = part,
+          .trace_cpu_time = true,
+          .trace_attributes = execution.attributes};
+}
+
+void run_process(const Execution& execution, Common& common, std::size_t number,
+                 const application::Band& band, const std::filesystem::path& part,
+                 const os::StopFlag& stop) {
+  const application::Application& robot = execution.application;
+  const Context& context = until_the_process_ends<Context>();
+  auto& members = until_the_process_ends<Members>(
+      execution, common, context, nodes_of(robot, number), Delivery::before_the_callback);
+  members.wait_for_readers(stop);
+  const auto start = common.meet(stop);
+  if (!start) {
+    return;
+  }
+  SchedulingExecutor executor{executor_options(execution, robot.processes[number], part, *start)};
+  for (const Member& member : members.all()) {
+    TaskOptions options = options_of(member);
+    const auto place = static_cast<std::size_t>(member.description - robot.callbacks.data());
+    if (band.priorities[place] > 0) {
+      options.priority = band.priorities[place];
+    }
+    if (member.timer) {
+      executor.add(member.timer, options);
+    } else {
+      executor.add(member.trigger, options);
+    }
+  }
+  members.number_topics(
+      [&](const std::string& topic) { return executor.core().trace_topic(topic); });
+  baseline::raise_middleware(os::max_priority);
+  executor.start();
+  static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
+  executor.stop();
+}
+
+std::string cores_of(const application::Application& robot) {
+  std::set<int> cores;
+  for (const application::Process& process : robot.processes) {
+    cores.insert(process.cpu);
+  }
+  std::string text;
+  for (const int core : cores) {
+    text += (text.empty() ? "" : ",") + std::to_string(core);
+  }
+  return text;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
+void run_robot(const Execution& execution, os::StopFlag& stop) {
+  const application::Application& robot = execution.application;
+  const std::vector<application::Band> bands = application::bands_of(robot);
+  Separate separate{execution, robot.processes.size()};
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    separate.add(robot.processes[i].name,
+                 [&, i](const std::filesystem::path& part, const os::StopFlag& asked) {
+                   run_process(execution, separate.common(), i, bands[i], part, asked);
+                 });
+  }
+  separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot)}});
+}
+
+}  // namespace takt::runner
