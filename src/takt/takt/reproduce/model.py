@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 SCHEMA_VERSION = 1
 
 Figures = dict[str, int | float | str | None]
+Effect = Literal["", "smaller", "larger"]  # beside the published one
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Answer:
     """What a check found: whether the statement holds here, by which criterion, on which figures.
 
     ``holds`` is None where the data cannot tell; ``needs`` says then what it would take. It is None
-    as well where the statement is about another machine; ``not_asked`` says which.
+    as well where the statement is about another machine; ``not_asked`` says which. ``effect`` says
+    of one that does not hold that the effect is there but smaller than published, and of one that
+    holds that it is larger; empty: neither is certain, or none is published.
     """
 
     criterion: str
@@ -71,6 +74,7 @@ class Answer:
     differs: str = ""  # from what the paper measured, and why
     needs: str = ""
     not_asked: str = ""
+    effect: Effect = ""
 
 
 def rounded(figures: Mapping[str, float | str | None]) -> Figures:
@@ -101,6 +105,7 @@ class Finding(_Model):
     differs: str = ""  # what is another thing than in the paper, and why
     needs: str = ""  # undecided: what it would take
     not_asked: str = ""  # why it is not about this kernel, machine or middleware; empty: asked
+    effect: Effect = ""  # holds not, but is there: smaller than published; holds: larger
     doubts: list[str] = []  # cells of its stack that are incomplete, or that others disturbed
 
 
