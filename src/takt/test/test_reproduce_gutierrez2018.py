@@ -102,7 +102,7 @@ SIDES: list[tuple[str, World, World]] = [
     ("realtime-jitter", but(above_average=levels(t1D=78)), but(above_average=levels(t1D=88))),
     # 57138 of 2774 µs; two thirds of that growth are 14.1.
     ("traffic-limits", but(highest=levels(t2F=14_800)), but(highest=levels(t2F=13_300))),
-    ("own-class-mends", but(highest=levels(town_class=1450)),
+    ("own-class-repairs", but(highest=levels(town_class=1450)),
      but(highest=levels(town_class=1550))),
     # 1335 of 981 µs; two thirds of that growth are 1.24.
     ("vendors-differ", of_vendors(1000, 1275), of_vendors(1000, 1205)),
@@ -131,7 +131,7 @@ RARE = {
 }  # fmt: skip
 
 # That the highest does not grow is not shown by runs that are too short to have the paper's one.
-HARMLESS = {"realtime-load-harmless", "traffic-alone-harmless", "own-class-mends"}
+HARMLESS = {"realtime-load-harmless", "traffic-alone-harmless", "own-class-repairs"}
 
 
 def test_the_papers_own_length_decides_all_but_what_only_a_case_proves() -> None:

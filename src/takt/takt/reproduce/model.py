@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 SCHEMA_VERSION = 1
 
@@ -85,6 +85,17 @@ def rounded(figures: Mapping[str, float | str | None]) -> Figures:
     }
 
 
+# What findings of older results are called today.
+RENAMED = {"own-class-mends": "own-class-repairs"}
+
+
+def _of_today(name: str) -> str:
+    return RENAMED.get(name, name)
+
+
+FindingId = Annotated[str, AfterValidator(_of_today)]
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -92,7 +103,7 @@ class _Model(BaseModel):
 class Finding(_Model):
     """A statement of the paper and this machine's answer to it."""
 
-    id: str
+    id: FindingId
     stack: str  # what was measured: rcl, ros1, …, or a scheduler
     claim: str
     at: str  # its place in the paper
@@ -142,7 +153,7 @@ class Statement(_Model):
 
     claim: str
     at: str
-    finding: str = ""  # its id
+    finding: FindingId = ""  # its id
     why: str = ""  # there is no finding of its own
     beside: str = ""  # the finding that judges it where several runs stand beside each other
 

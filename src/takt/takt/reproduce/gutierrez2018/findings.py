@@ -158,7 +158,7 @@ CONCLUSION: dict[str, Checked] = {
         length=MESSAGES,
     ),
     # Nothing is published of it. Without load nothing else competes.
-    "own-class-mends": Check(
+    "own-class-repairs": Check(
         f"max_own_us <= {ALIKE} * max_quiet_us",
         {"max_own_us": highest("own-class"), "max_quiet_us": highest("1.C")},
         differs="80 of 100 Mbit/s without load; the paper proposes it and does not measure it",
