@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from takt.bench.model import Table
 from takt.reproduce.krukiewicz2021.points import (
@@ -12,12 +15,12 @@ from takt.reproduce.krukiewicz2021.points import (
     MAX_AGE_MS,
     MB,
     MISSES_SIZES,
-    NODES,
     OTHER,
     WITH_CONSTRAINT,
     Point,
     points,
 )
+from takt.reproduce.published import read_published
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import (
     CallbackMetrics,
@@ -25,21 +28,54 @@ from takt.schedule.metrics.model import (
     Freshness,
     NodeFreshness,
     Overhead,
+    Spread,
     spread,
 )
 
 EVERY = points()
 US, MS = 1000, 1_000_000
 USES = 300  # of data, in a run of 30 s
+AGES = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
+SHARES = {"min": 1.0, "q1": 0.75, "median": 0.5, "q3": 0.25, "p99": 0.01, "max": 0.0}  # above it
+PUBLISHED_AGES = {
+    (one.point["nodes"], one.point["approach"]): one.published
+    for one in read_published("krukiewicz2021").tables
+    if one.table in {"5.12", "5.13", "5.14"}
+}
 SCATTER = (0.98, 0.99, 1.0, 1.01, 1.02)  # of the five runs of a point
 
-# What happens at a point: a share of misses or of old data, or an age in µs (transport) or ms.
-World = Callable[[Point], float]
+# What happens at a point: a share of misses or of old data, a time in µs (transport), ages in ms.
+Value = float | Spread
+World = Callable[[Point], Value]
 
 
-def metrics(point: Point, value: float) -> Metrics:
+def metrics(point: Point, value: Value) -> Metrics:
     """Of an execution with one timer that reads one topic."""
+    if isinstance(value, Spread):
+        return _with_ages(value)
     return _metrics(point.experiment, value)
+
+
+def times(value: Value, by: float, highest: float | None = None) -> Value:
+    """So many times a number, or each number of ages; their highest may be another multiple."""
+    if not isinstance(value, Spread):
+        return value * by
+    found = {name: getattr(value, name) * by for name in AGES}
+    found["max"] = value.max * (by if highest is None else highest)
+    return value.model_copy(update=found)
+
+
+def _with_ages(ages: Spread) -> Metrics:
+    known = {name: getattr(ages, name) for name in AGES}
+    above = np.interp(MAX_AGE_MS, [known[name] for name in SHARES], list(SHARES.values()))
+    made = _metrics("age", 0.0)
+    age = made.data_age[0].model_copy(
+        update={
+            "age_us": ages.model_copy(update={name: 1000 * one for name, one in known.items()}),
+            "violations": max(int(ages.max > MAX_AGE_MS), round(float(above) * ages.count)),
+        }
+    )
+    return made.model_copy(update={"data_age": [age]})
 
 
 @functools.cache  # a world has the same at many points
@@ -69,7 +105,7 @@ def _metrics(experiment: str, value: float) -> Metrics:
         without_data=0,
         unknown=0,
         max_age_us=None,
-        violations=USES if experiment == "age" and value > MAX_AGE_MS else 0,
+        violations=0,
     )
     node = NodeFreshness(node="listener", executions=1000, on_old_data=old, ratio=stale)
     return Metrics(
@@ -95,7 +131,18 @@ def _metrics(experiment: str, value: float) -> Metrics:
     )
 
 
-def as_published(point: Point) -> float:
+def of_table(row: Mapping[str, Any]) -> Spread:
+    """Ages in ms as a row of tables 5.12 to 5.14 has them; it has no 99th percentile."""
+    known = {name: float(row[f"{name}_ms"]) for name in AGES if name != "p99"}
+    return Spread(count=USES, p99=(known["q3"] + known["max"]) / 2, **known)
+
+
+def of_one_age(ms: float) -> Spread:
+    """All uses are of data of the same age."""
+    return Spread(count=USES, **(dict.fromkeys(AGES, ms) | {"sd": 0.0}))
+
+
+def as_published(point: Point) -> Value:
     """What the thesis says of a point, or what fits between two that it speaks of."""
     takt, nodes, load, size = (
         point.approach != "baseline1",
@@ -111,8 +158,7 @@ def as_published(point: Point) -> float:
             other = starved if nodes > 4 or load == 1 else 0.0
             return 0.0 if takt else 0.5 if point.periods == HARMONIC else other
         case "age":
-            mean = {"baseline1": (50, 62, 74), "takt": (41, 48, 73), WITH_CONSTRAINT: (23, 19, 19)}
-            return float(mean[point.approach][NODES.index(nodes)])
+            return of_table(PUBLISHED_AGES[nodes, point.approach])
     if takt:
         full = {4: 0.04, 20: 0.07, 50: 0.2}[nodes]
         return {0.5: 0.0, 0.75: 0.09 if nodes == 50 else 0.0, 1.0: full}[load]
@@ -123,7 +169,7 @@ def as_published(point: Point) -> float:
     return {0.5: half[nodes], 0.75: most[nodes], 1.0: full_load}[load][rank]
 
 
-def the_other_way_round(point: Point) -> float:
+def the_other_way_round(point: Point) -> Value:
     """Who misses does not, who is fast is slow, what is old is fresh."""
     takt = point.approach != "baseline1"
     match point.experiment:
@@ -135,7 +181,7 @@ def the_other_way_round(point: Point) -> float:
         case "age":
             falling = 39 - point.nodes / 10  # of baseline1
             constrained = 60.0 if point.approach == WITH_CONSTRAINT else 38.0
-            return constrained if takt else falling
+            return of_one_age(constrained if takt else falling)
     if point.utilization == 0.5 and point.nodes < 50:
         return 0.3 if takt else 0.2
     if point.nodes == 50 and point.utilization > 0.5:
@@ -144,7 +190,12 @@ def the_other_way_round(point: Point) -> float:
 
 
 def executed(world: World, scatter: Sequence[float] = SCATTER) -> dict[Point, list[Metrics]]:
-    return {point: [metrics(point, world(point) * one) for one in scatter] for point in EVERY}
+    """Every point; the highest age of all runs is the world's, not that of each run."""
+    most = max(scatter)
+    return {
+        point: [metrics(point, times(world(point), one, one / most)) for one in scatter]
+        for point in EVERY
+    }
 
 
 def overheads(growth: Mapping[str, float], scatter: Sequence[float] = SCATTER) -> list[Table]:

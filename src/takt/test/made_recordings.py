@@ -41,7 +41,7 @@ class Thesis:
     def cyclic(self, period: float, policy: str) -> Floats:
         # Each call is later by as much, until one comes nearly a millisecond early.
         late = (
-            np.arange(COUNT) % (8 if period <= 1000 else 7) * (115.0 if period <= 1000 else 150.0)
+            np.arange(COUNT) % (8 if period <= 1000 else 7) * (105.0 if period <= 1000 else 150.0)
         )
         late += self.rng.gamma(4.0, 5.0, COUNT)
         late[:2] += (13_900, 4000)  # so that the first intervals are too short

@@ -55,12 +55,12 @@ NEVER = cases("none", 1)
 # On either side of each threshold: (finding, above, below).
 SIDES: list[tuple[str, World, World]] = [
     ("idle-low-jitter", but(far_above=cases("1.A", 1, 1)), but(far_above=cases("1.A", 20))),
-    # 26764 of 4216 µs; half of that growth is 3.67.
-    ("load-without-realtime", but(highest=levels(t1B=3900)), but(highest=levels(t1B=3450))),
-    ("load-misses", but(missed=cases("1.B", 0.0021)), but(missed=cases("1.B", 0.0014))),
-    ("load-fewer-sent", but(left_out=cases("1.B", 0.018)), but(left_out=cases("1.B", 0.015))),
-    # 2774 of 26764 µs; half of what that is less is 0.552.
-    ("realtime-improves", but(highest=levels(t1D=530)), but(highest=levels(t1D=575))),
+    # 26764 of 4216 µs; two thirds of that growth are 4.57.
+    ("load-without-realtime", but(highest=levels(t1B=4800)), but(highest=levels(t1B=4300))),
+    ("load-misses", but(missed=cases("1.B", 0.0027)), but(missed=cases("1.B", 0.0018))),
+    ("load-fewer-sent", but(left_out=cases("1.B", 0.025)), but(left_out=cases("1.B", 0.019))),
+    # 26764 of 2774 µs; two thirds of that growth are 6.77.
+    ("realtime-improves", but(highest=levels(t1D=140)), but(highest=levels(t1D=158))),
     ("realtime-load-harmless", but(highest=levels(t1D=1450)), but(highest=levels(t1D=1550))),
     ("realtime-never-misses", but(missed=cases("1.D", 1, 1)), but(missed=cases("1.D", 5))),
     ("realtime-never-misses", but(lost=cases("1.C", 1, 1)), but(lost=cases("1.C", 5))),
@@ -70,44 +70,44 @@ SIDES: list[tuple[str, World, World]] = [
     ("traffic-alone-harmless", but(highest=levels(t2E=1400)), but(highest=levels(t2E=1600))),
     ("load-and-little-traffic", but(missed=cases("2.D", 1, 1)), but(missed=cases("2.D", 20))),
     ("load-and-little-traffic", but(missed=cases("2.B", 1, 1)), but(missed=cases("2.B", 20))),
-    ("load-and-much-traffic", but(missed=cases("2.F", 0.003)), but(missed=cases("2.F", 0.002))),
-    ("load-and-much-traffic", but(lost=cases("2.F", 0.016)), but(lost=cases("2.F", 0.012))),
-    # 57138 of 2774 and of 2122 µs; half of that growth is 10.8 and 13.96.
-    ("load-and-traffic-combine", but(highest=levels(t2F=14_600)),
-     but(highest=levels(t2F=13_300))),
-    ("load-and-traffic-combine", but(highest=levels(t2F=11_300, t2E=100)),
-     but(highest=levels(t2F=10_300, t2E=100))),
-    # 7175 of 6012 µs; half of that growth is 1.097.
+    ("load-and-much-traffic", but(missed=cases("2.F", 0.0037)), but(missed=cases("2.F", 0.0028))),
+    ("load-and-much-traffic", but(lost=cases("2.F", 0.021)), but(lost=cases("2.F", 0.016))),
+    # 57138 of 2774 and of 2122 µs; two thirds of that growth are 14.1 and 18.3.
+    ("load-and-traffic-combine", but(highest=levels(t2F=19_200)),
+     but(highest=levels(t2F=17_400))),
+    ("load-and-traffic-combine", but(highest=levels(t2F=14_800, t2E=100)),
+     but(highest=levels(t2F=13_300, t2E=100))),
+    # 7175 of 6012 µs; two thirds of that growth are 1.129.
     ("payload-32k-peaks", but(highest=levels(t3B=1190)), but(highest=levels(t3B=1010))),
     ("payload-32k-never-misses", but(missed=cases("3.B", 5)), but(missed=cases("3.B", 12))),
     ("payload-32k-never-misses", but(lost=cases("3.B", 1, 1)), but(lost=cases("3.B", 10))),
-    ("payload-128k-misses", but(missed=cases("3.C", 0.018)), but(missed=cases("3.C", 0.014))),
-    ("payload-128k-misses", but(lost=cases("3.C", 0.012)), but(lost=cases("3.C", 0.008))),
-    # 9369 of 3292 µs; half of that growth is 1.92.
-    ("payload-slower", but(p50=levels(t3C=2000)), but(p50=levels(t3C=1850))),
-    ("payload-rate", but(left_out=cases("3.C", 0.34)), but(left_out=cases("3.C", 0.31))),
-    # 6274 of 47058 µs; half of what that is less is 0.567.
-    ("tuned-improves", but(highest=levels(t4A=545)), but(highest=levels(t4A=590))),
+    ("payload-128k-misses", but(missed=cases("3.C", 0.024)), but(missed=cases("3.C", 0.018))),
+    ("payload-128k-misses", but(lost=cases("3.C", 0.0155)), but(lost=cases("3.C", 0.011))),
+    # 9369 of 3292 µs; two thirds of that growth are 2.23.
+    ("payload-slower", but(p50=levels(t3C=2350)), but(p50=levels(t3C=2120))),
+    ("payload-rate", but(left_out=cases("3.C", 0.46)), but(left_out=cases("3.C", 0.40))),
+    # 47058 of 6274 µs; two thirds of that growth are 5.33.
+    ("tuned-improves", but(highest=levels(t4A=178)), but(highest=levels(t4A=198))),
     ("tuned-hardly-misses", but(lost=cases("4.A", 1, 1)), but(lost=cases("4.A", 20))),
     ("tuned-hardly-misses", but(missed=cases("4.A", 1, 1)), but(missed=cases("4.A", 20))),
-    # 4942 of 3947 µs; half of that growth is 1.126.
+    # 4942 of 3947 µs; two thirds of that growth are 1.168.
     ("hours-show-more", but(highest=levels(t5B=1220)), but(highest=levels(t5B=1040))),
     ("hours-lose-some", but(lost=cases("5.B", 1, 1)), but(lost=cases("2.D", 0.001))),
     ("hours-lose-few", but(lost=cases("5.B", 1, 2)), but(lost=cases("5.B", 5))),
     ("hours-quiet", but(lost=NEVER), but(lost=cases("5.A", 2))),
     ("hours-quiet", but(missed=NEVER), but(missed=cases("5.A", 2))),
-    # 815 of 3001 µs; half of what that is less is 0.636.
-    ("hours-jitter", but(above_average=levels(t5A=615)), but(above_average=levels(t5A=660))),
-    ("realtime-jitter", but(highest=levels(t1D=530)), but(highest=levels(t1D=575))),
-    ("realtime-jitter", but(above_average=levels(t1D=510)), but(above_average=levels(t1D=550))),
-    # 57138 of 2774 µs; half of that growth is 10.8.
-    ("traffic-limits", but(highest=levels(t2F=11_300)), but(highest=levels(t2F=10_300))),
-    ("own-class-mends", but(highest=levels(town_class=1450)),
+    # 3001 of 815 µs; two thirds of that growth are 2.79.
+    ("hours-jitter", but(above_average=levels(t5A=340)), but(above_average=levels(t5A=380))),
+    ("realtime-jitter", but(highest=levels(t1D=140)), but(highest=levels(t1D=158))),
+    ("realtime-jitter", but(above_average=levels(t1D=78)), but(above_average=levels(t1D=88))),
+    # 57138 of 2774 µs; two thirds of that growth are 14.1.
+    ("traffic-limits", but(highest=levels(t2F=14_800)), but(highest=levels(t2F=13_300))),
+    ("own-class-repairs", but(highest=levels(town_class=1450)),
      but(highest=levels(town_class=1550))),
-    # 1335 of 981 µs; half of that growth is 1.18.
-    ("vendors-differ", of_vendors(1000, 1215), of_vendors(1000, 1145)),
-    ("vendors-differ", of_vendors(1215, 1000), of_vendors(1145, 1000)),
-    ("vendors-alike", unlike_in("missed", 4), unlike_in("missed", 5)),
+    # 1335 of 981 µs; two thirds of that growth are 1.24.
+    ("vendors-differ", of_vendors(1000, 1275), of_vendors(1000, 1205)),
+    ("vendors-differ", of_vendors(1275, 1000), of_vendors(1205, 1000)),
+    ("vendors-alike", unlike_in("missed", 3), unlike_in("missed", 4)),
     ("vendors-alike", unlike_in("lost", 5), unlike_in("lost", 6)),
 ]  # fmt: skip
 
@@ -126,17 +126,20 @@ def test_every_finding_has_both_sides_and_every_published_one_is_checked() -> No
 
 
 RARE = {
-    "load-misses", "idle-low-jitter", "realtime-never-misses", "load-and-little-traffic",
+    "idle-low-jitter", "realtime-never-misses", "load-and-little-traffic",
     "payload-32k-never-misses", "tuned-hardly-misses", "hours-lose-few", "hours-quiet",
 }  # fmt: skip
+
+# That the highest does not grow is not shown by runs that are too short to have the paper's one.
+HARMLESS = {"realtime-load-harmless", "traffic-alone-harmless", "own-class-repairs"}
 
 
 def test_the_papers_own_length_decides_all_but_what_only_a_case_proves() -> None:
     assert beyond_scale(trips(1.0)) == ["hours-lose-some"]
-    assert set(beyond_scale(trips(0.005))) == RARE | {"hours-lose-some"}
+    assert set(beyond_scale(trips(0.005))) == RARE | HARMLESS | {"hours-lose-some"}
 
 
-@pytest.mark.parametrize("name", sorted(RARE - {"load-misses"}))
+@pytest.mark.parametrize("name", sorted(RARE))
 def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(name: str) -> None:
     found = judged(name, but(missed=NEVER, lost=NEVER, far_above=NEVER), 0.005)
     assert found.holds is None

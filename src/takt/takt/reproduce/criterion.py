@@ -5,6 +5,11 @@ Allowed are names, numbers, ``+ - * /``, comparisons (also chained), ``and``, ``
 
 It can be taken in two steps, of many values at once: by how much the left side of each comparison
 is above its right one, then whether the whole is true of such margins.
+
+Where a paper publishes an effect, the criterion asks for one as large as the published one: LEAST
+of it at least. :func:`sized` asks the same criterion for any effect, or for a larger one, so that
+an effect that is there but smaller is said to be smaller. Numbers are alike up to ALIKE of each
+other. The functions below write such criteria; there is no other scale.
 """
 
 from __future__ import annotations
@@ -33,6 +38,51 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.GtE: operator.ge,
     ast.Eq: operator.eq,
 }
+
+PUBLISHED = "published_"  # before the names of the paper's own values
+# Half as much again is told apart from alike, and from "around" a number.
+ALIKE = "1.5"
+EFFECT = "{effect}"  # in a criterion, after an effect that a paper publishes: how much of it
+LEAST, ANY, MORE = f"/ {ALIKE}", "* 0", f"* {ALIKE}"
+
+
+def sized(text: str, effect: str) -> str:
+    """A criterion that asks for LEAST of what is published, for ANY effect, or for MORE."""
+    return text.replace(EFFECT, effect)
+
+
+def around(name: str, published: str) -> str:
+    """Neither half as much again as a number of the paper, nor as much below."""
+    return f"{published} / {ALIKE} <= {name} <= {ALIKE} * {published}"
+
+
+def alike(one: str, other: str) -> str:
+    """Neither is more than half as much again as the other."""
+    return f"{one} <= {ALIKE} * {other} and {other} <= {ALIKE} * {one}"
+
+
+def reaching(*names: str) -> str:
+    """Each as large as the paper's number of that name."""
+    return " and ".join(f"{name} > {PUBLISHED}{name} {EFFECT}" for name in names)
+
+
+def grown(larger: str, smaller: str, above: str = "", below: str = "") -> str:
+    """As many times as large as in the paper; what goes down is seen from its lower end.
+
+    The paper's numbers have the same names, unless others are given: ``above`` and ``below``.
+    """
+    growth = f"{PUBLISHED}{above or larger} / {PUBLISHED}{below or smaller} - 1"
+    return f"{larger} > {smaller} * (1 + ({growth}) {EFFECT})"
+
+
+def grown_by(larger: str, smaller: str, growth: str) -> str:
+    """The same of a growth that the paper states: 0.2 is a fifth more."""
+    return f"{larger} > {smaller} * (1 + {growth} {EFFECT})"
+
+
+def reduced_by(before: str, after: str, reduction: str) -> str:
+    """The same of a reduction that the paper states: 0.2 is a fifth less."""
+    return f"{before} > {after} * (1 + {reduction} / (1 - {reduction}) {EFFECT})"
 
 
 class Criterion:

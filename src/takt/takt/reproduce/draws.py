@@ -9,21 +9,23 @@ seen: of two runs, the truth is beyond both every other time.
 
 How often something rare happens is not known better than its number of samples allows, though no
 run shows a single case: a :class:`Share` has, instead of its draws, by turns the bounds that
-:mod:`takt.reproduce.rare` knows. How wide the draws are is taken of each side - side of a
+:mod:`takt.reproduce.rare` knows; and a :class:`Highest` has those of
+:mod:`takt.reproduce.highest`. How wide the draws are is taken of each side - side of a
 comparison, as in Welch's test, not of its sides apart.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.quantity import Observed, Quantity, Seen, Share, values_of
+from takt.reproduce.highest import Maxima, medians
+from takt.reproduce.quantity import Highest, Observed, Quantity, Seen, Share, values_of
 from takt.reproduce.rare import Strata, bounds, flat, together
 from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
 
@@ -41,6 +43,7 @@ class Draws:
     found: NDArray[np.float64]
     values: NDArray[np.float64]
     counts: Mapping[int, Strata]  # of the shares, by row
+    maxima: Mapping[int, tuple[Maxima, Callable[[Sequence[float]], float]]]  # of the highest values
     runs: int
     degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
     least: NDArray[np.float64]  # that each quantity can be
@@ -85,6 +88,11 @@ class Draws:
                 for row, one in enumerate(quantities.values())
                 if isinstance(one, Share)
             },
+            {
+                row: (one.maxima(every), one.join)
+                for row, one in enumerate(quantities.values())
+                if isinstance(one, Highest)
+            },
             every.runs,
             degrees(both),
             np.array([one.least for one in quantities.values()]),
@@ -94,12 +102,14 @@ class Draws:
     @property
     def samples(self) -> int:
         """The fewest samples of a share; 0 where no share is what leaves it undecided."""
+        if not self.counts:
+            return 0
         found, values = (self._margins(rows) for rows in self._with_bounds(1.0))
         of_shares = (found == values).all(axis=1)
         above = (found > 0).mean(axis=1)
         if not (of_shares & (above > 0) & (above < 1)).any():
             return 0
-        return min((together(flat(runs))[1] for runs in self.counts.values()), default=0)
+        return min(together(flat(runs))[1] for runs in self.counts.values())
 
     def quantities(self) -> NDArray[np.float64]:
         """How far the truth may be from what was found; of a share, by turns its bounds."""
@@ -125,13 +135,17 @@ class Draws:
         return self.criterion.margins({**known, **drawn})
 
     def _with_bounds(self, times: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What was found, and the draws; shares are at their bounds in both."""
+        """What was found, and the draws; shares and highest values are the same in both."""
         values = self.values.copy()
         found = np.repeat(self.found[:, None], values.shape[1], axis=1)
         for place, (row, runs) in enumerate(self.counts.items()):
             # Every bound of one beside every one of the others.
             high = np.arange(values.shape[1]) >> place & 1
             values[row] = found[row] = np.array(bounds(runs, times))[high]
+        rng = np.random.default_rng(2)
+        for row, (points, join) in self.maxima.items():
+            drawn = [medians(runs, values.shape[1], times, rng) for runs in points]
+            values[row] = found[row] = [join(each) for each in zip(*drawn, strict=True)]
         return found, values
 
 

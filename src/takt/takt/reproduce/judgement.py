@@ -7,16 +7,18 @@ not hold where it is false of all but so many, and is undecided between.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from takt.reproduce.criterion import Criterion
+from takt.reproduce.criterion import ANY, MORE, PUBLISHED, Criterion
 from takt.reproduce.draws import BEYOND, DRAWS, Draws, ends
-from takt.reproduce.model import Answer, Figures, duration_in_words, rounded
-from takt.reproduce.quantity import PUBLISHED, Check, Observed, Seen, Share, values_of
+from takt.reproduce.model import Answer, Effect, Figures, duration_in_words, rounded
+from takt.reproduce.quantity import Check, Observed, Seen, Share, values_of
 from takt.reproduce.rare import bounds
 from takt.reproduce.scatter import Missing
 
@@ -30,20 +32,20 @@ def judge(
     check: Check[Seen], published: Figures, evidence: Seen, most_draws: int = DRAWS
 ) -> Answer:
     """The answer of this machine; undecided, with the reason, where the data cannot tell."""
-    criterion = Criterion(check.criterion)
+    criterion = Criterion(check.asked())
     known = _known(published)
     asked = evidence.drawn(None)
     why = check.not_asked(evidence) if check.not_asked else ""
     if why:
-        return Answer(check.criterion, None, {}, differs=check.differs, not_asked=why)
+        return Answer(criterion.text, None, {}, differs=check.differs, not_asked=why)
     try:
         found = values_of(check.quantities, asked)
         shown = values_of(check.shown, asked)
     except Missing as missing:
-        return Answer(check.criterion, None, {}, differs=check.differs, needs=str(missing))
+        return Answer(criterion.text, None, {}, differs=check.differs, needs=str(missing))
     judged = partial(
         Answer,
-        criterion=check.criterion,
+        criterion=criterion.text,
         measured=rounded({**found, **shown}),
         definitions={
             name: one.definition for name, one in (*check.quantities.items(), *check.shown.items())
@@ -58,12 +60,18 @@ def judge(
 
     def decided(times: float) -> bool | None:
         """With draws as near to what was found as with so many times as many runs."""
-        true = float(np.mean(criterion.of(draws.margins(times))))
-        return True if true >= 1 - BEYOND else False if true <= BEYOND else None
+        return _decided(draws, times)
 
-    holds = decided(1.0)
+    holds, effect = decided(1.0), _effect(check, draws)
+    if (samples := check.short(evidence)) and holds is check.too_soon and _premature(check, draws):
+        needs = (
+            f"runs of {check.length:,} samples, as the paper's, because a run's highest grows with "
+            f"its length; these have {samples:,}"
+        )
+        return judged(holds=None, needs=needs)
     return judged(
         holds=holds,
+        effect=effect if holds is not None else "",
         intervals={
             name: ends(row)
             for name, row in zip(found, draws.quantities(), strict=True)
@@ -71,6 +79,30 @@ def judge(
         },
         needs="" if holds is not None else _needs(decided, runs, draws, asked.seconds),
     )
+
+
+def _decided(draws: Draws, times: float = 1.0) -> bool | None:
+    true = float(np.mean(draws.criterion.of(draws.margins(times))))
+    return True if true >= 1 - BEYOND else False if true <= BEYOND else None
+
+
+def _effect(check: Check[Seen], draws: Draws) -> Effect:
+    """Whether an effect is certainly there but smaller than published, or certainly larger."""
+    if not check.has_effect:
+        return ""
+    any_effect, larger = (
+        _decided(replace(draws, criterion=Criterion(check.asked(size)))) for size in (ANY, MORE)
+    )
+    if larger:
+        return "larger"
+    return "smaller" if any_effect and _decided(draws) is False else ""
+
+
+def _premature(check: Check[Seen], draws: Draws) -> bool:
+    """Longer runs may answer otherwise: nothing shows that the effect is the other way round."""
+    if not check.has_effect:
+        return True
+    return _decided(replace(draws, criterion=Criterion(check.asked(ANY)))) is not False
 
 
 def undecidable(
@@ -86,6 +118,8 @@ def undecidable(
 def _decides(check: Check[Seen], published: Figures, planned: Seen) -> bool:
     if check.not_asked and check.not_asked(planned):
         return True
+    if check.too_soon and _too_short(check, planned):
+        return False
     values: list[tuple[float, ...]] = []
     try:
         for one in check.quantities.values():
@@ -98,12 +132,18 @@ def _decides(check: Check[Seen], published: Figures, planned: Seen) -> bool:
     if not any(isinstance(one, Share) for one in check.quantities.values()):
         return True
     known = _known(published)
-    criterion = Criterion(check.criterion)
+    criterion = Criterion(check.asked())
     answers = {
         criterion.holds({**known, **dict(zip(check.quantities, corner, strict=True))})
         for corner in itertools.product(*values)
     }
     return len(answers) == 1
+
+
+def _too_short(check: Check[Seen], planned: Seen) -> bool:
+    with contextlib.suppress(Missing):
+        return check.short(planned) > 0
+    return True
 
 
 def _known(published: Figures) -> dict[str, float]:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 SCHEMA_VERSION = 1
 
 Figures = dict[str, int | float | str | None]
+Effect = Literal["", "smaller", "larger"]  # beside the published one
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Answer:
     """What a check found: whether the statement holds here, by which criterion, on which figures.
 
     ``holds`` is None where the data cannot tell; ``needs`` says then what it would take. It is None
-    as well where the statement is about another machine; ``not_asked`` says which.
+    as well where the statement is about another machine; ``not_asked`` says which. ``effect`` says
+    of one that does not hold that the effect is there but smaller than published, and of one that
+    holds that it is larger; empty: neither is certain, or none is published.
     """
 
     criterion: str
@@ -71,6 +74,7 @@ class Answer:
     differs: str = ""  # from what the paper measured, and why
     needs: str = ""
     not_asked: str = ""
+    effect: Effect = ""
 
 
 def rounded(figures: Mapping[str, float | str | None]) -> Figures:
@@ -81,6 +85,17 @@ def rounded(figures: Mapping[str, float | str | None]) -> Figures:
     }
 
 
+# What findings of older results are called today.
+RENAMED = {"own-class-mends": "own-class-repairs"}
+
+
+def _of_today(name: str) -> str:
+    return RENAMED.get(name, name)
+
+
+FindingId = Annotated[str, AfterValidator(_of_today)]
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -88,7 +103,7 @@ class _Model(BaseModel):
 class Finding(_Model):
     """A statement of the paper and this machine's answer to it."""
 
-    id: str
+    id: FindingId
     stack: str  # what was measured: rcl, ros1, …, or a scheduler
     claim: str
     at: str  # its place in the paper
@@ -101,6 +116,7 @@ class Finding(_Model):
     differs: str = ""  # what is another thing than in the paper, and why
     needs: str = ""  # undecided: what it would take
     not_asked: str = ""  # why it is not about this kernel, machine or middleware; empty: asked
+    effect: Effect = ""  # holds not, but is there: smaller than published; holds: larger
     doubts: list[str] = []  # cells of its stack that are incomplete, or that others disturbed
 
 
@@ -137,7 +153,7 @@ class Statement(_Model):
 
     claim: str
     at: str
-    finding: str = ""  # its id
+    finding: FindingId = ""  # its id
     why: str = ""  # there is no finding of its own
     beside: str = ""  # the finding that judges it where several runs stand beside each other
 

@@ -31,6 +31,7 @@ _NUMBER = r"(?:[IVX]+|\d+(?:\.\d+)*)"
 _MENTIONED = re.compile(rf"(figure|table|output)s? ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)")
 WORDS: dict[str, tuple[str, str]] = {
     "holds": ("good", "holds here"),
+    "smaller": ("fair", "smaller than published"),
     "not here": ("bad", "does not hold here"),
     "undecided": ("unknown", "undecided"),
     "not asked": ("unknown", "not asked here"),
@@ -51,6 +52,8 @@ def verdict(one: Finding) -> str:
     """A key of WORDS."""
     if one.not_asked:
         return "not asked"
+    if one.holds is False and one.effect:
+        return one.effect
     return {True: "holds", False: "not here", None: "undecided"}[one.holds]
 
 

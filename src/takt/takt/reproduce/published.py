@@ -112,6 +112,7 @@ class Published(_Model):
             differs=answer.differs,
             needs=answer.needs,
             not_asked=answer.not_asked,
+            effect=answer.effect,
         )
 
     def outcome(

@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean, median
 from typing import Generic, Protocol, TypeVar
 
-from takt.reproduce.criterion import Criterion
+from takt.reproduce.criterion import EFFECT, LEAST, PUBLISHED, Criterion, sized
+from takt.reproduce.highest import Maxima
 from takt.reproduce.rare import Counts, Strata, flat, together
 from takt.reproduce.scatter import Missing, Order
 
-PUBLISHED = "published_"  # before the names of the paper's own values, in a criterion
+NEARLY = 0.9  # of the samples of the paper's run: as long as it
 
 
 class Evidence(Protocol):
@@ -58,6 +60,36 @@ class Share(Quantity[Seen]):
     strata: Callable[[Seen], Strata]
 
 
+@dataclass(frozen=True)
+class Highest(Quantity[Seen]):
+    """The highest value of a run: the median of the runs' highest, each of ``samples`` at least.
+
+    ``maxima`` are the runs' highest of each point, and ``join`` makes one number of the points'
+    medians. What is known of it comes from the order of the runs' highest
+    (:mod:`takt.reproduce.highest`): runs that are drawn again never exceed their own highest.
+    """
+
+    maxima: Callable[[Seen], Maxima]
+    samples: Callable[[Seen], int]
+    join: Callable[[Sequence[float]], float]
+
+
+def highest(
+    definition: str,
+    maxima: Callable[[Seen], Maxima],
+    samples: Callable[[Seen], int],
+    join: Callable[[Sequence[float]], float] = fmean,
+) -> Highest[Seen]:
+    """The highest value of a run, of its definition and the runs' highest."""
+    return Highest(
+        definition,
+        lambda seen: join([median(runs) for runs in maxima(seen)]),
+        maxima=maxima,
+        samples=samples,
+        join=join,
+    )
+
+
 def share(definition: str, counts: Callable[[Seen], Sequence[Counts]]) -> Share[Seen]:
     """A share of its definition and counts; Missing where there is no sample."""
     return pooled(definition, lambda seen: [counts(seen)])
@@ -80,6 +112,8 @@ class Check(Generic[Seen]):
     """How a statement is judged; ``differs``: what is another thing than in the paper, and why.
 
     ``not_asked`` says why it is about another kernel, machine or middleware; empty: it is asked.
+    ``length`` is how many samples the paper's run had, of whose highest the statement is: the
+    highest grows with the length of a run, so shorter runs cannot answer ``too_soon``.
     """
 
     criterion: str
@@ -87,27 +121,30 @@ class Check(Generic[Seen]):
     differs: str = ""
     shown: Mapping[str, Quantity[Seen]] = field(default_factory=dict)  # beside it, not deciding
     not_asked: Callable[[Seen], str] | None = None
+    length: int = 0
+    too_soon: bool = False
 
     def __post_init__(self) -> None:
         unknown = {
-            name for name in Criterion(self.criterion).names if not name.startswith(PUBLISHED)
+            name for name in Criterion(self.asked()).names if not name.startswith(PUBLISHED)
         } - set(self.quantities)
         if unknown:
             raise ValueError(f"{self.criterion!r}: no quantity {', '.join(sorted(unknown))}")
 
+    def asked(self, effect: str = LEAST) -> str:
+        """The criterion for an effect: as large as published, as it is printed, or another one."""
+        return sized(self.criterion, effect)
 
-# Half as much again is told apart from alike, and from "around" a number.
-ALIKE = "1.5"
+    @property
+    def has_effect(self) -> bool:
+        """Whether it asks for an effect that is published."""
+        return EFFECT in self.criterion
 
-
-def around(name: str, published: str) -> str:
-    """Neither half as much again as a number of the paper, nor as much below."""
-    return f"{published} / {ALIKE} <= {name} <= {ALIKE} * {published}"
-
-
-def alike(one: str, other: str) -> str:
-    """Neither is more than half as much again as the other."""
-    return f"{one} <= {ALIKE} * {other} and {other} <= {ALIKE} * {one}"
+    def short(self, evidence: Seen) -> int:
+        """How many samples the shortest run has where that is too few; 0: runs are long enough."""
+        runs = [q.samples(evidence) for q in self.quantities.values() if isinstance(q, Highest)]
+        shortest = min(runs, default=self.length)
+        return shortest if shortest < NEARLY * self.length else 0
 
 
 def values_of(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence) -> dict[str, float]:

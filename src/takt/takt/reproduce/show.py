@@ -15,6 +15,7 @@ from takt.reproduce.unfinished import parts
 
 _MARKS = {
     "holds": "[green]holds[/]    ",
+    "smaller": "[yellow]smaller[/]  ",
     "not here": "[yellow]not here[/] ",
     "undecided": "[dim]undecided[/]",
     "not asked": "[dim]not asked[/]",
@@ -28,7 +29,7 @@ def show(console: Console, outcome: Outcome) -> None:
         found = [one for one in outcome.findings if one.stack == stack]
         verdicts = [verdict(one) for one in found]
         held = verdicts.count("holds")
-        others = {name: verdicts.count(name) for name in ("undecided", "not asked")}
+        others = {name: verdicts.count(name) for name in ("smaller", "undecided", "not asked")}
         words = "".join(f", {count} {name}" for name, count in others.items() if count)
         console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here{words}")
         for one in found:
@@ -70,6 +71,7 @@ def _show_finding(console: Console, one: Finding) -> None:
         "published": _words(one.published),
         "here": _with_intervals(one),
         "holds if": one.criterion,
+        "effect": f"{one.effect} than published" if one.effect else "",
         "differs": one.differs,
         "undecided": one.needs,
         "not asked": one.not_asked,

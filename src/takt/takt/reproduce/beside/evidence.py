@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.quantity import Quantity
+from takt.reproduce.quantity import Highest, Quantity, highest
 from takt.reproduce.scatter import Missing, Order
 
 
@@ -40,8 +40,17 @@ class Several:
 
 def under(name: str, quantity: Quantity[Evidence]) -> Quantity[Several]:
     """A quantity of one of several runs."""
+    words = f"{quantity.definition}; {name}"
+    if isinstance(quantity, Highest):
+        own = quantity
+        return highest(
+            words,
+            lambda seen: own.maxima(seen[name]),
+            lambda seen: own.samples(seen[name]),
+            own.join,
+        )
     return Quantity(
-        f"{quantity.definition}; {name}",
+        words,
         lambda seen: quantity.of(seen[name]),
         least=quantity.least,
         most=quantity.most,

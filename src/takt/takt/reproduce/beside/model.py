@@ -22,7 +22,7 @@ class Side(_Model):
     scale: float
     complete: bool
     machine: dict[str, str]  # kernel, preemption model, CPU, ROS, middleware, as far as known
-    verdicts: dict[str, int]  # holds, not here, undecided, not asked
+    verdicts: dict[str, int]  # holds, smaller, not here, undecided, not asked
 
 
 class Value(_Model):

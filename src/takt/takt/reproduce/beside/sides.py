@@ -25,7 +25,7 @@ KNOWN = {
     "ros": "ros_distribution",
     "distribution": "distribution",
 }
-VERDICTS = ("holds", "not here", "undecided", "not asked")
+VERDICTS = ("holds", "smaller", "not here", "undecided", "not asked")
 
 
 @dataclass(frozen=True)

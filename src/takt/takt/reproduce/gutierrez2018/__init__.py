@@ -60,7 +60,7 @@ def beyond_scale(run: Run) -> list[str]:
 
 def criteria() -> dict[str, str]:
     """The expression that decides each finding."""
-    return {name: check.criterion for name, check in {**CHECKS, **between.CHECKS}.items()}
+    return {name: check.asked() for name, check in {**CHECKS, **between.CHECKS}.items()}
 
 
 def _judged(published: Published, measured: Measured, request: Request) -> list[Finding]:

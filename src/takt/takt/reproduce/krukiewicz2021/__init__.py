@@ -116,7 +116,7 @@ def beyond_scale(extent: Extent) -> list[str]:
 
 def criteria() -> dict[str, str]:
     """The expression that decides each finding."""
-    return {name: check.criterion for name, check in CHECKS.items()}
+    return {name: check.asked() for name, check in CHECKS.items()}
 
 
 def keep_scale(folder: Path, scale: float) -> None:

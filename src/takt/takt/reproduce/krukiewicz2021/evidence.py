@@ -88,7 +88,7 @@ class Evidence:
         ]
 
     def older(self, point: Point, limit_us: float) -> list[Counts]:
-        """Uses of data older than a limit, as many at least as a run's quartiles tell, and all."""
+        """Uses of data older than a limit, by a run's quantiles, and all of its uses."""
         return [(_above(one, limit_us), one.count) for one in self._ages(point, LISTENER)]
 
     def age(self, point: Point) -> Spread:
@@ -251,10 +251,11 @@ class Planned(Evidence):
 
 
 def _above(spread: Spread, limit: float) -> int:
-    """How many values are above a limit, at least."""
+    """How many values are above a limit; they are spread evenly between the quantiles."""
     shares = {"min": 1.0, "q1": 0.75, "median": 0.5, "q3": 0.25, "p99": 0.01, "max": 0.0}
-    known = [share for name, share in shares.items() if getattr(spread, name) > limit]
-    return max(1, round(known[0] * spread.count)) if known else 0
+    known = [getattr(spread, name) for name in shares]
+    share = float(np.interp(limit, known, list(shares.values())))
+    return max(int(spread.max > limit), round(share * spread.count))
 
 
 def in_ms(spread: Spread) -> Figures:

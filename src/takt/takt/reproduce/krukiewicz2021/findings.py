@@ -2,13 +2,14 @@
 """The thesis's statements on deadline misses and overhead, as checks on this machine.
 
 "proposed" is the thesis's executor; Takt takes its place. Where the thesis gives a share, about as
-much is asked for, and of an effect at least half; where it says that something does not happen, it
+much is asked for, and an effect as large; where it says that something does not happen, it
 may happen in less than MATTERS of the executions: single ones that stolen CPU time delayed are not
 what it speaks of.
 """
 
 from __future__ import annotations
 
+from takt.reproduce.criterion import ALIKE, around, grown, grown_by
 from takt.reproduce.krukiewicz2021 import ages, freshness
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
@@ -20,7 +21,7 @@ from takt.reproduce.krukiewicz2021.points import (
     TRANSPORT_SIZES,
     Point,
 )
-from takt.reproduce.quantity import ALIKE, Check, Quantity, around
+from takt.reproduce.quantity import Check, Quantity
 
 MATTERS = 0.01
 PERIODS = (10, 20)  # of the experiment on misses
@@ -186,7 +187,7 @@ MISSES: dict[str, Checked] = {
     ),
     "misses-baseline1-20-nodes": _from_size(20, 0.75, 512 * KB),
     "misses-baseline1-20-nodes-8m": Check(
-        f"nodes_20 >= {MATTERS} and nodes_20 >= nodes_4 * (1 + published_growth / 2)",
+        f"nodes_20 >= {MATTERS} and {grown_by('nodes_20', 'nodes_4', 'published_growth')}",
         {
             "nodes_20": _missed("baseline1", 20, 0.75, 8 * MB),
             "nodes_4": _missed("baseline1", 4, 0.75, 8 * MB),
@@ -195,7 +196,7 @@ MISSES: dict[str, Checked] = {
     ),
     "misses-takt-full-20-without-messages": Check(
         f"{around('nodes_20', 'published_proposed_20')} and "
-        "nodes_20 >= nodes_4 * (1 + (published_proposed_20 / published_proposed_4 - 1) / 2)",
+        + grown("nodes_20", "nodes_4", "proposed_20", "proposed_4"),
         {
             "nodes_20": _missed("takt", 20, 1.0, 0),
             "nodes_4": _missed("takt", 4, 1.0, 0),
@@ -227,7 +228,7 @@ MISSES: dict[str, Checked] = {
     ),
     "misses-reduced": Check(
         f"{around('baseline1', 'published_baseline1')} and "
-        "takt <= baseline1 * (1 - (1 - published_proposed / published_baseline1) / 2)",
+        + grown("baseline1", "takt", "baseline1", "proposed"),
         {"baseline1": _mean("baseline1"), "takt": _mean("takt")},
         differs=f"{TWO_CORES}; all applications with messages here, the thesis does not say which",
     ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
+from takt.reproduce.criterion import ALIKE, around
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     FRESHNESS_SIZES,
@@ -17,7 +18,7 @@ from takt.reproduce.krukiewicz2021.points import (
     UTILIZATIONS,
     Point,
 )
-from takt.reproduce.quantity import ALIKE, Check, Observed, Quantity, around, share
+from takt.reproduce.quantity import Check, Observed, Quantity, share
 
 MATTERS = 0.01
 PICKS: dict[str, Callable[[list[float]], float]] = {"highest": max, "lowest": min, "mean": fmean}

@@ -74,7 +74,7 @@ def beyond_scale(run: Run) -> list[str]:
 
 def criteria() -> dict[str, str]:
     """The expression that decides each finding."""
-    return {name: check.criterion for name, check in {**CHECKS, **BARE_CHECKS}.items()}
+    return {name: check.asked() for name, check in {**CHECKS, **BARE_CHECKS}.items()}
 
 
 def _checks(stack: str) -> dict[str, Checked]:

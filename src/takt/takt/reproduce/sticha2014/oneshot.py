@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from takt.reproduce.criterion import EFFECT, grown
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.scatter import Missing
@@ -33,8 +34,7 @@ def _p50(timeout: float, *policies: str) -> Quantity[Evidence]:
 
 def _growth(*policies: str) -> Checked:
     return Check(
-        "p50_10ms_us >= p50_1ms_us * "
-        "(1 + (published_mean_10ms_us / published_mean_1ms_us - 1) / 2)",
+        grown("p50_10ms_us", "p50_1ms_us", "mean_10ms_us", "mean_1ms_us"),
         {"p50_10ms_us": _p50(MS_10, *policies), "p50_1ms_us": _p50(MS_1, *policies)},
         differs=MEDIANS,
     )
@@ -55,7 +55,7 @@ def _bare_p99(seen: Evidence) -> float:
 
 CHECKS: dict[str, Checked] = {
     "oneshot-below-1ms": Check(
-        "p50_800us_us - p50_1ms_us >= published_extra_us / 2",
+        f"p50_800us_us - p50_1ms_us > published_extra_us {EFFECT}",
         {"p50_800us_us": _p50(US_800, *REALTIME), "p50_1ms_us": _p50(MS_1, *REALTIME)},
         differs=MEDIANS,
     ),
@@ -129,8 +129,7 @@ CHECKS: dict[str, Checked] = {
         KIND, "2 * published_apart", runs.p50, "median latencies", "period_us", "scheduling", "load"
     ),
     "oneshot-nanosleep-better": Check(
-        "p99_us >= bare_p99_us * "
-        "(1 + (published_oneshot_max_us / published_cyclictest_max_us - 1) / 2)",
+        grown("p99_us", "bare_p99_us", "oneshot_max_us", "cyclictest_max_us"),
         {
             "p99_us": mean(
                 "latency in µs at 1 ms that 99 % keep, real-time priority, idle",

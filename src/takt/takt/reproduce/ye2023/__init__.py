@@ -84,7 +84,7 @@ def criteria() -> dict[str, str]:
     every = {**WAKEUPS, **between.CHECKS}
     for checks in CHECKS.values():
         every |= checks
-    return {name: check.criterion for name, check in every.items()}
+    return {name: check.asked() for name, check in every.items()}
 
 
 def _asked(run: Run) -> Iterator[tuple[str, dict[str, Checked]]]:

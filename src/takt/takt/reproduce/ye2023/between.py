@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from statistics import geometric_mean
 
+from takt.reproduce.criterion import ALIKE, alike
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
-    ALIKE,
     KIB,
     LARGE,
     MIB,
@@ -21,7 +21,6 @@ from takt.reproduce.ye2023.quantities import (
     SIZES,
     SMALL,
     Checked,
-    alike,
     level,
     p50,
 )

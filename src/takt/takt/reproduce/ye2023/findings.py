@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from takt.reproduce.criterion import ALIKE, EFFECT, alike, reaching
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.kernels import CYCLES, JITTERS
 from takt.reproduce.ye2023.quantities import (
-    ALIKE,
     BEST_EFFORT,
+    EXECUTIONS,
     FREQUENCIES,
     KIB,
     LARGE,
@@ -26,7 +27,6 @@ from takt.reproduce.ye2023.quantities import (
     SMALL,
     THIS_KERNEL,
     Checked,
-    alike,
     how_often,
     level,
     only_native,
@@ -99,14 +99,13 @@ ROS2: dict[str, Checked] = {
         differs=THIS_KERNEL,
     ),
     "sizes-64b-late": Check(
-        "highest_64b_us > p50_64kb_us and highest_64b_us >= published_highest_us / 2",
+        "highest_us > p50_64kb_us and " + reaching("highest_us"),
         {
-            "highest_64b_us": level(
-                "highest latency in µs of a run", runs.highest, (64,), label=SIZES
-            ),
+            "highest_us": level("highest latency in µs of a run", runs.highest, (64,), label=SIZES),
             "p50_64kb_us": p50("between processes", (64 * KIB,), label=SIZES),
         },
         differs=OF_ONE_LENGTH,
+        length=EXECUTIONS,
         not_asked=only_native,
     ),
     "qos-small-alike": Check(
@@ -140,7 +139,7 @@ ROS2: dict[str, Checked] = {
         differs=MEDIANS,
     ),
     "six-ros2-alike": Check(
-        "slowest <= (1 + published_ros1_slowest) / 2",
+        f"slowest <= {ALIKE}",
         {
             "slowest": level(
                 "slowest subscriber's median as a multiple of the fastest one's",
@@ -191,7 +190,7 @@ ROS2: dict[str, Checked] = {
 }
 ROS1: dict[str, Checked] = {
     "six-ros1-unlike": Check(
-        "slowest >= (1 + published_slowest) / 2",
+        f"slowest > 1 + (published_slowest - 1) {EFFECT}",
         {
             "slowest": level(
                 "slowest subscriber's median as a multiple of the fastest one's",
