@@ -9,12 +9,15 @@
 #include "busy_period.hpp"
 #include "level_sweep.hpp"
 #include "suspension.hpp"
+#include "suspension_choice.hpp"
 
 namespace takt::analysis {
 namespace {
 
 // Where somebody waits and each demand is looked at several times.
 constexpr std::int64_t most_steps_of_one = 500'000;
+// All choices of what blocks together take no more than such a part of the effort that is left.
+constexpr std::int64_t part_for_choices = 16;
 
 // A demand as the loops want it: interference by what the core notices.
 struct Other {
@@ -245,8 +248,27 @@ Waited waited_of(std::span<const Demand> demands, const Supply& supply, Effort& 
   return result;
 }
 
+// Replaces the response by a lesser one if some demands count as blocking.
+void choose_blocking(std::span<const Demand> demands, std::span<const Demand> seen,
+                     std::size_t demand, std::span<const Response> responses, const Supply& supply,
+                     Effort& effort, Response& least) {
+  const nanoseconds distance = least_distance(demands[demand]);
+  for (const Blocking& blocking : choices_of_blocking(demands, demand, responses, supply)) {
+    const auto changed = seen_blocking(demands, seen, demand, blocking);
+    Response response = LevelTest{changed, demand, supply, effort}.run(distance);
+    if (response.bound && *response.bound <= distance &&
+        (!least.bound || *response.bound < *least.bound)) {
+      response.by = By::suspension;
+      least = response;
+    }
+  }
+}
+
+enum class Choices : std::uint8_t { jitter, all };
+
 Response response_seen(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
-                       std::span<const Response> responses, const Supply& supply, Effort& effort) {
+                       std::span<const Response> responses, Choices choices, const Supply& supply,
+                       Effort& effort) {
   std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
     boosted = seen_boosted(demands, demand, waited);
@@ -260,10 +282,20 @@ Response response_seen(std::span<const Demand> demands, std::size_t demand, cons
     return {};
   }
   // On a level that is full the busy period may have no end: not all of the effort goes there.
-  Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
-  const std::int64_t before = part.steps;
-  const Response response = LevelTest{*seen, demand, supply, part}.run(never);
-  effort.steps -= before - part.steps;
+  const auto spend = [&](std::int64_t most, auto compute) {
+    Effort part{.steps = std::min(effort.steps, most)};
+    const std::int64_t before = part.steps;
+    compute(part);
+    effort.steps -= before - part.steps;
+  };
+  Response response;
+  spend(most_steps_of_one,
+        [&](Effort& part) { response = LevelTest{*seen, demand, supply, part}.run(never); });
+  if (choices == Choices::all && !boosted) {
+    spend(std::min(effort.steps / part_for_choices, most_steps_of_one), [&](Effort& part) {
+      choose_blocking(demands, *seen, demand, responses, supply, part, response);
+    });
+  }
   return response;
 }
 
@@ -280,7 +312,7 @@ std::vector<Response> responses_that_agree(std::span<const Demand> demands, cons
   }
   // True as long as it is worth going on.
   const auto update = [&](std::size_t i) {
-    result[i] = response_seen(demands, i, waited, result, supply, effort);
+    result[i] = response_seen(demands, i, waited, result, Choices::all, supply, effort);
     if (effort.steps <= 0) {
       result.assign(demands.size(), {});
     }
@@ -317,7 +349,8 @@ Response fixed_priority_response(std::span<const Demand> demands, std::size_t de
   for (const Demand& other : demands) {
     at_most.push_back({.bound = other.deadline});
   }
-  return response_seen(demands, demand, waited, at_most, supply, effort);
+  // What blocks depends on the order of those above.
+  return response_seen(demands, demand, waited, at_most, Choices::jitter, supply, effort);
 }
 
 std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort,

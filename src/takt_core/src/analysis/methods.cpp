@@ -10,6 +10,9 @@ namespace {
 
 std::string_view fixed_priority_method(const Demand& demand, const Response& response,
                                        const ScenarioModel::CoreDemands& demands) {
+  if (response.by == By::suspension) {
+    return methods::suspension_as_blocking;
+  }
   if (depends_on_waiting(demands.demands, demand)) {
     return methods::self_suspension;
   }
@@ -46,7 +49,7 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   if (response.by == By::graph) {
     return std::string{methods::schedule_graph};
   }
-  if (response.by != By::test) {
+  if (response.by != By::test && response.by != By::suspension) {
     return std::string{chain_method(test, response.by)};
   }
   if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {

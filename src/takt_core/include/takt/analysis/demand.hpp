@@ -104,10 +104,11 @@ TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands, const Supply& supply
 
 /// What a bound follows from.
 enum class By : std::uint8_t {
-  test,      ///< the test of the policy, callback by callback
-  subchain,  ///< the callbacks of a chain on one core as one unit
-  path,      ///< a whole chain, across cores
-  graph,     ///< the schedule graph of the core, although the tests suffice for the deadlines
+  test,        ///< the test of the policy, callback by callback
+  subchain,    ///< the callbacks of a chain on one core as one unit
+  path,        ///< a whole chain, across cores
+  graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
+  suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
 };
 
 /// The response time of one demand.

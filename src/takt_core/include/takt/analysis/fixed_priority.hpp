@@ -14,7 +14,8 @@
 /// releases count; every alignment of the equal ones is examined.
 ///
 /// Jobs may suspend themselves (Demand::waits): J.-J. Chen et al., "Many suspensions, many
-/// problems", Real-Time Systems 55, 2019. Only under preemptive priorities, and outside of groups.
+/// problems", Real-Time Systems 55, 2019; and where it gives less, J.-J. Chen, G. Nelissen & W.-H.
+/// Huang, ECRTS 2016. Only under preemptive priorities, and outside of groups.
 #pragma once
 
 #include <span>

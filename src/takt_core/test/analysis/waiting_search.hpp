@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of sets with jobs that wait, at random and all of them, and what they reach of the bounds.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "analysis/waiting_sets.hpp"
+
+namespace takt::analysis {
+
+// Releases at least a period apart, each job with its own times and its own order of them.
+inline std::vector<WaitingJob> random_jobs(RandomTasks& random,
+                                           const std::vector<WaitingTask>& tasks,
+                                           std::int64_t end) {
+  std::vector<WaitingJob> jobs;
+  const bool periodic = random.chance(0.7);
+  const double worst = random.chance(0.5) ? 1 : 0.7;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const WaitingTask& task = tasks[i];
+    std::int64_t last = 0;
+    for (std::int64_t release = random.number(0, task.period); release < end;) {
+      const std::int64_t computes =
+          random.chance(worst) ? task.execution : random.number(1, task.execution);
+      const std::int64_t waits =
+          random.chance(worst) ? task.suspension : random.number(0, task.suspension);
+      WaitingJob job{.task = i,
+                     .release = release,
+                     .noticed = std::max(last, release + random.number(0, task.lag)),
+                     .computes = plan(0, waits, computes)};
+      switch (random.number(0, 3)) {
+        case 0:
+          break;
+        case 1:
+          std::reverse(job.computes.begin(), job.computes.end());
+          break;
+        default:
+          for (std::size_t k = job.computes.size(); k > 1; --k) {
+            const auto other =
+                static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(k) - 1));
+            std::vector<bool>::swap(job.computes[k - 1], job.computes[other]);
+          }
+      }
+      last = job.noticed;
+      jobs.push_back(std::move(job));
+      release += task.period + (periodic || random.chance(0.6) ? 0 : random.number(0, 5));
+    }
+  }
+  return jobs;
+}
+
+struct Seen {
+  int bounded = 0;
+  int unbounded = 0;
+  int reached = 0;
+};
+
+inline void expect_within(const Bounds& bounds, const std::vector<std::int64_t>& seen) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i] >= 0) {
+      ASSERT_LE(seen[i], bounds[i]) << "task " << i;
+    }
+  }
+}
+
+inline void count(const Bounds& bounds, const std::vector<std::int64_t>& longest, Seen& seen) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    ++(bounds[i] >= 0 ? seen.bounded : seen.unbounded);
+    seen.reached += bounds[i] == longest[i] ? 1 : 0;
+  }
+}
+
+inline void take_longer(std::vector<std::int64_t>& longest, const std::vector<std::int64_t>& seen) {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    longest[i] = std::max(longest[i], seen[i]);
+  }
+}
+
+// All ways to lay C ticks of computing and S of waiting.
+inline std::vector<std::vector<bool>> all_plans(const WaitingTask& task) {
+  std::vector<std::vector<bool>> plans;
+  std::vector<bool> next = plan(0, task.suspension, task.execution);
+  do {
+    plans.push_back(next);
+  } while (std::next_permutation(next.begin(), next.end()));
+  return plans;
+}
+
+// Every offset and every plan; the first job of a task may have another plan than the others.
+class AllRuns {
+ public:
+  explicit AllRuns(const std::vector<WaitingTask>& tasks)
+      : tasks_(tasks), choice_(tasks.size()), longest_(tasks.size(), 0) {
+    for (const WaitingTask& task : tasks) {
+      plans_.push_back(all_plans(task));
+      end_ = std::max(end_, 4 * task.period);
+    }
+  }
+
+  std::vector<std::int64_t> run() {
+    choose(0);
+    return longest_;
+  }
+
+ private:
+  struct Choice {
+    std::int64_t offset = 0;
+    std::size_t first = 0;
+    std::size_t later = 0;
+  };
+
+  void choose(std::size_t task) {
+    if (task == tasks_.size()) {
+      for (const bool own_first : {false, true}) {
+        take_longer(longest_, observe_waiting(tasks_, jobs(), [=] { return own_first; }));
+      }
+      return;
+    }
+    Choice& choice = choice_[task];
+    for (choice.offset = 0; choice.offset < tasks_[task].period; ++choice.offset) {
+      for (choice.first = 0; choice.first < plans_[task].size(); ++choice.first) {
+        for (choice.later = 0; choice.later < plans_[task].size(); ++choice.later) {
+          choose(task + 1);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<WaitingJob> jobs() const {
+    std::vector<WaitingJob> result;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      bool first = true;
+      for (std::int64_t time = choice_[i].offset; time < end_; time += tasks_[i].period) {
+        const std::size_t plan = first ? choice_[i].first : choice_[i].later;
+        result.push_back(
+            {.task = i, .release = time, .noticed = time, .computes = plans_[i][plan]});
+        first = false;
+      }
+    }
+    return result;
+  }
+
+  const std::vector<WaitingTask>& tasks_;
+  std::vector<std::vector<std::vector<bool>>> plans_;
+  std::vector<Choice> choice_;
+  std::vector<std::int64_t> longest_;
+  std::int64_t end_ = 0;
+};
+
+}  // namespace takt::analysis
