@@ -189,7 +189,7 @@ class Fake:
     def write_result(self, status: str, error: object) -> None:
         o = self.options
         result = {
-            "schema_version": 1,
+            "schema_version": 2,
             "stack": "fake",
             "kind": o.kind,
             "role": o.role,
@@ -201,8 +201,8 @@ class Fake:
             "lost": self.lost if o.role in {"both", "ping"} else 0,
             "duplicated": 0,
             "out_of_order": 0,
-            "asked": {"policy": o.policy, "priority": o.priority, "cpu": []},
-            "obtained": {"policy": "other", "priority": 0, "cpu": [], "threads": []},
+            "requested": {"policy": o.policy, "priority": o.priority, "cpu": []},
+            "granted": {"policy": "other", "priority": 0, "cpu": [], "threads": []},
             "notes": [],
             "versions": {"fake": "1"},
         }

@@ -89,7 +89,7 @@ def of_cell(folder: Path, cell: Cell, row: Row, share: float = 1.0) -> Cell:
     asked = round(60_001 * share) * minutes // 10
     return made_cell(
         folder, cell, Values(us, found.times), sent=sent, lost=lost,
-        samples_asked=max(asked, sent), deadline_us=late,
+        samples_requested=max(asked, sent), deadline_us=late,
     )  # fmt: skip
 
 

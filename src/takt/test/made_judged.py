@@ -42,7 +42,7 @@ def stolen(cell: Cell) -> None:
 
 
 def refused(cell: Cell) -> None:
-    cell.probes[0].obtained = {"policy": "other", "priority": 0}
+    cell.probes[0].granted = {"policy": "other", "priority": 0}
 
 
 def third(change: Change) -> Change:
@@ -93,7 +93,7 @@ def run(
             kind="wakeup",
             transport="nanosleep",
             deadline_us=1000.0,
-            obtained={"policy": "rr", "priority": 80},
+            granted={"policy": "rr", "priority": 80},
         )
         cell.started, cell.seconds = STARTED, SAMPLES / 1000
         change(cell)

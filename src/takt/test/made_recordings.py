@@ -14,7 +14,7 @@ from takt.measure.results.model import Cell
 
 COUNT = 2000
 Floats = NDArray[np.float64]
-RR = {"scheduling": "rr", "obtained": {"policy": "rr", "rr_interval_ns": 100_000_000}}
+RR = {"scheduling": "rr", "granted": {"policy": "rr", "rr_interval_ns": 100_000_000}}
 OTHER = {"scheduling": "other", "priority": 0}
 POLICIES: tuple[dict[str, Any], ...] = (RR, {"scheduling": "fifo"}, OTHER)
 

@@ -91,10 +91,12 @@ def as_published(  # noqa: PLR0911 - a case each
         case "sent":
             return values["sent"]
         case "left_out":
-            return round((60001 - values["sent"]) * cell.samples_asked / 60001), cell.samples_asked
+            return round(
+                (60001 - values["sent"]) * cell.samples_requested / 60001
+            ), cell.samples_requested
         case "lost" | "missed" if hours:
             some = of == "lost" and cell.label == "5.B" and cell.repetition < 3
-            return int(some), cell.samples_asked
+            return int(some), cell.samples_requested
         case "lost" | "missed":
             few = values[of] < 10  # in one run of those that stand for the paper's
             return int(values[of] * (not few or cell.repetition == 0)), int(values["sent"])
@@ -120,7 +122,7 @@ def cases(test: str, number: float, repetitions: int = 99) -> Callable[[Cell], t
 
     def of(cell: Cell) -> tuple[int, int]:
         wanted = cell.label == test and cell.repetition < repetitions
-        here = number if number >= 1 else round(number * cell.samples_asked)
-        return (int(here) if wanted else 0), cell.samples_asked
+        here = number if number >= 1 else round(number * cell.samples_requested)
+        return (int(here) if wanted else 0), cell.samples_requested
 
     return of

@@ -95,7 +95,7 @@ class MadeSizes(Made):
 
 def count(cell: Cell) -> int:
     """The samples of a run that count."""
-    return cell.samples_asked - 1
+    return cell.samples_requested - 1
 
 
 def as_published(cell: Cell, of: str, _: tuple[Any, ...]) -> Any:  # noqa: PLR0911 - a case each

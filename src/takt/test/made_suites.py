@@ -98,7 +98,7 @@ def as_published(  # noqa: PLR0911 - a case each
 ) -> Any:
     """What the thesis says of a run, or what fits between two runs that it speaks of."""
     period, realtime = rates(cell)
-    count = cell.samples_asked * cell.subscribers
+    count = cell.samples_requested * cell.subscribers
     wide = 1.0 if realtime else 5.0
     match of:
         case "p50":
@@ -145,7 +145,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
 ) -> Any:
     """What is late there is early here, what grows shrinks, what never happens does."""
     period, realtime = rates(cell)
-    count = cell.samples_asked * cell.subscribers
+    count = cell.samples_requested * cell.subscribers
     unlike = 1.15 if cell.repetition % 2 else 1.0  # no run is like another one
     fifo = 3.0 if cell.scheduling == "fifo" else 1.0
     match of:
@@ -198,7 +198,7 @@ def cases(number: float, wanted: Callable[[Cell], bool] = lambda _: True) -> Cal
     """So many cases in each run that is wanted, none in others; a number below 1 is a share."""
 
     def of(cell: Cell) -> tuple[int, int]:
-        count = cell.samples_asked * cell.subscribers
+        count = cell.samples_requested * cell.subscribers
         here = number if number >= 1 else round(number * count)
         return (int(here) if wanted(cell) else 0), count
 

@@ -43,7 +43,7 @@ def cell_of(
 ) -> Cell:
     """A measured cell with these recordings, stored below ``folder``."""
     words = [str(value) for value in asked.values() if not isinstance(value, (list, dict))]
-    obtained = asked.pop("obtained", {})
+    granted = asked.pop("granted", {})
     defaults: dict[str, Any] = {
         "stack": "rcl",
         "kind": "timer-oneshot",
@@ -53,7 +53,7 @@ def cell_of(
         "priority": 80,
         "cpu": [],
         "period_us": 1000.0,
-        "samples_asked": len(recordings[0]),
+        "samples_requested": len(recordings[0]),
         "deadline_us": 400.0,
         "lost_after_us": 500_000.0,
         "subscribers": len(recordings),
@@ -71,7 +71,7 @@ def cell_of(
     )
     sent = len(recordings[0])
     role = "publisher" if cell.kind == "pubsub" else "both"
-    cell.probes = [ProbeResult(role=role, status="complete", sent=sent, obtained=obtained)]
+    cell.probes = [ProbeResult(role=role, status="complete", sent=sent, granted=granted)]
     files = [
         write_recording(folder / f"{cell.id}-s{number}.taktsamples", records)
         for number, records in enumerate(recordings)

@@ -181,7 +181,7 @@ def write_cell(
         priority=point.priority,
         cpu=[1] if point.policy != "other" else [],
         period_us=PERIOD_US,
-        samples_asked=count,
+        samples_requested=count,
         deadline_us=DEADLINE_US,
         lost_after_us=LOST_AFTER_US,
         subscribers=point.subscribers,
@@ -222,13 +222,13 @@ def write_cell(
 
 
 def _probe(point: Point, count: int) -> ProbeResult:
-    asked = {
+    requested = {
         "policy": point.policy,
         "priority": point.priority,
         "cpu": [1] if point.policy != "other" else [],
     }
-    granted = {**asked, "policy": "other", "priority": 0} if point.denied else asked
-    obtained = {
+    granted = {**requested, "policy": "other", "priority": 0} if point.denied else requested
+    granted = {
         **granted,
         "memory_locked": point.policy != "other",
         "timer_slack_ns": 50_000,
@@ -251,8 +251,8 @@ def _probe(point: Point, count: int) -> ProbeResult:
         status="complete",
         sent=count,
         received=count,
-        asked=asked,
-        obtained=obtained,
+        requested=requested,
+        granted=granted,
         notes=[DENIED] if point.denied else [],
     )
 

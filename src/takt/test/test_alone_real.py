@@ -69,7 +69,7 @@ def test_a_cell_has_its_core_alone_and_says_what_was_changed(tmp_path: Path, pin
     assert start(tmp_path, seconds="300ms").wait(LIMIT_S) == 0
     cell = json.loads((tmp_path / "run" / "run.json").read_text())["cells"][0]
     assert cell["status"] == "complete"
-    assert {one["cpu"][0] for probe in cell["probes"] for one in probe["obtained"]["threads"]} == {
+    assert {one["cpu"][0] for probe in cell["probes"] for one in probe["granted"]["threads"]} == {
         CORE
     }
     changed = {one["setting"]: one["now"] for one in cell["conditions"]["tuned"]}

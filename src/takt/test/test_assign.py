@@ -132,7 +132,7 @@ def test_a_callback_is_found_by_the_name_that_the_executor_has(
     (one,) = read_timing(path).callbacks
     assert (one.node, one.kind, one.name, one.ordinal) == found
     assert one.waits
-    assert "expected_execution: 60s" in path.read_text()  # the executor reads no minutes
+    assert "expected_execution: 1min" in path.read_text()
 
 
 @pytest.mark.parametrize(

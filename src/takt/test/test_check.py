@@ -77,7 +77,7 @@ def test_the_check_takes_less_than_two_minutes() -> None:
     installed = Installed({name: Path(name) for name in ("raw", "rcl")})
     machine = Machine(frozenset({0, 1}), 1 << 33)
     cells = plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
-    assert sum(cell.samples_asked * cell.period_us for cell in cells) / 1e6 <= 80
+    assert sum(cell.samples_requested * cell.period_us for cell in cells) / 1e6 <= 80
     assert sum(map(estimate, cells)) < 120
 
 
@@ -86,7 +86,7 @@ def test_two_misses_at_a_point_still_prove_one_in_a_thousand() -> None:
     machine = Machine(frozenset({0, 1}), 1 << 33)
     cells = plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
     key = cells[0].key
-    assert sum(cell.samples_asked - 1 for cell in cells if cell.key == key) >= 6294
+    assert sum(cell.samples_requested - 1 for cell in cells if cell.key == key) >= 6294
 
 
 def test_an_isolated_core_is_taken_where_it_may_be_used(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_row_of_which_a_policy_was_refused_is_normal_and_the_headline_says_so(
 ) -> None:
     for cell in measured.cells:
         got = {"policy": "other", "priority": 0}
-        cell.probes = [ProbeResult(role="both", status="complete", obtained=got)]
+        cell.probes = [ProbeResult(role="both", status="complete", granted=got)]
     verdict = measured.verdict = judge(measured)
     assert "FIFO 80 was not granted: all of this was measured under normal." in verdict.headline
     assert verdict.level != "good"
@@ -319,7 +319,7 @@ def test_no_time_holds_for_what_never_came(
     for cell in measured.cells:
         if cell.transport == transport:
             cell.lost = int(cell.count * share)
-            cell.sent = cell.samples_asked = cell.count + cell.lost
+            cell.sent = cell.samples_requested = cell.count + cell.lost
     meaning = " ".join(shown(measured, tmp_path).partition("WHAT IT MEANS")[2].split())
     missing = "cycles" if transport == "nanosleep" else "answers over ROS 2"
     assert ("are missing" in meaning) == (f"{missing} are missing" in meaning) == (share > 0.001)

@@ -72,7 +72,7 @@ def test_json_is_one_document_with_what_scripts_read(takt: Takt) -> None:
         "measure", "wakeup", "--stack", "fake", "--duration", "100ms", "--repetitions", "1"
     )
     assert document["exit_code"] == 0
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert document["verdict"]["level"] == "good"
     assert isinstance(document["doctor"], list)
     cell = document["cells"][0]

@@ -178,7 +178,7 @@ def test_a_supply_has_one_verdict_which_is_not_about_deadlines(
 ) -> None:
     """So few wake-ups decide about no share of late ones, and a late one is a gap."""
     cell = supply_cell(tmp_path, [(3, 0, 30)], count)
-    cell.samples_asked = 40
+    cell.samples_requested = 40
     verdict = judge(made_run("x", [cell]))
     assert verdict.outcome is not None
     assert verdict.outcome.value == outcome

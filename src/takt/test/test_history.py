@@ -88,7 +88,7 @@ def test_a_run_counts_once_and_outlives_its_folder(tmp_path: Path, runs: list[Pa
 
 def test_other_points_and_other_machines_stay_apart(tmp_path: Path, runs: list[Path]) -> None:
     runs.append(run_in(tmp_path / "results" / "a", 7, machine="6.12"))
-    runs.append(run_in(tmp_path / "results" / "b", 8, policy="fifo"))
+    runs.append(run_in(tmp_path / "results" / "b", 8, scheduling="fifo"))
     assert sorted(find([tmp_path / "results"])) == sorted(runs)
     with History(tmp_path / "h.sqlite") as history:
         added(history, runs)
@@ -106,7 +106,7 @@ def test_a_run_whose_policy_was_refused_is_another_configuration(
     with History(tmp_path / "h.sqlite") as history:
         added(history, runs[:-1])
         history.add(document, runs[-1])  # as a store of before has it: by what was asked for
-        document.cells[0].probes[0].obtained = got
+        document.cells[0].probes[0].granted = got
         assert history.add(document, runs[-1]) == 1
         found = {one.key: one.runs for one in history.configurations()}
     key = document.cells[0].key
@@ -236,7 +236,7 @@ def test_what_is_in_no_number_is_reported(
     run = store.read(runs[0])
     failed = run.cells[0].model_copy(update={"id": "failed", "status": Status.failed})
     run.cells[0].sent -= 40  # never sent, so that nothing was lost
-    run.cells[0].samples_asked = run.cells[0].count
+    run.cells[0].samples_requested = run.cells[0].count
     run.cells.append(failed)
     store.write(run, runs[0])
     command = ["history", str(runs[0]), "--store", str(tmp_path / "h.sqlite")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a run follows from what arrived, in time, under what was obtained."""
+"""What is said of a run follows from what arrived, in time, under what was granted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
 from takt.measure.experiment.plan import plan
 from takt.measure.report.html import write_report
-from takt.measure.results import obtained, reservations
+from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, ProbeResult, Status, Verdict
 from takt.measure.run.session import judge
 from takt.measure.statistics.pooled import rows
@@ -33,7 +33,7 @@ FIFO, OTHER = {"policy": "fifo", "priority": 80}, {"policy": "other", "priority"
 def measured(folder: Path, late_us: list[float], repetition: int = 0, **asked: Any) -> Cell:
     """A wake-up cell with a deadline of 1 ms whose responses came so late."""
     words = {"kind": "wakeup", "stack": "raw", "transport": "nanosleep", "scheduling": "fifo",
-             "deadline_us": 1000.0, "obtained": FIFO, "label": "x"} | asked  # fmt: skip
+             "deadline_us": 1000.0, "granted": FIFO, "label": "x"} | asked  # fmt: skip
     made = cell_of(folder, [records_of(late_us, 1000.0)], repetition, **words)
     made.key = "raw-wakeup-nanosleep-fifo80-1kHz"
     made.id = f"{made.key}-r{repetition}"
@@ -55,7 +55,7 @@ def said(*cells: Cell) -> str:
 def test_the_progress_of_a_run_says_what_was_obtained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], got: dict[str, object], words: str
 ) -> None:
-    cell = measured(tmp_path, [10.0] * 6, obtained=got)
+    cell = measured(tmp_path, [10.0] * 6, granted=got)
     Progress(made_run("x", [cell])).finish(cell)
     assert f"{cell.id}{words}" in " ".join(capsys.readouterr().err.split())
 
@@ -75,11 +75,11 @@ def test_all_in_time_is_every_deadline_met(tmp_path: Path) -> None:
         ([10.0] * 3 + [NEVER] * 3, {}, "3 of 6 missing"),
         ([10.0] + [NEVER] * 5, {}, "5 of 6 missing"),
         ([10.0] + [NEVER] * 5, {}, "no samples in 1 of 1 cells"),
-        ([10.0] * 6, {"samples_asked": 12}, "6 of 12 missing"),
-        ([10.0] * 6, {"obtained": OTHER}, "fifo 80 was not granted: measured under other"),
+        ([10.0] * 6, {"samples_requested": 12}, "6 of 12 missing"),
+        ([10.0] * 6, {"granted": OTHER}, "fifo 80 was not granted: measured under other"),
         (
             [10.0] * 6,
-            {"obtained": FIFO | {"priority": 1}},
+            {"granted": FIFO | {"priority": 1}},
             "fifo 80 was not granted: measured under fifo 1",
         ),
     ],
@@ -113,7 +113,7 @@ def test_a_message_to_two_subscribers_is_expected_twice(tmp_path: Path) -> None:
 
 
 def test_what_a_stopped_cell_did_not_come_to_was_not_due(tmp_path: Path) -> None:
-    cell = measured(tmp_path, [10.0] * 3 + [NEVER], samples_asked=100)
+    cell = measured(tmp_path, [10.0] * 3 + [NEVER], samples_requested=100)
     assert reservations.absent(cell.model_copy(update={"status": Status.partial})) == 1
     assert reservations.absent(cell) == 97
 
@@ -137,7 +137,7 @@ def test_a_wrong_working_counter_is_reported(tmp_path: Path) -> None:
     bus = {"slaves": 1, "expected_counter": 3, "wrong_counter": 2, "changes": [],
            "changes_left_out": 0, "foreign_frames": 0}  # fmt: skip
     cell.probes[0] = ProbeResult.model_validate(
-        {"role": "both", "status": "complete", "bus": bus, "obtained": FIFO}
+        {"role": "both", "status": "complete", "bus": bus, "granted": FIFO}
     )
     assert "2 cycles with a wrong working counter" in said(cell)
 
@@ -153,7 +153,7 @@ def test_success_is_said_of_nothing_but_success(
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     got = FIFO if granted else OTHER
-    cell = measured(folder, late_us, samples_asked=len(late_us) + unsent, obtained=got)
+    cell = measured(folder, late_us, samples_requested=len(late_us) + unsent, granted=got)
     verdict = judge(made_run("x", [cell]))
     whole = not unsent and all(0 < late <= 1000.0 for late in late_us[1:]) and late_us[0] > 0
     assert (MET in verdict.headline) == whole
@@ -166,8 +166,8 @@ def test_success_is_said_of_nothing_but_success(
         ([10.0, 999.9, 1000.0], {}, True),
         ([10.0, 999.9, 1000.001], {}, False),
         ([10.0, 999.9, NEVER], {}, False),
-        ([10.0, 999.9, 1000.0], {"samples_asked": 4}, False),
-        ([10.0, 999.9, 1000.0], {"obtained": OTHER}, True),
+        ([10.0, 999.9, 1000.0], {"samples_requested": 4}, False),
+        ([10.0, 999.9, 1000.0], {"granted": OTHER}, True),
     ],
 )
 def test_a_page_says_what_the_terminal_does(
@@ -181,27 +181,27 @@ def test_a_page_says_what_the_terminal_does(
         assert " ".join(said_of_it.split()).lower() in words.lower()
 
 
-# named after what was obtained
+# named after what was granted
 
 
 def test_a_row_is_named_after_what_was_obtained(tmp_path: Path) -> None:
-    assert obtained.name(measured(tmp_path, [10.0] * 3)) == "raw-wakeup-nanosleep-fifo80-1kHz"
-    got = obtained.name(measured(tmp_path, [10.0] * 3, obtained=OTHER))
+    assert scheduling.name(measured(tmp_path, [10.0] * 3)) == "raw-wakeup-nanosleep-fifo80-1kHz"
+    got = scheduling.name(measured(tmp_path, [10.0] * 3, granted=OTHER))
     assert got == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
 
 
 def test_processes_that_obtained_different_policies_are_both_named(tmp_path: Path) -> None:
     cell = measured(tmp_path, [10.0] * 3)
-    cell.probes += [ProbeResult(role="pong", status="complete", obtained=OTHER)]
-    assert obtained.name(cell) == "raw-wakeup-nanosleep-fifo80+other-1kHz (requested: fifo80)"
-    assert not obtained.real_time(cell)
+    cell.probes += [ProbeResult(role="pong", status="complete", granted=OTHER)]
+    assert scheduling.name(cell) == "raw-wakeup-nanosleep-fifo80+other-1kHz (requested: fifo80)"
+    assert not scheduling.real_time(cell)
 
 
 def test_repetitions_that_obtained_different_policies_are_rows_of_their_own(tmp_path: Path) -> None:
     """A run that root began and somebody else went on with."""
     cells = [
         measured(tmp_path, [10.0] * 6, 0),
-        measured(tmp_path, [900.0] * 6, 1, obtained=OTHER),
+        measured(tmp_path, [900.0] * 6, 1, granted=OTHER),
         measured(tmp_path, [20.0] * 6, 2),
     ]
     found = {row.name: row for row in rows(tmp_path, cells)}
@@ -213,7 +213,7 @@ def test_repetitions_that_obtained_different_policies_are_rows_of_their_own(tmp_
 
 
 def test_one_that_is_still_to_be_measured_is_with_the_others_of_its_point(tmp_path: Path) -> None:
-    cells = [measured(tmp_path, [10.0] * 6, 0, obtained=OTHER), measured(tmp_path, [10.0] * 6, 1)]
+    cells = [measured(tmp_path, [10.0] * 6, 0, granted=OTHER), measured(tmp_path, [10.0] * 6, 1)]
     cells[1].status, cells[1].probes = Status.pending, []
     assert [len(row.cells) for row in rows(tmp_path, cells)] == [2]
 
@@ -265,11 +265,11 @@ def test_the_deadline_is_the_period_unless_it_is_said(
 
 
 def test_json_names_what_was_obtained_and_keeps_what_was_asked_for(tmp_path: Path) -> None:
-    cell = measured(tmp_path, [10.0] * 6, obtained=OTHER)
+    cell = measured(tmp_path, [10.0] * 6, granted=OTHER)
     found = json.loads(json.dumps(document(made_run("x", [cell]), tmp_path)))
     (reported,), (row,) = found["cells"], found["rows"]
     assert (reported["policy"], reported["priority"]) == ("other", 0)
-    assert reported["asked"] == FIFO
+    assert reported["requested"] == FIFO
     assert reported["key"] == row["key"] == cell.key
     assert reported["name"] == row["name"] == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
     assert (row["late"], row["absent"], row["response"]["max_us"]) == (0, 0, 10.0)

@@ -81,7 +81,7 @@ def two_blocks(*labels: str | None) -> Plan:
 def test_blocks_with_labels_may_ask_for_the_same_point() -> None:
     found = {cell.label: cell for cell in two_blocks("2.B", "5.A").cells}
     assert found["2.B"].key == "rcl-pingpong-shm-500B-other-1kHz-2.B"
-    assert (found["2.B"].samples_asked, found["5.A"].samples_asked) == (100, 5000)
+    assert (found["2.B"].samples_requested, found["5.A"].samples_requested) == (100, 5000)
     assert {cell.label for cell in two_blocks(None, "5.A").cells} == {"", "5.A"}
 
 

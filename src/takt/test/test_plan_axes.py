@@ -111,7 +111,7 @@ def test_timeouts_and_ways_of_waiting_are_axes() -> None:
         "rcl-timer-oneshot-rcl_timer-other-1ms",
         "rcl-timer-oneshot-rcl_timer-other-1ms-busy",
     }
-    assert {cell.samples_asked for cell in made.cells} == {50}
+    assert {cell.samples_requested for cell in made.cells} == {50}
     assert {(cell.period_us, cell.payload_bytes) for cell in made.cells} == {(800, 0), (1000, 0)}
 
 

@@ -148,7 +148,7 @@ def test_a_late_reply_costs_its_cycles_where_that_is_asked(tmp_path: Path) -> No
     keys = {"stack": "raw", "kind": "pingpong", "transport": "udp", "late": "next_cycle"}
     cell = measured(tmp_path, Quiet(), rate="50kHz", **keys).cells[0]
     assert (cell.status, cell.error) == (Status.complete, None)
-    assert cell.sent == cell.count + cell.lost <= cell.samples_asked == 15_000
+    assert cell.sent == cell.count + cell.lost <= cell.samples_requested == 15_000
     assert rows(tmp_path, cell.samples) == cell.sent
 
 
@@ -306,7 +306,7 @@ def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     cell = store.read(tmp_path / "o").cells[0]
     assert (cell.status, cell.count) == (Status.complete, 100)
-    assert cell.probes[0].obtained["policy"] == "other"
+    assert cell.probes[0].granted["policy"] == "other"
     marked = " ".join(note.what for note in cell.notes)
     assert "policy fifo at priority 80" in marked
     assert "locked memory" in marked

@@ -155,8 +155,8 @@ def test_what_was_read_back_of_threads_and_faults_is_reported() -> None:
         {"name": "dds", "policy": "other", "priority": 0},
         {"name": "takt.watchdog", "policy": "fifo", "priority": 81},
     ]
-    obtained = asked | {"threads": threads, "minor_faults": 7, "rr_interval_ns": 100_000_000}
-    remarks = _remarks(asked, obtained | {"memory_locked": False})
+    granted = asked | {"threads": threads, "minor_faults": 7, "rr_interval_ns": 100_000_000}
+    remarks = _remarks(asked, granted | {"memory_locked": False})
     assert remarks == [
         "time slice 100\u2009ms",
         "1 of 2 threads have other settings: 1 dds normal",
@@ -207,7 +207,7 @@ def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_pat
 def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
     words = words_of(report_of(tmp_path))
-    assert "1 of 1 settings differ from what was asked" in words
+    assert "1 of 1 settings differ from what was requested" in words
     assert "policy: requested fifo, granted other" in words
     assert "What to do: Add 'username - rtprio 98'" in words
 

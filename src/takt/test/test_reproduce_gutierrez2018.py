@@ -45,7 +45,7 @@ def unlike_in(of: str, tests: int) -> World:
     some = [one for one in TESTS if one not in between.WITHOUT_TABLE][:tests]
 
     def world(cell: Cell) -> tuple[int, int]:
-        return int(cell.stack != OTHER and cell.label in some), cell.samples_asked
+        return int(cell.stack != OTHER and cell.label in some), cell.samples_requested
 
     never = cases("none", 1)
     return but(**{"missed": never, "lost": never, of: world})
@@ -170,10 +170,10 @@ def test_at_scale_1_a_run_is_as_long_as_the_papers_and_the_hours_are_twelve() ->
     assert set(tests) == set(TESTS)
     for name, cells in tests.items():
         if name.startswith("5"):
-            assert sum(cell.samples_asked for cell in cells) == 12 * 3600 * 100
-            assert {cell.samples_asked for cell in cells} == {360_000}
+            assert sum(cell.samples_requested for cell in cells) == 12 * 3600 * 100
+            assert {cell.samples_requested for cell in cells} == {360_000}
         else:
-            assert {cell.samples_asked for cell in cells} == {60_001}
+            assert {cell.samples_requested for cell in cells} == {60_001}
             assert len(cells) in (3, 5)
 
 
@@ -184,7 +184,7 @@ def test_a_smaller_scale_keeps_the_rounds_and_leaves_out_hours() -> None:
             assert len(cells) == 8
         else:
             assert len(cells) == len(whole[name])
-            assert {cell.samples_asked for cell in cells} == {1200}
+            assert {cell.samples_requested for cell in cells} == {1200}
 
 
 def test_the_smallest_reproduction_keeps_the_rounds_of_what_the_main_findings_compare() -> None:
@@ -195,7 +195,7 @@ def test_the_smallest_reproduction_keeps_the_rounds_of_what_the_main_findings_co
     for name, cells in small.items():
         hours = name.startswith("5")
         assert len(cells) == (5 if len(whole[name]) == 5 else 2)
-        assert {cell.samples_asked for cell in cells} == {400 if hours else 200}
+        assert {cell.samples_requested for cell in cells} == {400 if hours else 200}
     of_two = sum(map(estimate, trips(0.005).cells))
     assert 3 / 2 * of_two < 540  # the third is like them; ten minutes with what is around
 
@@ -204,7 +204,7 @@ def test_a_scale_asks_for_no_less_than_a_smaller_one() -> None:
     for name, cells in of_rcl(0.01).items():
         less = of_rcl(0.0099)[name]
         assert len(less) <= len(cells)
-        assert less[0].samples_asked <= cells[0].samples_asked
+        assert less[0].samples_requested <= cells[0].samples_requested
 
 
 def test_a_cell_is_what_its_test_is_called() -> None:

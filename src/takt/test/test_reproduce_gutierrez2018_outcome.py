@@ -177,7 +177,7 @@ def test_a_deadline_is_missed_by_the_latency_and_the_first_message_stands_apart(
 
 def test_cycles_that_a_late_reply_costs_are_left_out(folder: Path) -> None:
     cell = trip(folder, "1.A", 7)
-    fewer = cell.model_copy(update={"samples_asked": COUNT + 25})
+    fewer = cell.model_copy(update={"samples_requested": COUNT + 25})
     assert runs.left_out(fewer, folder) == (25, COUNT + 25)
 
 

@@ -245,7 +245,7 @@ def test_the_suites_are_those_of_the_thesis_at_its_own_length() -> None:
 
     def measured(kind: str) -> tuple[int, int]:
         of_kind = [c for c in cells if c.kind == kind and c.period_us in (1000.0, 10_000.0)]
-        return len(of_kind), sum(c.samples_asked * c.subscribers for c in of_kind)
+        return len(of_kind), sum(c.samples_requested * c.subscribers for c in of_kind)
 
     assert measured("timer-oneshot") == (48, 96_000_000)  # 47 and 94 million
     assert measured("timer-cyclic") == (16, 32_000_000)

@@ -203,7 +203,7 @@ def test_with_preempt_rt_wake_ups_are_as_long_as_the_papers_and_decide() -> None
     fitted = placed(a_day(experiment), there)
     cells = plan(fitted, source, there, Machine(frozenset({0, 1}), 64 << 30), 1).cells
     waking = [one for one in cells if one.label == "wakeup"]
-    hours = sum(one.samples_asked * one.period_us / 3.6e9 for one in waking)
+    hours = sum(one.samples_requested * one.period_us / 3.6e9 for one in waking)
     assert hours == pytest.approx(25.7, abs=0.01)
     run = planned(1.0).model_copy(update={"cells": cells, "machine": {"preemption": REALTIME}})
     assert beyond_scale(run) == []
@@ -259,14 +259,17 @@ def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
     messages = ("sizes", "strings", "best-effort", "reliable", "one-process", "pointers", "loans",
                 "six", "frequencies")  # fmt: skip
     for name in messages:
-        assert {one.samples_asked for one in whole[name]} == {121}
-    assert {one.samples_asked for one in whole["jitter"]} == {10_000}
-    assert {round(one.samples_asked * one.period_us / 1e6) for one in whole["wakeup"]} <= {242, 243}
+        assert {one.samples_requested for one in whole[name]} == {121}
+    assert {one.samples_requested for one in whole["jitter"]} == {10_000}
+    assert {round(one.samples_requested * one.period_us / 1e6) for one in whole["wakeup"]} <= {
+        242,
+        243,
+    }
     assert {one.stack for one in whole["wakeup"]} == {"cyclictest"}
     assert {tuple(period for period, _ in one.series) for one in whole["wakeup"]} == {
         (1000, 1500, 2000, 2500, 3000)
     }
-    assert {one.samples_asked for one in whole["ethercat"]} == {1_613_610}
+    assert {one.samples_requested for one in whole["ethercat"]} == {1_613_610}
     assert {(one.slaves, one.period_us) for one in whole["ethercat"]} == {(16, 1000)}
     assert {one.subscribers for one in whole["six"]} == {6}
     assert {one.load for name in ("jitter", "wakeup") for one in whole[name]} == {"fft"}
@@ -285,7 +288,7 @@ def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
     whole, small = points(1.0), points(0.0002)
     for name, cells in small.items():
         assert [one.key for one in cells] == [one.key for one in whole[name]]
-        assert {one.samples_asked for one in cells} == {LEAST[cells[0].kind]}
+        assert {one.samples_requested for one in cells} == {LEAST[cells[0].kind]}
 
 
 def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:

@@ -37,7 +37,7 @@ def threads(tmp_path: Path) -> Cell:
     ]
     return cell_of(
         tmp_path, records, stack="cyclictest", kind="wakeup", transport="nanosleep",
-        subscribers=1, threads=2, distance_us=500.0, samples_asked=30,
+        subscribers=1, threads=2, distance_us=500.0, samples_requested=30,
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def test_a_write_that_fails_leaves_the_run_as_it_was(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "not a run.json of version 1: Invalid JSON"),
+        ("", "not a run.json of version 2: Invalid JSON"),
         ("{}", "name"),
         ('{"name": 5}', "name"),
         ("[", "run.json"),
@@ -61,18 +61,9 @@ def test_a_document_that_is_no_run_is_refused_with_its_place(
 
 
 def test_a_run_of_another_version_is_refused(tmp_path: Path, prefix: Path) -> None:
-    store.write(prepared().model_copy(update={"schema_version": 2}), tmp_path)
-    with pytest.raises(TaktError, match="schema_version: 2"):
+    store.write(prepared().model_copy(update={"schema_version": 3}), tmp_path)
+    with pytest.raises(TaktError, match="schema_version: 3"):
         store.read(tmp_path)
-
-
-def test_a_run_that_calls_the_scheduling_a_policy_is_read(tmp_path: Path, prefix: Path) -> None:
-    store.write(run := prepared(), tmp_path)
-    document = tmp_path / scratch.DOCUMENT
-    former = document.read_text().replace('"scheduling": "other"', '"policy": "other"')
-    assert former.count('"policy": "other"') == len(run.cells)
-    document.write_text(former)
-    assert store.read(tmp_path) == run
 
 
 def test_runs_are_found_oldest_first(tmp_path: Path, prefix: Path) -> None:

@@ -23,7 +23,8 @@ SUBSCRIBER, PUBLISHER = "subscriber", "publisher"
 def topic(folder: Path, came: int = 5, repetition: int = 0, **asked: Any) -> Cell:
     """Of five messages so many came, the first ones; the subscriber waits for the last one."""
     asked = {"kind": "pubsub", "stack": "rustdds", "transport": "udp", "period_us": 1e5,
-             "payload_bytes": 16 * MIB, "label": "sizes", "samples_asked": 5} | asked  # fmt: skip
+             "payload_bytes": 16 * MIB, "label": "sizes",
+             "samples_requested": 5} | asked  # fmt: skip
     made = cell_of(folder, [records_of([10.0] * came, 1e5)], repetition, **asked)
     made.sent, made.lost, made.error = 5, 5 - came, None
     made.status = Status.complete if came == 5 else Status.partial

@@ -79,7 +79,7 @@ def cell(responses: Sequence[Response], repetition: int = 0, **changes: Any) -> 
         priority=80,
         cpu=[1],
         period_us=1000.0,
-        samples_asked=len(responses),
+        samples_requested=len(responses),
         deadline_us=1000.0,
         lost_after_us=500_000.0,
         subscribers=1,
@@ -89,7 +89,7 @@ def cell(responses: Sequence[Response], repetition: int = 0, **changes: Any) -> 
         sent=len(responses),
         lost=len(responses) - len(received),
         seconds=2.5,
-        probes=[ProbeResult(role="both", status="complete", obtained={"policy": "fifo"})],
+        probes=[ProbeResult(role="both", status="complete", granted={"policy": "fifo"})],
     )
     if received:
         known = percentiles(received)
@@ -214,7 +214,7 @@ def test_lost_messages_are_named_and_at_most_fair() -> None:
 
 
 def test_what_was_never_sent_did_not_arrive_and_is_late() -> None:
-    half = cell([20.0] * 3750, samples_asked=7500)
+    half = cell([20.0] * 3750, samples_requested=7500)
     assert level_of(half) == "bad"
     assert "3\u202f750 of 7\u202f500 are missing" in said(half)
     stopped = half.model_copy(update={"status": Status.partial})  # it was not due yet
@@ -224,7 +224,7 @@ def test_what_was_never_sent_did_not_arrive_and_is_late() -> None:
 def test_repetitions_that_obtained_another_policy_are_not_pooled_with_the_others() -> None:
     """A run that root began and somebody else went on with."""
     got = {"policy": "other", "priority": 0}
-    refused = ProbeResult(role="both", status="complete", obtained=got)
+    refused = ProbeResult(role="both", status="complete", granted=got)
     cells = [cell([20.0] * 3750, place) for place in range(2)]
     cells.append(cell([900.0] * 3750, 2, probes=[refused]))
     assert [len(one.layer.cells) for one in assess(run(*cells))] == [1, 2]
@@ -245,7 +245,7 @@ def test_settings_that_were_refused_are_named_and_at_most_fair() -> None:
 
 
 def test_a_policy_that_silently_was_not_given_is_noticed() -> None:
-    probe = ProbeResult(role="both", status="complete", obtained={"policy": "other"})
+    probe = ProbeResult(role="both", status="complete", granted={"policy": "other"})
     assert level_of(cell([20.0] * 7500, probes=[probe])) == "fair"
 
 

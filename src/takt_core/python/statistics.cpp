@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statistics of the Python package takt_core. Loops over arrays release the interpreter lock;
-// nothing here computes anything itself.
+// What a build to measure has of the Python package takt_core. Loops over arrays release the
+// interpreter lock; nothing here computes anything itself.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "quantities.hpp"
 #include "takt/stats/exceedance.hpp"
 #include "takt/stats/histogram.hpp"
 
@@ -118,6 +119,7 @@ void bind(nb::module_& module) {
 }  // namespace takt::stats
 
 NB_MODULE(_statistics, module) {
-  module.doc() = "Takt's statistics in C++; import takt_core instead.";
+  module.doc() = "Takt's quantities and statistics in C++; import takt_core instead.";
+  takt::bind_quantities(module);
   takt::stats::bind(module);
 }

@@ -61,7 +61,7 @@ Json dds_threads(const Result& result) {
   for (const DdsThread& one : result.dds_threads) {
     list.push_back({{"tid", one.status.tid}, {"name", one.status.name}});
     list.back().update(scheduling(one.status.policy, one.status.priority, one.status.cpus));
-    list.back().update({{"asked_priority", one.asked}, {"set_by", one.set_by}});
+    list.back().update({{"requested_priority", one.asked}, {"set_by", one.set_by}});
   }
   return list;
 }
@@ -73,7 +73,7 @@ Json pool(const TlsfPool* used) {
   return {{"bytes", used->bytes()}, {"peak_bytes", used->peak()}, {"refused", used->refused()}};
 }
 
-Json obtained(const Options& options, const Result& result) {
+Json granted(const Options& options, const Result& result) {
   const Obtained& got = result.outcome.obtained;
   const os::ResourceUsage& usage = result.outcome.usage;
   Json threads = Json::array();
@@ -109,7 +109,7 @@ Json obtained(const Options& options, const Result& result) {
   return document;
 }
 
-Json asked(const Options& options) {
+Json requested(const Options& options) {
   Json document = scheduling(options.policy, options.priority, options.cpus);
   if (options.dds_priority) {
     document["dds_priority"] = to_text(*options.dds_priority);
@@ -174,7 +174,7 @@ std::string to_json(const Options& options, const Result& result) {
   const Outcome& outcome = result.outcome;
   Json notes = Json::array();
   std::ranges::transform(result.notes, std::back_inserter(notes), shortfall);
-  Json document{{"schema_version", 1},
+  Json document{{"schema_version", 2},
                 {"stack", result.stack},
                 {"kind", name_of(options.kind)},
                 {"role", name_of(options.role)},
@@ -192,8 +192,8 @@ std::string to_json(const Options& options, const Result& result) {
                 {"dropped", result.dropped},
                 {"started_ns", outcome.started.time_since_epoch().count()},
                 {"ended_ns", outcome.ended.time_since_epoch().count()},
-                {"asked", asked(options)},
-                {"obtained", obtained(options, result)},
+                {"requested", requested(options)},
+                {"granted", granted(options, result)},
                 {"notes", std::move(notes)},
                 {"versions", result.versions}};
   if (outcome.addresses) {

@@ -278,8 +278,8 @@ def test_without_privileges_everything_runs_and_the_notes_say_what_is_missing(
     assert running.end() == 0, running.stderr
     document = running.document()
     assert document["status"] == "complete"
-    assert document["asked"]["policy"] == "fifo"
-    assert document["obtained"]["policy"] == "other"
+    assert document["requested"]["policy"] == "fifo"
+    assert document["granted"]["policy"] == "other"
     notes = {note["what"]: note for note in document["notes"]}
     assert "policy fifo at priority 80" in notes
     assert any("memory" in what for what in notes)
@@ -306,14 +306,14 @@ def test_real_time_settings_are_obtained_by_every_thread(
     )  # fmt: skip
     assert running.end() == 0, running.stderr
     document = running.document()
-    obtained = document["obtained"]
+    granted = document["granted"]
     assert document["notes"] == [] or "deep idle" in document["notes"][0]["what"]
-    assert (obtained["policy"], obtained["priority"], obtained["cpu"]) == (policy, 30, [0])
-    assert (obtained["rr_interval_ns"] > 0) == (policy == "rr")
-    assert obtained["memory_locked"]
+    assert (granted["policy"], granted["priority"], granted["cpu"]) == (policy, 30, [0])
+    assert (granted["rr_interval_ns"] > 0) == (policy == "rr")
+    assert granted["memory_locked"]
     # Tracing starts threads of its own before main, which cannot inherit anything.
-    (watchdog,) = (one["tid"] for one in obtained["threads"] if one["name"] == "takt.watchdog")
-    ours = [one for one in obtained["threads"] if one["tid"] >= watchdog]
+    (watchdog,) = (one["tid"] for one in granted["threads"] if one["name"] == "takt.watchdog")
+    ours = [one for one in granted["threads"] if one["tid"] >= watchdog]
     assert len(ours) >= least_threads
     for thread in ours:
         above = thread["name"] == "takt.watchdog"

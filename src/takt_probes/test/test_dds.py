@@ -162,13 +162,15 @@ def test_each_thread_of_a_dds_has_the_priority_that_was_asked(probes: Probes, st
     for one in reversed(started):
         assert one.end() == 0, one.stderr
         document = one.document()
-        assert document["asked"]["dds_priority"] == document["obtained"]["dds_priority"] == "10-15"
+        assert (
+            document["requested"]["dds_priority"] == document["granted"]["dds_priority"] == "10-15"
+        )
         assert [note for note in document["notes"] if "DDS" in note["what"]] == []
-        threads = document["obtained"]["dds_threads"]
+        threads = document["granted"]["dds_threads"]
         assert {one["priority"] for one in threads} == {10, 15}
         assert all(one["policy"] == "fifo" for one in threads)
-        assert all(one["priority"] == one["asked_priority"] for one in threads)
-        of_all = {one["tid"]: one["priority"] for one in document["obtained"]["threads"]}
+        assert all(one["priority"] == one["requested_priority"] for one in threads)
+        of_all = {one["tid"]: one["priority"] for one in document["granted"]["threads"]}
         assert all(of_all[one["tid"]] == one["priority"] for one in threads)
 
 
@@ -188,8 +190,8 @@ def test_packets_of_every_stack_get_the_class_that_was_asked(probes: Probes, sta
     for one in reversed(started):
         assert one.end() == 0, one.stderr
         document = one.document()
-        assert document["asked"]["dscp"] == document["obtained"]["dscp"] == 46
-        assert document["obtained"]["marked_sockets"] > 0
+        assert document["requested"]["dscp"] == document["granted"]["dscp"] == 46
+        assert document["granted"]["marked_sockets"] > 0
         assert [note for note in document["notes"] if "DSCP" in note["what"]] == []
 
 
@@ -219,7 +221,7 @@ def test_threads_of_a_dds_that_did_not_get_their_priority_are_named(probes: Prob
         assert "EPERM" in reported["why"] or "not permitted" in reported["why"]
         assert "tev other 0 instead of 10" in reported["why"]
         assert "recv other 0 instead of 15" in reported["why"]
-        assert "tev other 0" in document["obtained"]["dds_priority"]
+        assert "tev other 0" in document["granted"]["dds_priority"]
 
 
 @pytest.mark.parametrize("policy", [("other", 0), ("fifo", 12)])
@@ -231,21 +233,21 @@ def test_memory_of_rcl_and_of_messages_is_a_pools(probes: Probes, policy: tuple[
     )  # fmt: skip
     assert running.end() == 0, running.stderr
     document = running.document()
-    obtained = document["obtained"]
-    assert document["asked"]["allocator"] == obtained["allocator"] == "tlsf"
-    pool = obtained["pool"]
+    granted = document["granted"]
+    assert document["requested"]["allocator"] == granted["allocator"] == "tlsf"
+    pool = granted["pool"]
     assert 4 * payload < pool["peak_bytes"] < pool["bytes"] / 2
     assert pool["refused"] == 0
-    if obtained["memory_locked"]:
-        assert (obtained["minor_faults"], obtained["major_faults"]) == (0, 0)
+    if granted["memory_locked"]:
+        assert (granted["minor_faults"], granted["major_faults"]) == (0, 0)
 
 
 def test_without_being_asked_there_is_no_pool(probes: Probes) -> None:
     running = probes.start("rcl", "pingpong", "--transport", "process", "--count", 20)
     assert running.end() == 0, running.stderr
     document = running.document()
-    assert "pool" not in document["obtained"]
-    assert "allocator" not in document["asked"]
+    assert "pool" not in document["granted"]
+    assert "allocator" not in document["requested"]
 
 
 @pytest.mark.parametrize("stack", ["raw", "cyclonedds"])

@@ -18,7 +18,7 @@ KEYS = {
     "schema_version", "stack", "kind", "role", "transport", "executor", "status", "error", "sent",
     "received",
     "lost", "duplicated", "out_of_order", "late", "overruns", "dropped", "started_ns", "ended_ns",
-    "asked", "obtained", "notes", "versions",
+    "requested", "granted", "notes", "versions",
 }  # fmt: skip
 OBTAINED = {
     "policy", "priority", "cpu", "memory_locked", "no_deep_idle", "timer_slack_ns",
@@ -40,11 +40,11 @@ def check_document(running: Running, role: str) -> dict[str, Any]:
     assert running.end() == 0, running.stderr
     document = running.document()
     assert set(document) - {"addresses"} == KEYS
-    assert set(document["obtained"]) == OBTAINED
+    assert set(document["granted"]) == OBTAINED
     assert (document["status"], document["error"]) == ("complete", None)
     assert document["role"] == role
     assert 0 < document["started_ns"] < document["ended_ns"]
-    names = [thread["name"] for thread in document["obtained"]["threads"]]
+    names = [thread["name"] for thread in document["granted"]["threads"]]
     assert "takt.watchdog" in names
     return document
 

@@ -63,8 +63,8 @@ def check(running: Running, policy: str) -> None:
     assert running.end() == 0, running.stderr
     document = running.document()
     assert document["status"] == "complete"
-    assert document["obtained"]["policy"] == policy
-    assert all(thread["cpu"] == [CORE] for thread in document["obtained"]["threads"])
+    assert document["granted"]["policy"] == policy
+    assert all(thread["cpu"] == [CORE] for thread in document["granted"]["threads"])
 
 
 @pytest.mark.parametrize(

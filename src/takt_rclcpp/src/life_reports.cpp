@@ -43,10 +43,11 @@ void SchedulingExecutor::Life::report_memory() {
 // rclcpp's multi-threaded executors run one callback of such a group twice at once.
 void SchedulingExecutor::Life::report_reentrant() {
   for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
-    RCLCPP_INFO(rclcpp::get_logger("takt"),
-                "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
-                "none of them runs twice at once under this executor",
-                group->ordinal, group->node.c_str());
+    RCLCPP_INFO(
+        rclcpp::get_logger("takt"),
+        "callback group %zu of node '%s' is Reentrant: its callbacks exclude no others, but "
+        "none of them runs twice at once under this executor",
+        group->ordinal, group->node.c_str());
   }
 }
 
@@ -115,7 +116,7 @@ void SchedulingExecutor::Life::report_unmatched() {
   }
   for (const Unmatched& entry : unmatched()) {
     if (reported_timing.insert(entry.where).second) {
-      RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
+      RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: %s (%s)", entry.where.c_str(),
                   entry.problem.c_str(), entry.fix.c_str());
     }
   }

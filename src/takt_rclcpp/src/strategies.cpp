@@ -164,7 +164,7 @@ std::vector<Unmatched> Strategies::unmatched(const std::set<std::string>& there)
     for (const sched::TaskChange& change : scenario->tasks()) {
       if (!seen_.contains(change.task)) {
         found.push_back({.where = "scenario '" + scenario->name() + "', '" + change.task + "'",
-                         .problem = "no callback of this name was seen so far",
+                         .problem = "no callback of this name yet",
                          .fix = fix(change.task, there)});
       }
     }

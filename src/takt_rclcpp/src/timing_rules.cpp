@@ -29,7 +29,7 @@ std::size_t distance(const std::string& one, const std::string& other) {
 std::string fix(const std::string& wanted, const std::set<std::string>& there) {
   constexpr std::size_t most = 12;  // a long list helps nobody
   if (there.empty()) {
-    return "there is none at all so far";
+    return "none yet";
   }
   std::vector<std::pair<std::size_t, std::string>> nearest;
   for (const std::string& one : there) {
@@ -42,7 +42,7 @@ std::string fix(const std::string& wanted, const std::set<std::string>& there) {
       changes < std::max(wanted.size(), first.size())) {
     text = "did you mean '" + first + "'? ";
   }
-  text += "There are so far: ";
+  text += "Known: ";
   for (std::size_t i = 0; i < std::min(nearest.size(), most); ++i) {
     text += (i == 0 ? "" : ", ") + nearest[i].second;
   }
@@ -97,11 +97,11 @@ Unmatched describe(const Rule& rule, std::vector<CallbackId> left) {
     }
     std::erase_if(left, [&](const CallbackId& id) { return !matches(id); });
     if (left.empty()) {
-      found = Unmatched{.where = rule.where,
-                        .problem = std::string{what} + " '" + wanted + "' was not seen so far" +
-                                   (of.empty() ? "" : " with" + of) +
-                                   ", so that this entry is said of no callback",
-                        .fix = fix(wanted, there)};
+      found =
+          Unmatched{.where = rule.where,
+                    .problem = "no " + std::string{what} + " '" + wanted + "' yet" +
+                               (of.empty() ? "" : " with" + of) + "; this entry matches nothing",
+                    .fix = fix(wanted, there)};
     }
     of += (of.empty() ? " " : ", ") + std::string{what} + " '" + wanted + "'";
   };
@@ -133,9 +133,8 @@ Unmatched describe(const Rule& rule, std::vector<CallbackId> left) {
         [&](const CallbackId& id) { return id.ordinal == *rule.ordinal; },
         [](const CallbackId& id) { return std::to_string(id.ordinal); });
   }
-  return found.value_or(Unmatched{.where = rule.where,
-                                  .problem = "no callback was seen so far",
-                                  .fix = "add nodes to the executor"});
+  return found.value_or(Unmatched{
+      .where = rule.where, .problem = "no callback yet", .fix = "add nodes to the executor"});
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 #include "timing_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <set>
+#include <stdexcept>
 
 #include "core_names.hpp"
-#include "takt/sched/task.hpp"
+#include "takt/sched/quantity.hpp"
 
 namespace takt_rclcpp {
 namespace {
@@ -95,32 +94,16 @@ bool Values::truth(const YAML::Node& node) const {
 }
 
 std::chrono::nanoseconds Values::duration(const YAML::Node& node) const {
-  struct Unit {
-    std::string_view name;
-    double ns;
-  };
-  static constexpr std::array<Unit, 8> units{{{"ns", 1},
-                                              {"us", 1e3},
-                                              {"\u00b5s", 1e3},
-                                              {"\u03bcs", 1e3},
-                                              {"ms", 1e6},
-                                              {"s", 1e9},
-                                              {"min", 60e9},
-                                              {"h", 3600e9}}};
   const std::string word = text(node);
-  double value = 0;
-  const char* const last = word.data() + word.size();
-  auto [end, error] = std::from_chars(word.data(), last, value, std::chars_format::fixed);
-  end = std::find_if(end, last, [](char letter) { return letter != ' '; });
-  const auto unit = std::ranges::find(units, std::string_view(end, last), &Unit::name);
-  const double ns = unit == units.end() ? 0 : value * unit->ns;
-  // What is shorter than a nanosecond would be none, which means: not said.
-  if (error != std::errc{} || !(ns >= 1) || ns > static_cast<double>(sched::longest_time.count())) {
-    refuse(node.Mark(), quoted(word) + " is no length of time",
-           "write a number with ns, us, ms, s, min or h, such as 2.5 ms, from 1 ns to "
-           "100 years");
+  try {
+    // What is shorter than a nanosecond would be none, which means: not declared.
+    if (const auto ns = sched::parse_quantity(sched::Quantity::duration, word); ns > 0) {
+      return std::chrono::nanoseconds{ns};
+    }
+  } catch (const std::invalid_argument&) {  // refused below, with the range of a timing file
   }
-  return std::chrono::nanoseconds{std::llround(ns)};
+  refuse(node.Mark(), quoted(word) + " is no length of time",
+         "write a number with ns, us, ms, s, min or h, such as 2.5 ms, from 1 ns to 100 years");
 }
 
 }  // namespace takt_rclcpp

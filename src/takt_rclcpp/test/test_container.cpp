@@ -251,7 +251,7 @@ TEST_F(Programs, aContainerThatIsEmptyForAWhileHasNothingToReportOfItsTiming) {
   EXPECT_TRUE(load("docking::Guard")->success);
   EXPECT_TRUE(eventually([&] { return process.has_said("braked 50 times"); })) << process.output();
   EXPECT_EQ(process.end(), 0);
-  EXPECT_FALSE(process.has_said("was not seen so far")) << process.output();
+  EXPECT_FALSE(process.has_said("matches nothing")) << process.output();
 }
 
 TEST_F(Programs, whatCannotBeLoadedIsReportedAndHarmsNothing) {

@@ -155,7 +155,7 @@ TEST_F(Strategies, thatContradictEachOtherAreRefused) {
   EXPECT_EQ(
       refusal([&] { executor.set_scheduling_strategy(guard, strategy({scenario("dockin", {})})); }),
       "the strategy of node '/guard': its scenario 'dockin' is none of the executor's. "
-      "Fix: did you mean 'docking'? There are so far: docking.");
+      "Fix: did you mean 'docking'? Known: docking.");
   EXPECT_EQ(refusal([&] {
               executor.set_scheduling_strategy(
                   guard, strategy({scenario("docking", {{.task = "timer0", .priority = 8}})}));
@@ -190,7 +190,7 @@ TEST_F(Strategies, whatTheySayOfNoCallbackIsKnown) {
   const auto unmatched = executor.unmatched();
   ASSERT_EQ(unmatched.size(), 1U);
   EXPECT_EQ(unmatched[0].where, "scenario 'docking', 'guard.timer7'");
-  EXPECT_EQ(unmatched[0].problem, "no callback of this name was seen so far");
+  EXPECT_EQ(unmatched[0].problem, "no callback of this name yet");
   EXPECT_TRUE(unmatched[0].fix.starts_with("did you mean 'guard.timer0'?")) << unmatched[0].fix;
   EXPECT_TRUE(guard.goes_on());
 }

@@ -122,12 +122,12 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreReportedOnceWhileItSpins) {
   Spinning spinning{executor};
   EXPECT_TRUE(eventually([&] { return reported("timing.yaml:") == 5; }))
       << reported("timing.yaml:");
-  EXPECT_EQ(reported("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:3: no node '/gaurd' yet"), 1);
   EXPECT_EQ(reported("did you mean '/guard'?"), 1);
-  EXPECT_EQ(reported("timing.yaml:4: ordinal '4' was not seen so far with node '/guard'"), 1);
-  EXPECT_EQ(reported("timing.yaml:5: name '/" + unique("scam") + "' was not seen so far"), 1);
-  EXPECT_EQ(reported("timing.yaml:6: group '6' was not seen so far with node '/guard'"), 1);
-  EXPECT_EQ(reported("timing.yaml:7: node '/later' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:4: no ordinal '4' yet with node '/guard'"), 1);
+  EXPECT_EQ(reported("timing.yaml:5: no name '/" + unique("scam") + "' yet"), 1);
+  EXPECT_EQ(reported("timing.yaml:6: no group '6' yet with node '/guard'"), 1);
+  EXPECT_EQ(reported("timing.yaml:7: no node '/later' yet"), 1);
   EXPECT_EQ(executor.unmatched().size(), 5U);
   const auto later = std::make_shared<rclcpp::Node>("later");
   executor.add_node(later);
@@ -163,7 +163,7 @@ TEST_F(TimingOfExecutor, nothingIsReportedBeforeTheNodesHaveCome) {
   executor.add_node(guard);
   EXPECT_TRUE(eventually([&] { return reported("timing.yaml:") > 0; }));
   spinning.end();
-  EXPECT_EQ(reported("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(reported("timing.yaml:3: no node '/gaurd' yet"), 1);
   EXPECT_EQ(reported("timing.yaml:"), 1);
 }
 
@@ -194,7 +194,7 @@ TEST_F(TimingOfExecutor, aShortSpinReportsAtItsEnd) {
       rule("callbacks: [{node: /shirt, priority: 30}, {kind: timer, priority: 9}]"));
   executor.add_node(node);
   executor.spin();
-  EXPECT_EQ(reported("node '/shirt' was not seen so far"), 1);
+  EXPECT_EQ(reported("no node '/shirt' yet"), 1);
   EXPECT_EQ(reported("timing.yaml:"), 1);
 }
 

@@ -90,7 +90,7 @@ def _one_run(folder: Path, number: int, samples: int, opened: History) -> float:
     cell = Cell(
         id="bench-r0", key="bench", repetition=0, order=0, status=Status.complete,
         stack="rcl", kind="timer-oneshot", transport="rcl_timer", payload_bytes=0,
-        scheduling="rr", priority=80, cpu=[], period_us=PERIOD_NS / 1000, samples_asked=samples,
+        scheduling="rr", priority=80, cpu=[], period_us=PERIOD_NS / 1000, samples_requested=samples,
         deadline_us=400.0, lost_after_us=500_000.0, subscribers=1, reliability="reliable",
         depth=10, started=when,
     )  # fmt: skip

@@ -47,7 +47,7 @@ def round_trip(
         return [probe, "pingpong", "--role", role, "--result", files[role], *words]
 
     pair(command("pong"), [*command("ping"), "--samples", recorded], around)
-    policy = read_json(files["ping"])["obtained"]["policy"]
+    policy = read_json(files["ping"])["granted"]["policy"]
     if policy != "fifo":
         raise no_real_time(f"the probe was granted {policy}")
     records = samples.read(recorded).records[1:]

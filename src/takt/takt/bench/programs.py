@@ -126,8 +126,8 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
         words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         limit_s = _START_S + count * period_us / 1e6
         answer = document([stacks.program("probe_raw"), "wakeup", *words], limit_s)
-        if answer["obtained"]["policy"] != "fifo":
-            raise no_real_time(f"the probe was granted {answer['obtained']['policy']}")
+        if answer["granted"]["policy"] != "fifo":
+            raise no_real_time(f"the probe was granted {answer['granted']['policy']}")
         records = samples.read(recorded).records[1:]
         return np.asarray(records["received_ns"] - records["intended_ns"], dtype=np.int64)
 

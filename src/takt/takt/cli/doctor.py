@@ -24,14 +24,13 @@ def doctor(
     from takt.cli.output import print_json, stdout
     from takt.doctor.finding import Severity
     from takt.doctor.show import count, print_prose, show, tuned_by
-    from takt.measure.results.model import SCHEMA_VERSION
 
     system = machine.System()
     findings = machine.findings(system)
     if as_json:
         print_json(
             {
-                "schema_version": SCHEMA_VERSION,
+                "schema_version": 1,
                 "findings": [finding.model_dump(mode="json") for finding in findings],
                 "fingerprint": machine.fingerprint(system),
             }

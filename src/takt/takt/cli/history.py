@@ -56,7 +56,6 @@ def history(
     from takt.measure.history.store import History, find, says
     from takt.measure.results import bundle
     from takt.measure.results import store as results
-    from takt.measure.results.model import SCHEMA_VERSION
     from takt.measure.results.outcome import CellOutcome, judge
 
     try:
@@ -89,7 +88,7 @@ def history(
         stderr().print(words, style="yellow", soft_wrap=True, markup=False)
     if as_json:
         document: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": 1,
             "store": str(store),
             "added": added,
             "skipped": {cell: found.model_dump(mode="json") for cell, found in silent.items()},

@@ -57,7 +57,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
         )
         return
     rows = [
-        (f"{cell.order + 1} {cell.id}", cell.samples_asked, _time(estimate(cell)))
+        (f"{cell.order + 1} {cell.id}", cell.samples_requested, _time(estimate(cell)))
         for cell in plan.cells
     ]
     title = f"{len(plan.cells)} cells in this order (seed {plan.seed})"
@@ -200,12 +200,12 @@ class Progress:
 
     def advance(self, cell: Cell, recorded: int) -> None:
         """Counts what the cell has recorded."""
-        share = min(1.0, recorded / cell.samples_asked)
+        share = min(1.0, recorded / cell.samples_requested)
         self._bars.update(self._all, completed=self._done + share * self._estimate(cell))
 
     def finish(self, cell: Cell) -> None:
         """Prints the cell's line; its id says what was asked for."""
-        from takt.measure.results import obtained
+        from takt.measure.results import scheduling
 
         self._done += self._estimate(cell)
         self._bars.update(self._all, completed=self._done)
@@ -216,8 +216,8 @@ class Progress:
         else:
             found = cell.statistics
             text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
-            got = " and ".join(map(str, obtained.measured(cell)))
-            differs = f" measured under {got}," if obtained.refused(cell) else ""
+            got = " and ".join(map(str, scheduling.measured(cell)))
+            differs = f" measured under {got}," if scheduling.refused(cell) else ""
             text += ", disturbed by other programs" if cell.disturbed else ""
             self._console.print(f"{cell.status.value} {cell.id}{differs}{text}", style="dim")
 
@@ -263,11 +263,11 @@ def _document_of(row: Row) -> dict[str, Any]:
 
 
 def brief(cell: Cell) -> dict[str, Any]:
-    """A cell as ``--json`` tells it: named after what was obtained; its latency, for itself."""
-    from takt.measure.results import obtained
+    """A cell as ``--json`` shows it: named after what was granted; its latency, for itself."""
+    from takt.measure.results import scheduling
     from takt.measure.results.outcome import judge
 
-    got = obtained.measured(cell)
+    got = scheduling.measured(cell)
     names = [
         "id",
         "key",
@@ -290,10 +290,10 @@ def brief(cell: Cell) -> dict[str, Any]:
     ]
     error = cell.error.model_dump() if cell.error else None
     return {name: getattr(cell, name) for name in names} | {
-        "name": obtained.name(cell),
+        "name": scheduling.name(cell),
         "policy": "+".join(dict.fromkeys(one.policy for one in got)),
         "priority": min(one.priority for one in got),
-        "asked": obtained.asked(cell)._asdict(),
+        "requested": scheduling.requested(cell)._asdict(),
         "status": cell.status.value,
         "outcome": judge([cell]).outcome.value,
         "error": error,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+from takt_core import Quantity
 
 from takt.documents import units
 
@@ -37,43 +38,43 @@ Duration = Annotated[
     int,
     BeforeValidator(units.parse_duration),
     PlainSerializer(units.format_duration),
-    text_schema("10ms", units.pattern(units.DURATIONS)),
+    text_schema("10ms", units.pattern(Quantity.DURATION)),
 ]
 Period = Annotated[
     int,
     BeforeValidator(_period),
     PlainSerializer(units.format_duration),
-    text_schema("1ms", units.pattern(units.DURATIONS)),
+    text_schema("1ms", units.pattern(Quantity.DURATION)),
 ]
 PeriodOrRate = Annotated[
     int,  # ns; a rate is rounded to the nearest whole period: 30Hz is 33333333ns
     BeforeValidator(_period_or_rate),
     PlainSerializer(units.format_duration),
-    text_schema("10ms", f"{units.pattern(units.DURATIONS)}|{units.pattern(units.RATES)}"),
+    text_schema("10ms", f"{units.pattern(Quantity.DURATION)}|{units.pattern(Quantity.RATE)}"),
 ]
 DurationOrRate = Annotated[
     int,  # ns, as PeriodOrRate, but a duration may be 0
     BeforeValidator(_duration_or_rate),
     PlainSerializer(units.format_duration),
-    text_schema("10ms", f"{units.pattern(units.DURATIONS)}|{units.pattern(units.RATES)}"),
+    text_schema("10ms", f"{units.pattern(Quantity.DURATION)}|{units.pattern(Quantity.RATE)}"),
 ]
 Rate = Annotated[
     int,  # its period in ns
     BeforeValidator(units.parse_rate),
     PlainSerializer(units.format_period),
-    text_schema("1kHz", units.pattern(units.RATES)),
+    text_schema("1kHz", units.pattern(Quantity.RATE)),
 ]
 Size = Annotated[
     int,
     BeforeValidator(units.parse_size),
     PlainSerializer(units.format_size),
-    text_schema("32KB", units.pattern(units.SIZES)),
+    text_schema("32KB", units.pattern(Quantity.SIZE)),
 ]
 Bandwidth = Annotated[
     int,  # bit/s
     BeforeValidator(units.parse_bandwidth),
     PlainSerializer(units.format_bandwidth),
-    text_schema("40Mbps", units.pattern(units.BANDWIDTHS)),
+    text_schema("40Mbps", units.pattern(Quantity.BANDWIDTH)),
 ]
 
 
@@ -81,7 +82,7 @@ Share = Annotated[
     int,  # parts per million
     BeforeValidator(units.parse_share),
     PlainSerializer(units.format_share),
-    text_schema("0.1%", units.pattern(units.SHARES)),
+    text_schema("0.1%", units.pattern(Quantity.SHARE)),
 ]
 
 

@@ -89,7 +89,7 @@ def planned(
     context = Context(Scratch(folder, folder, NAME, []), folder, 0, Journal(folder), Stop(), limits)
     made, texts = [], {}
     for cell in cells:
-        seconds = cell.samples_asked * cell.period_us / 1e6
+        seconds = cell.samples_requested * cell.period_us / 1e6
         limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
         stack = found[cell.stack]
         variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, Hosts.one())

@@ -28,7 +28,7 @@ def runs(
     """
     from takt.cli.output import print_json, stdout
     from takt.lab.image import runs as stored
-    from takt.measure.results.model import SCHEMA_VERSION
+    from takt.lab.model import SCHEMA_VERSION
 
     found = stored.bring(stick, out)
     said = "" if found.new or found.known else stored.said(stick)

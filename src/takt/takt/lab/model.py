@@ -6,10 +6,10 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from takt.lab.modes import Mode
-from takt.measure.results.model import SCHEMA_VERSION
 from takt.statistics.judgement import Outcome
 
 DOCUMENT = "lab.json"
+SCHEMA_VERSION = 1
 
 
 class Model(BaseModel):

@@ -101,9 +101,9 @@ def _beside(name: str, done: bool, what: str, cells: dict[str, Cell]) -> Trial:
     cell = cells.get(name)
     if not done or cell is None:
         return Trial(trial=name, holds=False, why=f"not so: {what}")
-    whole = cell.status is Status.complete and cell.count == cell.samples_asked
+    whole = cell.status is Status.complete and cell.count == cell.samples_requested
     calm = cell.max_us is not None and cell.max_us < STEP_S * 1e6 / 2
-    why = f"{what}; {cell.count} of {cell.samples_asked} wake-ups were measured meanwhile"
+    why = f"{what}; {cell.count} of {cell.samples_requested} wake-ups were measured meanwhile"
     return Trial(trial=name, holds=whole and calm, why=why)
 
 

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool computes in C++: bounds, histograms, schedulability, simulation, traces.
+"""What the tool computes in C++: quantities, bounds, histograms, analyses, simulations, traces.
 
 Times are integer nanoseconds; those in documents say their unit.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from ._statistics import Histogram, exceedance
+from ._statistics import (
+    Histogram,
+    Quantity,
+    exceedance,
+    has_unit_of,
+    parse_quantity,
+    units_of,
+)
 
 if TYPE_CHECKING:
     from ._applications import (
@@ -42,6 +49,7 @@ __all__ = [
     "Error",
     "EventType",
     "Histogram",
+    "Quantity",
     "Replay",
     "Step",
     "Trace",
@@ -50,11 +58,14 @@ __all__ = [
     "analyse_sets",
     "declared",
     "exceedance",
+    "has_unit_of",
     "hyperperiod",
     "node_priorities",
+    "parse_quantity",
     "simulate",
     "simulate_many",
     "topics_of_scenarios",
+    "units_of",
 ]
 
 

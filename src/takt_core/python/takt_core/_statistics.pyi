@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from enum import Enum
 from typing import TypeAlias, final
 
 import numpy as np
@@ -6,6 +7,17 @@ import numpy.typing as npt
 
 _Int64Array: TypeAlias = npt.NDArray[np.int64]
 
+@final
+class Quantity(Enum):
+    DURATION = 0
+    SIZE = 1
+    BANDWIDTH = 2
+    SHARE = 3
+    RATE = 4
+
+def parse_quantity(quantity: Quantity, text: str) -> int: ...
+def has_unit_of(quantity: Quantity, text: str) -> bool: ...
+def units_of(quantity: Quantity) -> tuple[dict[str, int], dict[str, int]]: ...
 def exceedance(exceeded: int, count: int, confidence: float = 0.95) -> tuple[float, float]: ...
 
 @final

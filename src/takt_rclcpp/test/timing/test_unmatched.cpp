@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entries of a timing file that are said of no callback.
+// Entries of a timing file that match no callback.
 #include <vector>
 
 #include "support.hpp"
@@ -21,8 +21,8 @@ class UnmatchedEntries : public WithFile {
     for (const takt_rclcpp::Unmatched& entry : takt_rclcpp::unmatched_entries(file.rule, there)) {
       const std::string path_of_file = path().string();
       EXPECT_TRUE(entry.where.starts_with(path_of_file)) << entry.where;
-      lines.push_back(entry.where.substr(path_of_file.size()) + " " + entry.problem + "; " +
-                      entry.fix);
+      lines.push_back(entry.where.substr(path_of_file.size()) + " " + entry.problem + " (" +
+                      entry.fix + ")");
     }
     return lines;
   }
@@ -49,7 +49,7 @@ class UnmatchedEntries : public WithFile {
   }
 };
 
-const std::string no_callback = ", so that this entry is said of no callback; ";
+const std::string no_callback = "; this entry matches nothing (";
 
 TEST_F(UnmatchedEntries, whatMatchesIsNotReported) {
   EXPECT_EQ(of("node: /arm/planner"), "0 entries");
@@ -61,29 +61,29 @@ TEST_F(UnmatchedEntries, whatMatchesIsNotReported) {
 
 TEST_F(UnmatchedEntries, aNodeIsReportedByName) {
   EXPECT_EQ(of("node: /arm/planer, kind: timer"),
-            ":1 node '/arm/planer' was not seen so far" + no_callback +
-                "did you mean '/arm/planner'? There are so far: /arm/planner");
+            ":1 no node '/arm/planer' yet" + no_callback +
+                "did you mean '/arm/planner'? Known: /arm/planner)");
 }
 
 TEST_F(UnmatchedEntries, aCallbackIsReportedByItsKindAndOrdinal) {
   EXPECT_EQ(of("node: /arm/planner, kind: client"),
-            ":1 kind 'client' was not seen so far with node '/arm/planner'" + no_callback +
-                "There are so far: timer, subscription, intra_process");
+            ":1 no kind 'client' yet with node '/arm/planner'" + no_callback +
+                "Known: timer, subscription, intra_process)");
   EXPECT_EQ(of("node: /arm/planner, kind: timer, ordinal: 2"),
-            ":1 ordinal '2' was not seen so far with node '/arm/planner', kind 'timer'" +
-                no_callback + "There are so far: 0, 1");
+            ":1 no ordinal '2' yet with node '/arm/planner', kind 'timer'" + no_callback +
+                "Known: 0, 1)");
 }
 
 TEST_F(UnmatchedEntries, aTopicIsReportedByName) {
   EXPECT_EQ(of("kind: subscription, name: /scans"),
-            ":1 name '/scans' was not seen so far with kind 'subscription'" + no_callback +
-                "did you mean '/scan'? There are so far: /scan, /joints");
+            ":1 no name '/scans' yet with kind 'subscription'" + no_callback +
+                "did you mean '/scan'? Known: /scan, /joints)");
 }
 
 TEST_F(UnmatchedEntries, aGroupIsReportedByItsNumber) {
-  EXPECT_EQ(of("node: /arm/planner, group: 12"),
-            ":1 group '12' was not seen so far with node '/arm/planner'" + no_callback +
-                "did you mean '1'? There are so far: 1, 0");
+  EXPECT_EQ(of("node: /arm/planner, group: 12"), ":1 no group '12' yet with node '/arm/planner'" +
+                                                     no_callback +
+                                                     "did you mean '1'? Known: 1, 0)");
 }
 
 TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
@@ -98,7 +98,7 @@ TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].where, path().string() + ":2");
   EXPECT_EQ(entries[1].where, path().string() + ":3");
-  EXPECT_EQ(entries[1].fix, "there is none at all so far");
+  EXPECT_EQ(entries[1].fix, "none yet");
   EXPECT_EQ(said(content, robot()).size(), 2U);
 }
 

@@ -12,7 +12,7 @@ from takt.documents.writing import check_room, failure, no_space, replacing
 from takt.errors import Failure, TaktError
 from takt.lab.image import content, disk, target
 from takt.lab.kernels import Kernel
-from takt.measure.results.model import SCHEMA_VERSION
+from takt.lab.model import SCHEMA_VERSION
 from takt.processes import scratch
 
 KERNEL, ROOT = "boot/vmlinuz", "boot/root.zst"

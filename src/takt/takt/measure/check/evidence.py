@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the samples of a run can prove: misses counted, bounds on how often they happen.
 
-A layer is one way of communication under one scheduling setting, as it was obtained; its
+A layer is one way of communication under one scheduling setting, as it was granted; its
 repetitions are pooled. What did not arrive is a response that never came: it misses every limit.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.measure.results import obtained, outcome, reservations
+from takt.measure.results import outcome, reservations, scheduling
 from takt.measure.results.model import Cell, Note, Statistics, Status
 from takt.measure.results.outcome import Late
 from takt.measure.statistics.pooled import by_name, together
@@ -46,20 +46,20 @@ def is_realtime(cell: Cell) -> bool:
 
 @dataclass(frozen=True)
 class Layer:
-    """The repetitions of one key that obtained the same."""
+    """The repetitions of one key that were granted the same."""
 
     cells: Sequence[Cell]
     statistics: Statistics | None = None  # of all of them together, where the samples were read
 
     @property
     def first(self) -> Cell:
-        """Any of the cells: what was asked and what was obtained is the same in all."""
-        return next((cell for cell in self.cells if obtained.obtained(cell)), self.cells[0])
+        """Any of the cells: what was requested and what was granted is the same in all."""
+        return next((cell for cell in self.cells if scheduling.granted(cell)), self.cells[0])
 
     @property
     def refused(self) -> bool:
         """Whether it was measured under another policy or priority than asked for."""
-        return obtained.refused(self.first)
+        return scheduling.refused(self.first)
 
     @property
     def title(self) -> str:
@@ -103,8 +103,9 @@ class Layer:
             for probe in cell.probes:
                 for note in probe.notes:
                     notes.setdefault(note.what, note)
-            if obtained.refused(cell) and not any(probe.notes for probe in cell.probes):
-                what = f"requested {obtained.asked(cell)}, granted {obtained.granted([cell])}"
+            if scheduling.refused(cell) and not any(probe.notes for probe in cell.probes):
+                granted = scheduling.granted_in_words([cell])
+                what = f"requested {scheduling.requested(cell)}, granted {granted}"
                 notes.setdefault(what, Note(what=what, why="the kernel gave no reason"))
         return list(notes.values())
 

@@ -14,7 +14,7 @@ from takt.doctor.finding import Finding, Severity
 from takt.doctor.show import print_prose, show_finding, tuned_by
 from takt.measure.check.evidence import Layer, is_realtime, layers, way
 from takt.measure.check.verdict import rate_text
-from takt.measure.results import obtained
+from takt.measure.results import scheduling
 from takt.measure.results.model import Run, Verdict
 from takt.pages import text
 from takt.pages.row_table import RowTable
@@ -98,12 +98,12 @@ def _table(found: Sequence[Layer]) -> RowTable[Layer]:
         name=lambda layer: f"  {first[id(layer)]}".rstrip(),
         always={**columns, "late": _late},
         words=frozenset({""}),
-        style=lambda layer: "bold" if obtained.real_time(layer.first) else "",
+        style=lambda layer: "bold" if scheduling.real_time(layer.first) else "",
     )
 
 
 def _kind(layer: Layer) -> str:
-    kind = "real-time" if obtained.real_time(layer.first) else "normal"
+    kind = "real-time" if scheduling.real_time(layer.first) else "normal"
     if layer.failed:
         return f"{kind} failed"
     # Both are explained among the reasons.

@@ -22,7 +22,7 @@ from typing import Literal
 
 from takt.doctor.finding import Finding, Severity
 from takt.measure.check.evidence import Layer, is_realtime, layers, way
-from takt.measure.results import obtained, outcome
+from takt.measure.results import outcome, scheduling
 from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Cell, Run, Status, Verdict
 from takt.measure.statistics.summary import LOOP_RATES_HZ
@@ -236,14 +236,16 @@ def _without_policy(judgements: list[Judgement]) -> str:
     without = [one.layer for one in judgements if one.layer.refused]
     if not without:
         return ""
-    asked = dict.fromkeys(_written(obtained.asked(one.first)) for one in without)
-    got = dict.fromkeys(_written(each) for one in without for each in obtained.measured(one.first))
+    asked = dict.fromkeys(_written(scheduling.requested(one.first)) for one in without)
+    got = dict.fromkeys(
+        _written(each) for one in without for each in scheduling.measured(one.first)
+    )
     much = "all of this" if len(without) == len(judgements) else "part of this"
     refused = text.sentence(" and ".join(asked))
     return f" {refused} was not granted: {much} was measured under {' and '.join(got)}."
 
 
-def _written(one: obtained.Scheduling) -> str:
+def _written(one: scheduling.Scheduling) -> str:
     return text.scheduling(one.policy, one.priority, [])
 
 

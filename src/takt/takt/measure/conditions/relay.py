@@ -38,7 +38,7 @@ def expected_losses(point: Point) -> float:
     """How many round trips will be lost, on average; each is waited for."""
     if point.kind != "pingpong":
         return 0.0
-    return point.samples_asked * (1 - (1 - point.loss) ** 2)
+    return point.samples_requested * (1 - (1 - point.loss) ** 2)
 
 
 def lacking(point: Point) -> tuple[str, str] | None:

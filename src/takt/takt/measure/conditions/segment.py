@@ -39,7 +39,7 @@ class Segment:
         command += ["--slaves", str(cell.slaves), "--result", str(self._result)]
         if cell.fault != "none":
             command += ["--fault", cell.fault.replace("_", "-")]
-            command += ["--fault-cycle", str(cell.samples_asked // 2)]
+            command += ["--fault-cycle", str(cell.samples_requested // 2)]
         if cell.priority:
             command += ["--priority", str(cell.priority)]
         if len(cell.cpu) > 1:

@@ -260,7 +260,7 @@ def _pace(asked: Asked) -> Iterator[Fault]:
     elif asked.point.kind == SUPPLY and not SHORTEST_SUPPLY_NS <= period <= LONGEST_SUPPLY_NS:
         what = f"windows cannot come every {format_duration(period)}"
         yield "period", what, "give a period from 1ms to 1s; each window is half of it long"
-    elif asked.point.samples_asked < 2:
+    elif asked.point.samples_requested < 2:
         what = f"{format_duration(asked.duration_ns)} is too short for {format_period(period)}"
         yield "duration", what, "at least two samples are needed: the first one is excluded"
     if block.talker_rate and block.talker_rate < SHORTEST_PERIOD_NS:
@@ -270,7 +270,7 @@ def _pace(asked: Asked) -> Iterator[Fault]:
 
 def _memory(asked: Asked) -> Iterator[Fault]:
     """What has no room."""
-    point, count, there = asked.point, asked.point.samples_asked, asked.machine.memory_bytes
+    point, count, there = asked.point, asked.point.samples_requested, asked.machine.memory_bytes
     if (need := bytes_taken(point.load)) > there // 2:
         what = f"the load {point.load} needs {need >> 20} MiB of memory and the same space on disk"
         yield "load", what, f"{there >> 20} MiB are available: use fewer workers"

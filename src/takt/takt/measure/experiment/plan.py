@@ -46,7 +46,7 @@ def estimate(cell: Cell) -> float:
     each_us = cell.period_us
     if cell.kind == "timer-oneshot":
         each_us += ONESHOT_LATE_NS / 1000
-    measuring = cell.samples_asked * each_us + cell.start_delay_us
+    measuring = cell.samples_requested * each_us + cell.start_delay_us
     if cell.late == "at_once":
         measuring += expected_losses(cell) * cell.lost_after_us
     return measuring / 1e6 + OVERHEAD_S.get(cell.kind, 1.0)

@@ -50,7 +50,7 @@ def _point(experiment: Experiment, block: Measurement, stack: Stack, axes: dict[
         dds_priority=axes["dds_priority"].replace(INHERITED, ""),
         cpu=[] if pin == UNPINNED else [int(one) for one in pin.split(",")],
         period_us=period / 1e3,
-        samples_asked=block.samples or duration_ns(experiment, block) // (period + late),
+        samples_requested=block.samples or duration_ns(experiment, block) // (period + late),
         deadline_us=(period if deadline is None else deadline) / 1e3,
         lost_after_us=(block.lost_after or experiment.lost_after) / 1e3,
         start_delay_us=(block.start_delay or 0) / 1e3,

@@ -15,6 +15,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic_core import CoreSchema
+from takt_core import Quantity
 
 from takt.documents import units
 from takt.documents.quantities import text_schema
@@ -155,7 +156,7 @@ Traffic = Annotated[
     int,  # bit/s; 0: none
     BeforeValidator(_traffic),
     PlainSerializer(lambda rate: units.format_bandwidth(rate) if rate else "none"),
-    text_schema("40Mbps", f"none|{units.pattern(units.BANDWIDTHS)}"),
+    text_schema("40Mbps", f"none|{units.pattern(Quantity.BANDWIDTH)}"),
 ]
 Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
 Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]

@@ -5,7 +5,7 @@ A row keeps the histogram of whole microseconds (exact, and small however many s
 were) and the exact numbers that add up. So the history outlives the samples, and 10^8 of them need
 no more memory than 10^4. A cell is taken once: adding a folder again changes nothing.
 
-The *configuration* is what was measured (the cell's name, so by what was obtained: where a policy
+The *configuration* is what was measured (the cell's name, so by what was granted: where a policy
 was refused it is another one) on which machine (CPU, kernel, preemption): only what was taken under
 one configuration is put together.
 """
@@ -23,7 +23,7 @@ import numpy as np
 
 from takt.documents import writing
 from takt.errors import Failure, TaktError
-from takt.measure.results import histogram, obtained, outcome, reservations
+from takt.measure.results import histogram, outcome, reservations, scheduling
 from takt.measure.results.model import Cell, Percentiles, Run, Status
 from takt.statistics import Int64
 
@@ -227,14 +227,14 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
         found = cell.statistics.cyclic.jitter
     with contextlib.suppress(OSError, TaktError):
         return Entry(
-            key=obtained.name(cell),
+            key=scheduling.name(cell),
             machine=machine_name(run.machine),
             started=cell.started.isoformat(),
             run=str(folder),
             cell=cell.id,
             kind=cell.kind,
             stack=cell.stack,
-            policy="+".join(one.policy for one in obtained.measured(cell)),
+            policy="+".join(one.policy for one in scheduling.measured(cell)),
             deadline_us=cell.deadline_us,
             lost=reservations.absent(cell),
             count=found.count,

@@ -3,7 +3,7 @@
 
 A *measurement* is what was measured (stack, kind, transport, payload, …); its *variants* differ
 only in scheduling, so they share charts. A variant is one key of the run under one policy and
-priority as they were obtained, its repetitions pooled.
+priority as they were granted, its repetitions pooled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.report.title import title
-from takt.measure.results import obtained, reservations
+from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
 from takt.measure.results.outcome import CellOutcome, judge
 from takt.measure.results.point import Point
@@ -67,12 +67,12 @@ class RankedSample:
 
 @dataclass
 class Variant:
-    """The repetitions of a measurement under one scheduling setting, as it was obtained."""
+    """The repetitions of a measurement under one scheduling setting, as it was granted."""
 
-    key: str  # by what was obtained
+    key: str  # by what was granted
     anchor: str
-    scheduling: str  # obtained
-    refused: str  # what was asked for instead; empty where it was obtained
+    scheduling: str  # granted
+    refused: str  # what was requested instead; empty where it was granted
     colour: int
     cells: list[Cell]
     statistics: Statistics | None = None  # pooled; None where nothing can be pooled
@@ -259,7 +259,7 @@ def _unfinished(cells: list[Cell]) -> list[Unfinished]:
 
 # What decides the order of the report, before all else that was asked.
 _FIRST = [
-    "stack", "kind", "transport", "payload_bytes", "content", "period_us", "samples_asked",
+    "stack", "kind", "transport", "payload_bytes", "content", "period_us", "samples_requested",
     "deadline_us", "subscribers", "threads", "distance_us", "reliability", "depth", "durability",
     "history",
 ]  # fmt: skip
@@ -293,16 +293,16 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     )
     jitters = []
     named_bins = []
-    normal_first = sorted(by_key.items(), key=lambda item: obtained.real_time(_measured(item[1])))
-    colours = _colours([obtained.real_time(_measured(cells)) for _, cells in normal_first])
+    normal_first = sorted(by_key.items(), key=lambda item: scheduling.real_time(_measured(item[1])))
+    colours = _colours([scheduling.real_time(_measured(cells)) for _, cells in normal_first])
     for place, (key, cells) in enumerate(normal_first):
         cells.sort(key=lambda cell: cell.repetition)
         one = _measured(cells)
         variant = Variant(
             key=key,
             anchor=f"m{number}-v{place + 1}",
-            scheduling=" and ".join(_written(each, one) for each in obtained.measured(one)),
-            refused=_written(obtained.asked(one), one) if obtained.refused(one) else "",
+            scheduling=" and ".join(_written(each, one) for each in scheduling.measured(one)),
+            refused=_written(scheduling.requested(one), one) if scheduling.refused(one) else "",
             colour=colours[place],
             cells=cells,
         )
@@ -333,11 +333,11 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
 
 
 def _measured(cells: list[Cell]) -> Cell:
-    """One whose processes have said what they obtained, where there is one."""
-    return next((cell for cell in cells if obtained.obtained(cell)), cells[0])
+    """One whose processes have reported what they were granted, where there is one."""
+    return next((cell for cell in cells if scheduling.granted(cell)), cells[0])
 
 
-def _written(one: obtained.Scheduling, cell: Cell) -> str:
+def _written(one: scheduling.Scheduling, cell: Cell) -> str:
     return text.scheduling(one.policy, one.priority, cell.cpu)
 
 

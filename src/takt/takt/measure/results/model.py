@@ -12,14 +12,14 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict
 
 from takt.doctor.finding import Finding
 from takt.measure.results.point import Point
 from takt.measure.results.supply import Taker
 from takt.statistics.judgement import Outcome
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 1 is read, too: former_version.py
 Level = Literal["good", "fair", "bad", "unknown"]
 
 
@@ -39,10 +39,10 @@ class Status(str, Enum):
 
 
 class Note(Model):
-    """One thing that went differently from what was asked, with its fix."""
+    """One thing that differs from what was requested, with its fix."""
 
     what: str  # the setting or the step
-    why: str  # what was obtained, or what stopped it
+    why: str  # what was granted, or what stopped it
     fix: str | None = None  # what to do
 
 
@@ -138,7 +138,7 @@ class Statistics(Model):
     first_us: float | None  # None: the first sample was lost
     highest: list[Extreme]  # of the latency
     lowest: list[Extreme]  # of the latency
-    exceedance: Exceedance  # of the deadline that was asked
+    exceedance: Exceedance  # of the requested deadline
     loop_exceedance: list[Exceedance] = []  # the same at the periods of common control loops
     one_shot: OneShot | None = None  # one-shot timers
     cyclic: Cyclic | None = None  # cyclic timers; a fieldbus master, by when it sends
@@ -239,9 +239,9 @@ class ProbeResult(BaseModel):
     error: Note | None = None  # why it failed
     bus: BusReport | None = None  # of a fieldbus master
     addresses: AddressCheck | None = None  # of ways that may hand memory over
-    asked: dict[str, Any] = {}  # real-time settings
-    obtained: dict[str, Any] = {}  # real-time settings, as read back
-    notes: list[Note] = []  # settings that were not obtained
+    requested: dict[str, Any] = {}  # real-time settings
+    granted: dict[str, Any] = {}  # real-time settings, as read back
+    notes: list[Note] = []  # settings that were not granted
     versions: dict[str, str] = {}  # of the middleware
 
 
@@ -272,7 +272,7 @@ class _Place(Model):
 class Cell(Point, _Place):
     """One measurement: one point of the matrix, one repetition.
 
-    First what was asked, from ``count`` on what was measured: 0 or None where nothing came.
+    First what was requested, from ``count`` on what was measured: 0 or None where nothing came.
     """
 
     model_config = ConfigDict(frozen=False)
@@ -289,7 +289,7 @@ class Cell(Point, _Place):
     statistics: Statistics | None = None  # everything else about the samples
     conditions: Conditions | None = None  # what was found of load, traffic and link
     probes: list[ProbeResult] = []  # what each probe said
-    notes: list[Note] = []  # what differs from what was asked
+    notes: list[Note] = []  # what differs from what was requested
     histogram: str | None = None  # plain text, relative to the run folder
     samples: list[str] = []  # Parquet files, relative to the run folder
     gaps: str | None = None  # of supply: the Parquet file of the gaps in its windows
@@ -304,14 +304,6 @@ class Cell(Point, _Place):
     # others_seconds is more than 5 % of all CPU time, or than one CPU; with load: idle, together
     # with steal_seconds more than 2 %, or than a fifth of one CPU.
     disturbed: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_the_former_key(cls, document: Any) -> Any:
-        """Runs of before call the scheduling a policy."""
-        if isinstance(document, dict) and "policy" in document:
-            document = {"scheduling" if key == "policy" else key: document[key] for key in document}
-        return document
 
     @property
     def wrong_counters(self) -> int:
@@ -347,7 +339,7 @@ class Run(Model):
     started: datetime  # in UTC
     ended: datetime | None = None
     seed: int  # of the order
-    experiment: dict[str, Any]  # as asked, normalised
+    experiment: dict[str, Any]  # as requested, normalised
     machine: dict[str, Any]  # the fingerprint
     hosts: dict[str, dict[str, Any]] = {}  # the fingerprints of others, by the roles they took
     versions: dict[str, str]  # of Takt and what it stands on

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from takt.measure.results import obtained, reservations
+from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Model, Status
 from takt.measure.results.point import SUPPLY
 from takt.pages import text
@@ -143,10 +143,10 @@ def of_counts(counted: Late, absent: int, deadline_us: float) -> CellOutcome:
 
 
 def points(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """The repetitions of each point, as they were obtained."""
+    """The repetitions of each point, as they were granted."""
     by_name: dict[str, list[Cell]] = {}
     for cell in cells:
-        by_name.setdefault(obtained.name(cell), []).append(cell)
+        by_name.setdefault(scheduling.name(cell), []).append(cell)
     return list(by_name.values())
 
 

@@ -27,7 +27,7 @@ class Point(BaseModel):
     allocator: str = "heap"  # of the client library and messages: heap, tlsf
     cpu: list[int]  # empty: not pinned
     period_us: float  # of a one-shot timer: its timeout
-    samples_asked: int  # how many
+    samples_requested: int  # how many
     deadline_us: float  # counted, not enforced
     lost_after_us: float  # a reply later than this is lost
     subscribers: int  # how many
@@ -77,7 +77,7 @@ class Point(BaseModel):
         """The period in µs of each thread, and how many samples are asked of it."""
         first, distance = round(self.period_us * 1000), round(self.distance_us * 1000)
         periods = [first + place * distance for place in range(self.threads)]
-        span = self.samples_asked * first
+        span = self.samples_requested * first
         return [(one / 1000, max(1, span // one)) for one in periods]
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from takt.measure.results import obtained, store
+from takt.measure.results import scheduling, store
 from takt.measure.results.model import Cell, Run
 
 _NO_SAMPLES = """
@@ -88,7 +88,7 @@ def _cell_schema() -> pa.Schema:
         ("started", pa.timestamp("us", "UTC")),
         ("status", pa.string()),
         ("error", pa.string()),
-        ("obtained", pa.string()),
+        ("granted", pa.string()),
         ("histogram", pa.string()),
         ("gaps", pa.string()),
         ("cpu", pa.list_(pa.int64())),
@@ -123,7 +123,7 @@ def _row(run: Run, folder: Path, cell: Cell) -> dict[str, Any]:
         "run_started": run.started,
         "status": cell.status.value,
         "error": cell.error.what if cell.error else None,
-        "obtained": obtained.granted([cell]) or None,
+        "granted": scheduling.granted_in_words([cell]) or None,
     }
     if cell.statistics:
         row["first_us"] = cell.statistics.first_us

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from takt.measure.results import obtained
+from takt.measure.results import scheduling
 from takt.measure.results.model import Cell, Status
 from takt.measure.results.point import SUPPLY
 from takt.pages import text
@@ -18,7 +18,7 @@ def expected(cell: Cell) -> int:
     """How many samples were to come, of all subscribers or threads together."""
     if cell.threads > 1:
         return sum(samples for _, samples in cell.series)
-    return cell.samples_asked * (cell.subscribers if cell.kind == "pubsub" else 1)
+    return cell.samples_requested * (cell.subscribers if cell.kind == "pubsub" else 1)
 
 
 def absent(cell: Cell) -> int:
@@ -84,15 +84,15 @@ def _idle(cells: Sequence[Cell]) -> str:
 
 def refused(cells: Sequence[Cell]) -> list[str]:
     """Each policy not given: ``fifo 80 was not granted: measured under other``."""
-    wanted: dict[obtained.Scheduling, list[Cell]] = {}
+    wanted: dict[scheduling.Scheduling, list[Cell]] = {}
     for cell in cells:
-        wanted.setdefault(obtained.asked(cell), []).append(cell)
+        wanted.setdefault(scheduling.requested(cell), []).append(cell)
     found = []
     for asked, alike in wanted.items():
-        without = [cell for cell in alike if obtained.refused(cell)]
+        without = [cell for cell in alike if scheduling.refused(cell)]
         if without:
             part = f" in {_of(len(without), len(alike))} cells" * (len(without) < len(alike))
-            policies = obtained.granted(without)
+            policies = scheduling.granted_in_words(without)
             found.append(f"{asked} was not granted{part}: measured under {policies}")
     return found
 

@@ -3,19 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from takt.documents import own
-from takt.documents.reading import DOCUMENT_BYTES, read_bytes
+from takt.documents.reading import DOCUMENT_BYTES, parse_json, read_bytes
 from takt.documents.writing import write_text
 from takt.errors import TaktError
+from takt.measure.results import former_version
 from takt.measure.results.model import SCHEMA_VERSION, Run
 from takt.processes.scratch import DOCUMENT
 
 RESULTS = Path("results")
+
+
+class _Version(BaseModel):
+    schema_version: int = 1
 
 
 def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path:
@@ -71,7 +77,7 @@ def read(folder: Path) -> Run:
             fix="give a folder printed by takt run or takt measure",
         ) from None
     try:
-        run = Run.model_validate_json(content)
+        run = _parse(content, str(document))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         fault = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
@@ -84,6 +90,18 @@ def read(folder: Path) -> Run:
         where=str(document),
         fix="it was written by another version of the tool, or edited",
     )
+
+
+def _parse(content: bytes, where: str) -> Run:
+    """Reads this version and version 1; raises ValidationError or TaktError."""
+    try:
+        version = _Version.model_validate_json(content).schema_version
+    except ValidationError:
+        version = SCHEMA_VERSION  # refused below, with all that is wrong
+    if version != 1:
+        return Run.model_validate_json(content)
+    document = former_version.translated(parse_json(content.decode(), where))
+    return Run.model_validate_json(json.dumps(document))
 
 
 def write(run: Run, folder: Path) -> None:

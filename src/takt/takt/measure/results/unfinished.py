@@ -35,7 +35,7 @@ def reason(cell: Cell) -> str:
         case Unfinished.waiting if cell.status is Status.pending:
             return "not measured yet"
         case Unfinished.waiting:
-            return f"stopped after {cell.count} of {cell.samples_asked} samples"
+            return f"stopped after {cell.count} of {cell.samples_requested} samples"
         case Unfinished.lost:
             return losses([cell])
         case Unfinished.failed:

@@ -78,7 +78,7 @@ def _blank(cell: Cell) -> Cell:
 
 def _repeats(cell: Cell) -> bool:
     """Whether it is long enough; what others take of a supply is what it is about."""
-    return cell.kind != SUPPLY and cell.samples_asked * cell.period_us >= LEAST_S * 1e6
+    return cell.kind != SUPPLY and cell.samples_requested * cell.period_us >= LEAST_S * 1e6
 
 
 def counting(before: Cell, now: Cell) -> Cell:

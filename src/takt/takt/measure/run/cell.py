@@ -214,9 +214,9 @@ def _bring_home(hosts: Hosts) -> list[Note]:
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:
-    measuring = cell.samples_asked * cell.period_us / 1e6 + cell.start_delay_us / 1e6
+    measuring = cell.samples_requested * cell.period_us / 1e6 + cell.start_delay_us / 1e6
     if cell.kind == "timer-oneshot":  # each starts when the one before it has fired, or never will
-        measuring = 3 * (measuring + cell.samples_asked * ONESHOT_LATE_S)
+        measuring = 3 * (measuring + cell.samples_requested * ONESHOT_LATE_S)
         measuring += NEVER_FIRED_ROOM * cell.lost_after_us / 1e6
     waiting = LOSSES_ROOM * expected_losses(cell) * cell.lost_after_us / 1e6
     return measuring + waiting + cell.lost_after_us / 1e6 + limits.start_s

@@ -80,7 +80,7 @@ def _send(
     )
     home = {str(there.stderr): program.stderr, str(there.result): program.result}
     if program.samples:
-        need = samples.needed_bytes(cell.samples_asked)
+        need = samples.needed_bytes(cell.samples_requested)
         there.samples = Path(remote.ask("place_for", need=need)) / program.samples.name
         home[str(there.samples)] = program.samples
     own, other = hosts.of(role).address, hosts.other(role).address
@@ -104,7 +104,7 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         "transport": cell.transport,
         "payload-bytes": cell.payload_bytes,
         "period-ns": cell.period_ns,
-        "count": cell.samples_asked,
+        "count": cell.samples_requested,
         "policy": cell.scheduling,
         "priority": cell.priority,
         "lost-after-ns": round(cell.lost_after_us * 1000),
@@ -196,9 +196,9 @@ def records(role: str) -> bool:
 def recorded_bytes(cell: Cell, stack: Stack) -> int:
     """What the recordings of a cell take while it is measured."""
     recorders = cell.threads * sum(map(records, roles(cell, stack)))
-    needed = samples.needed_bytes(cell.samples_asked) * recorders
+    needed = samples.needed_bytes(cell.samples_requested) * recorders
     if cell.kind == SUPPLY:
-        needed += samples.gap_bytes(cell.samples_asked, round(cell.period_us * 1000))
+        needed += samples.gap_bytes(cell.samples_requested, round(cell.period_us * 1000))
     return needed
 
 

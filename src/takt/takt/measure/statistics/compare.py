@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from takt.measure.results import obtained, reservations
+from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.results.outcome import judge as judge_side
 from takt.measure.statistics import compare_shares as shares
@@ -172,17 +172,17 @@ def _estimate(
 
 def _obtained(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
     """Where what was compared did not run under what was asked for."""
-    if not any(obtained.refused(one) for side in sides for one in side):
+    if not any(scheduling.refused(one) for side in sides for one in side):
         return []
     a, b = map(_granted, sides)
-    asked = obtained.asked(next(one for side in sides for one in side))
+    asked = scheduling.requested(next(one for side in sides for one in side))
     if a == b:
         return [f"{asked} was requested; {a} was granted in both runs"]
     return [f"granted policies differ: {a} in A, {b} in B; requested: {asked}"]
 
 
 def _granted(side: list[Cell]) -> str:
-    return obtained.granted(side) or "nothing"
+    return scheduling.granted_in_words(side) or "nothing"
 
 
 def _absent(side: list[Cell]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from math import isfinite
 
-from takt.measure.results.model import SCHEMA_VERSION, Model
+from takt.measure.results.model import Model
 from takt.measure.statistics.compare_model import Comparison, KeyComparison, Outcome, Share, Shift
 from takt.statistics.judgement import Outcome as Meets
 
+SCHEMA_VERSION = 1
 Interval = list[float | None]  # null: an end that is infinite
 
 

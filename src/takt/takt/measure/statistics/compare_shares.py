@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import fisher_exact
 
-from takt.measure.results import obtained, outcome, reservations
+from takt.measure.results import outcome, reservations, scheduling
 from takt.measure.results.model import Cell, Status
 from takt.measure.statistics.compare_model import Judged, KeyComparison, Outcome, Share
 from takt.pages import text
@@ -56,10 +56,10 @@ def judge_settings(cell: KeyComparison, sides: tuple[Sequence[Cell], Sequence[Ce
     if not a or not b:
         return
     new = sorted(_refused(b) - _refused(a))
-    before, after = (sum(map(obtained.refused, side)) / len(side) for side in (a, b))
-    wanted = obtained.asked(b[0])
+    before, after = (sum(map(scheduling.refused, side)) / len(side) for side in (a, b))
+    wanted = scheduling.requested(b[0])
     if after > before or new:
-        what = [] if after <= before else [f"{wanted} (granted: {obtained.granted(b)})"]
+        what = [] if after <= before else [f"{wanted} (granted: {scheduling.granted_in_words(b)})"]
         what += [one for one in new if not what or str(wanted) not in one]
         reason = f"granted in A, refused in B: {', '.join(what)}"
         cell.judge(Judged("settings", Outcome.regressed, reason))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from takt.measure.results import obtained, reservations
+from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Statistics
 from takt.measure.results.outcome import CellOutcome, judge
 from takt.measure.statistics.series import Series, read_batches, series_of
@@ -24,9 +24,9 @@ Hearer = Callable[[Cell, str, Series], None]
 
 @dataclass(frozen=True)
 class Row:
-    """One setting: the repetitions of a point that obtained the same."""
+    """One setting: the repetitions of a point that were granted the same."""
 
-    name: str  # by what was obtained
+    name: str  # by what was granted
     cells: Sequence[Cell]
     statistics: Statistics | None  # of all of them together; None: nothing arrived, or unreadable
 
@@ -66,18 +66,18 @@ class Gathered:
 
 
 def by_name(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    """The repetitions of each setting: alike in what was asked for and in what was obtained.
+    """The repetitions of each setting: alike in what was requested and in what was granted.
 
     One that was not measured yet is with the others of its point.
     """
     every = list(cells)
     known: dict[str, str] = {}
     for cell in every:
-        if obtained.obtained(cell):
-            known.setdefault(cell.key, obtained.name(cell))
+        if scheduling.granted(cell):
+            known.setdefault(cell.key, scheduling.name(cell))
     found: dict[str, list[Cell]] = {}
     for cell in every:
-        name = obtained.name(cell) if obtained.obtained(cell) else known.get(cell.key, cell.key)
+        name = scheduling.name(cell) if scheduling.granted(cell) else known.get(cell.key, cell.key)
         found.setdefault(name, []).append(cell)
     return found
 

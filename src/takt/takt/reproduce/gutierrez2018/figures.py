@@ -69,7 +69,7 @@ def _panels(measured: Measured, vendor: Vendor, tests: tuple[str, ...]) -> list[
 
 def _course(vendor: Vendor, test: str, cells: list[Cell], folder: Path) -> Course:
     """All runs of a test one after the other."""
-    lengths = [cell.samples_asked * cell.period_us / 1e6 for cell in cells]
+    lengths = [cell.samples_requested * cell.period_us / 1e6 for cell in cells]
     each = format_duration(round(lengths[0]) * 10**9)
     words = f"{vendor.name}, {test}: {TESTS[test]}\n{len(cells)} runs of {each}"
     course = Course(words, sum(lengths), cells[0].deadline_us / 1000)

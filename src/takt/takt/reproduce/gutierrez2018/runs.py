@@ -56,4 +56,4 @@ def lost(cell: Cell, _: Path) -> Counts:
 
 def left_out(cell: Cell, _: Path) -> Counts:
     """Cycles without a message, because the one before was awaited; of all cycles."""
-    return max(0, cell.samples_asked - cell.sent), cell.samples_asked
+    return max(0, cell.samples_requested - cell.sent), cell.samples_requested

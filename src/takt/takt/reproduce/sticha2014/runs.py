@@ -152,9 +152,9 @@ def first_above(cell: Cell, _: Path) -> Counts:
 def time_slice(cell: Cell, _: Path) -> float:
     """Round robin's time slice in ms, as sched_rr_get_interval tells it."""
     found = [
-        probe.obtained.get("rr_interval_ns", 0) / 1e6
+        probe.granted.get("rr_interval_ns", 0) / 1e6
         for probe in cell.probes
-        if probe.obtained.get("policy") == "rr"
+        if probe.granted.get("policy") == "rr"
     ]
     if not found:
         raise Missing("no process was granted round robin")

@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from takt_core import Quantity
 
 from takt.documents import reading, units
 from takt.documents.quantities import Duration, Strict
@@ -42,7 +43,7 @@ def _durations(value: object, info: ValidationInfo) -> object:
     return [f"{time}ns" for time in times]
 
 
-_DURATION = {"type": "string", "pattern": f"^({units.pattern(units.DURATIONS)})$"}
+_DURATION = {"type": "string", "pattern": f"^({units.pattern(Quantity.DURATION)})$"}
 Samples = Annotated[
     list[Duration],
     Field(min_length=1),

@@ -19,9 +19,10 @@ from pydantic import (
     PrivateAttr,
     model_validator,
 )
+from takt_core import Quantity
 
 from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
-from takt.documents.units import SIZES, format_duration, pattern
+from takt.documents.units import format_duration, pattern
 from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
@@ -92,7 +93,7 @@ def _writes(value: Any) -> Any:
 
 def _allow_size(schema: dict[str, Any]) -> None:
     """A size alone, too, and nothing."""
-    size = {"type": "string", "examples": ["32KB"], "pattern": f"^({pattern(SIZES)})$"}
+    size = {"type": "string", "examples": ["32KB"], "pattern": f"^({pattern(Quantity.SIZE)})$"}
     names = schema["patternProperties"]
     schema["patternProperties"] = {
         name: {"anyOf": [write, size, {"type": "null"}]} for name, write in names.items()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from takt.documents import yaml_file
-from takt.documents.units import DURATIONS
+from takt.documents.units import format_duration
 from takt.documents.yaml_file import Form
 from takt.schedule.timing.model import TimingFile
 
@@ -27,7 +27,6 @@ _RECORDED = re.compile(
     r"(?P<node>[^.]*)\.(?P<kind>timer|subscription|intra_process|service|client|qos_event|waitable)"
     r"(?:(?P<place>\d+)|:(?P<name>[^#]+)(?:#(?P<ordinal>\d+))?)"
 )
-_UNITS = ("s", "ms", "us", "ns")  # that the executor reads
 Part = dict[str, Any]
 
 
@@ -84,7 +83,7 @@ def _timing(one: Part) -> dict[str, str]:
         "expected_execution": one["execution"]["worst"],
         "budget": one.get("budget"),
     }
-    keys |= {key: _duration(time) for key, time in times.items() if time}
+    keys |= {key: format_duration(time) for key, time in times.items() if time}
     if reads := one.get("reads"):
         keys["reads"] = _reads(reads)
     if one.get("cpu", -1) >= 0:
@@ -94,15 +93,10 @@ def _timing(one: Part) -> dict[str, str]:
     return keys
 
 
-def _duration(time: int) -> str:
-    unit = next(unit for unit in _UNITS if time % DURATIONS[unit] == 0)
-    return f"{time // DURATIONS[unit]}{unit}"
-
-
 def _reads(reads: list[Part]) -> str:
     ages = [
         f"{_whole(read['topic'])}: "
-        + (f"{{max_age: {_duration(read['max_age'])}}}" if read.get("max_age") else "{}")
+        + (f"{{max_age: {format_duration(read['max_age'])}}}" if read.get("max_age") else "{}")
         for read in reads
     ]
     return f"{{{', '.join(ages)}}}"

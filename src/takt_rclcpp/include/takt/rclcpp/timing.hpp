@@ -105,8 +105,8 @@ struct TimingFile {
 /// An entry of a timing file that matches no callback.
 struct Unmatched {
   std::string where = {};    ///< File and line.
-  std::string problem = {};  ///< Which of its keys names something that was not seen.
-  std::string fix = {};      ///< What was seen, the most similar first.
+  std::string problem = {};  ///< Which of its keys names something that does not exist yet.
+  std::string fix = {};      ///< What exists, the most similar first.
 };
 
 /// @param rule of load_timing(); other rules have no entries.

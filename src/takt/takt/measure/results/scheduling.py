@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under which policy and priority a cell was measured: what its probes read back.
 
-A cell's key says what was asked for, so that runs are compared and resumed by it. Its *name* says
-what was obtained, so that nobody takes the one for the other.
+A cell's key names what was requested, so that runs are compared and resumed by it. Its *name*
+names what was granted, so that the two are not mistaken for each other.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ class Scheduling(NamedTuple):
         return f"{self.policy}{self.priority or ''}"
 
 
-def asked(cell: Cell) -> Scheduling:
-    """What was asked for."""
+def requested(cell: Cell) -> Scheduling:
+    """What was requested."""
     return Scheduling(cell.scheduling, cell.priority)
 
 
-def obtained(cell: Cell) -> list[Scheduling]:
-    """What its processes got, each once; none where no process has said so."""
+def granted(cell: Cell) -> list[Scheduling]:
+    """What its processes were granted, each once; none where no process has reported it."""
     found = []
     for probe in cell.probes:
-        policy = probe.obtained.get("policy")
+        policy = probe.granted.get("policy")
         if policy is not None:
             same = cell.priority if policy == cell.scheduling else 0
-            found.append(Scheduling(str(policy), int(probe.obtained.get("priority", same) or 0)))
+            found.append(Scheduling(str(policy), int(probe.granted.get("priority", same) or 0)))
     return list(dict.fromkeys(found))
 
 
 def measured(cell: Cell) -> list[Scheduling]:
-    """What it was measured under, as far as that is known: else what was asked for."""
-    return obtained(cell) or [asked(cell)]
+    """What it was measured under, as far as that is known: else what was requested."""
+    return granted(cell) or [requested(cell)]
 
 
 def refused(cell: Cell) -> bool:
-    """Whether some process of it has not got what was asked for."""
-    return measured(cell) != [asked(cell)]
+    """Whether some process of it was granted something else than was requested."""
+    return measured(cell) != [requested(cell)]
 
 
 def real_time(cell: Cell) -> bool:
@@ -61,18 +61,18 @@ def real_time(cell: Cell) -> bool:
 
 
 def name(cell: Cell) -> str:
-    """Its key, by what was obtained: ``raw-wakeup-nanosleep-other-1kHz (asked: fifo80)``."""
+    """Its key, by what was granted: ``raw-wakeup-nanosleep-other-1kHz (requested: fifo80)``."""
     if not refused(cell):
         return cell.key
-    wanted, got = asked(cell).word, "+".join(one.word for one in measured(cell))
+    wanted, got = requested(cell).word, "+".join(one.word for one in measured(cell))
     parts = cell.key.split("-")
     if wanted in parts:
         parts[parts.index(wanted)] = got
     return f"{'-'.join(parts)} (requested: {wanted})"
 
 
-def granted(cells: Iterable[Cell]) -> str:
-    """What these cells obtained, in words: ``fifo 80``, ``fifo 80 in 2 of 3, other in 1``."""
+def granted_in_words(cells: Iterable[Cell]) -> str:
+    """What these cells were granted: ``fifo 80``, ``fifo 80 in 2 of 3, other in 1``."""
     counts: dict[str, int] = {}
     for cell in cells:
         if cell.probes or cell.count:
