@@ -32,7 +32,7 @@ WORDS = ("description", ".recorded")  # said to people, and of where it came fro
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
-# Nor are robots of several processes: the core's own tests draw them.
+# Robots of several processes lack some of the rest: test_generate_robots draws them.
 ROBOT = ("Application.processes", "Application.middleware", "Process.", "Middleware.")
 
 OLD: dict[str, tuple[dict[str, Any] | str, str]] = {

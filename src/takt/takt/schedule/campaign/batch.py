@@ -86,7 +86,7 @@ def _row(one: Generated) -> dict[str, Any]:
         "nodes": one.parameters.nodes,
         "utilization_asked": one.parameters.utilization,
         "utilization": one.utilization,
-        "policy": one.parameters.policy,
+        "policy": one.policy,
         "parameters": json.dumps(one.parameters.document()),
     }
 

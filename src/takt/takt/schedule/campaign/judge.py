@@ -87,7 +87,8 @@ def alone(document: Document, scenario: str) -> Document:
 
 def varies(document: Document) -> bool:
     """Whether two plays can differ."""
-    return any(
+    handover = document.get("handover", {"least": 0, "most": 0})
+    return handover["least"] < handover["most"] or any(
         one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
         for one in document["callbacks"]
     )

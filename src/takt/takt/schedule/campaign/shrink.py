@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from takt.schedule.campaign import robots
+
 Document = dict[str, Any]
 Shows = Callable[[Document], bool]
 
@@ -19,6 +21,7 @@ MS = 1_000_000
 ROUND = (10 * MS, MS, MS // 10, MS // 100, MS // 1000)  # ns
 TIMES = ("period", "offset", "deadline", "jitter", "suspension", "budget", "expected_execution")
 NEEDED = {"name", "node", "kind", "trigger", "period", "priority", "execution", "reads", "writes"}
+NEEDED |= {"process"}
 
 
 def shrink(document: Document, shows: Shows) -> Document:
@@ -33,7 +36,7 @@ def shrink(document: Document, shows: Shows) -> Document:
     changed = True
     while changed and left > 0:
         changed = False
-        for step in (_parts, _links, _properties, _times):
+        for step in (_parts, robots.smaller, _links, _properties, _times):
             candidates = step(document)
             while left > 0:
                 candidate = next(candidates, None)
@@ -212,6 +215,7 @@ def _whole(document: Document) -> Document:
         else one
         for one in callbacks
     ]
+    document = robots.whole(document, callbacks)
     names = {one["name"] for one in callbacks}
     used = {topic for one in callbacks for topic in one["writes"]}
     used |= {read["topic"] for one in callbacks for read in one["reads"]}

@@ -76,7 +76,7 @@ def keep(folder: Folder, campaign: Campaign) -> Iterator[Kept]:
                 _write(file, first, name)
         if file.exists():
             head = [line[2:] for line in file.read_text(encoding="utf-8").splitlines()[:3]]
-            yield Kept(one.parameters.policy, kind, file, head[0], head[2])
+            yield Kept(one.policy, kind, file, head[0], head[2])
 
 
 def shown(document: Document, kind: str, before: Play) -> Violation | None:

@@ -37,6 +37,11 @@ class Generated:
     utilization: float  # after rounding
     document: dict[str, Any]  # the flat form, but that a distribution is as an app.yaml says it
 
+    @property
+    def policy(self) -> str:
+        """Of the application; a robot's processes have their own."""
+        return "robot" if "processes" in self.document else self.parameters.policy
+
     @cached_property
     def flat(self) -> dict[str, Any]:
         """The flat form as plain data."""

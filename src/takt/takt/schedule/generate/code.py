@@ -17,6 +17,7 @@ from takt_core import node_priorities, topics_of_scenarios
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
+from takt.schedule.application.processes import refuse_processes
 from takt.schedule.execution.model import BASELINES
 from takt.schedule.generate.files import new_folder
 from takt.schedule.generate.identifiers import Identifiers
@@ -35,6 +36,7 @@ QUANTILES = 21  # of an execution time: as many as a reader of source code bears
 
 def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
     """Writes the packages of a flat form below a folder and returns their paths."""
+    refuse_processes(document, None, "--emit-code")
     name = re.sub(r"[^a-z0-9_]", "_", document["name"].lower())
     name = name if name[0].isalpha() else f"app_{name}"
     environment = Environment(  # noqa: S701 - C++, not HTML

@@ -8,7 +8,7 @@ and 5.4, section 5.2); what goes past them has a default that changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AliasChoices, ConfigDict, Field
 
@@ -121,6 +121,16 @@ class Parameters(Thesis):
     scenarios: values.Whole = Field([0], description="how many, each with changes of its own")
     switches: values.Whole = Field([0], description="how many, where there are scenarios")
     overheads: values.Time = Field(0, description="the most of each")
+    processes: values.Counts = Field(
+        [1], description="how many; 1: no robot, but an application with the policy"
+    )
+    executors: Annotated[list[values.ProcessExecutor], Field(min_length=1)] = Field(
+        list(get_args(values.ProcessExecutor)),
+        description="of processes, to choose from: policies of takt, and executors of rclcpp",
+    )
+    handover: values.Time = Field(
+        300_000, description="of messages between processes, at most; default: 300us"
+    )
 
     @property
     def suspends(self) -> bool:

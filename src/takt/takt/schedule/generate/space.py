@@ -15,8 +15,10 @@ from takt.documents.reading import read_text
 from takt.documents.yaml_file import Form, Source
 from takt.errors import TaktError
 from takt.schedule.generate.parameters import RESTRICTED, Parameters, violations
+from takt.schedule.generate.processes import REFUSED, contradictions
 
 Value = TypeVar("Value")
+CHECKED = {*RESTRICTED, "processes", *REFUSED}  # what excludes each other
 Options = Annotated[list[Value], Field(min_length=1)]
 
 
@@ -106,12 +108,12 @@ def _values(model: Any) -> dict[str, Any]:
 
 def _restricted(space: Space, source: Source) -> Space:
     """Checks every point that may come up."""
-    drawn = {key: values for key, values in space.drawn.items() if key in RESTRICTED}
+    drawn = {key: values for key, values in space.drawn.items() if key in CHECKED}
     points = itertools.product(*drawn.values())
     for choice in [dict(zip(drawn, point, strict=True)) for point in points]:
         for combination in range(len(space.combinations)):
             parameters = space.parameters(combination, choice)
-            for key, what, fix in violations(parameters):
+            for key, what, fix in (*violations(parameters), *contradictions(parameters)):
                 places = [("parameters", key), ("parameters", key.replace("_", "-"))]
                 lines = [source.where(place) for place in places]
                 raise TaktError(what, where=max(lines, key=_line), fix=fix)

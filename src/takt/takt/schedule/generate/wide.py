@@ -9,6 +9,7 @@ from takt.schedule.generate.chains import add_chains
 from takt.schedule.generate.chance import Chance
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
+from takt.schedule.generate.processes import add_processes, number_of_processes
 from takt.schedule.generate.scenarios import add_scenarios
 from takt.schedule.generate.timing import add_timing
 from takt.schedule.generate.topics import add_bursts, add_topics
@@ -17,6 +18,7 @@ from takt.schedule.generate.topics import add_bursts, add_topics
 def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
     """Adds to an application of the thesis what it cannot say; returns its utilization."""
     draft = Draft(document, wanted, chance)
+    processes = number_of_processes(draft)
     add_topics(draft)
     add_timing(draft)
     add_ages(draft)
@@ -32,6 +34,8 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
         }
     _share_nodes(draft)
     add_bursts(draft)
+    if processes > 1:
+        add_processes(draft, processes)
     return utilization
 
 

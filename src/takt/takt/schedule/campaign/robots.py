@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a robot of several processes smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Document = dict[str, Any]
+
+PLAIN = {"policy": "fp"}
+
+
+def smaller(document: Document) -> Iterator[Document]:
+    """As one process; with two processes as one, another executor, one core, a shorter handover."""
+    processes = document.get("processes", [])
+    if not processes:
+        return
+    callbacks = [
+        {key: value for key, value in one.items() if key != "process"}
+        for one in document["callbacks"]
+    ]
+    alone = {key: one for key, one in document.items() if key not in {"processes", "handover"}}
+    for executor in (PLAIN, _executor(processes[0])):
+        yield alone | {"callbacks": callbacks} | executor
+    for gone in processes:
+        for home in processes:
+            if home is not gone:
+                yield _moved(document, gone["name"], home["name"])
+    for place, process in enumerate(processes):
+        plain = {key: process[key] for key in ("name", "cpu", "priority")} | PLAIN
+        for other in (plain, process | {"cpu": 0}):
+            if other != process:
+                yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
+    most = document["handover"]["most"]
+    for handover in ({"least": 0, "most": 0}, {"least": 0, "most": most}):
+        if handover != document["handover"] and document["handover"]["most"] > 0:
+            yield document | {"handover": handover}
+
+
+def whole(document: Document, callbacks: list[Document]) -> Document:
+    """Without processes that none of the callbacks is in."""
+    if not document.get("processes"):
+        return document
+    used = {one["process"] for one in callbacks}
+    left = [one for one in document["processes"] if one["name"] in used]
+    return document | {"processes": left}
+
+
+def _executor(process: Document) -> Document:
+    return {key: process[key] for key in ("executor", "policy") if key in process}
+
+
+def _moved(document: Document, gone: str, home: str) -> Document:
+    """All of one process in another one."""
+    callbacks = [
+        one | {"process": home} if one["process"] == gone else one for one in document["callbacks"]
+    ]
+    return whole(document | {"callbacks": callbacks}, callbacks)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots: the nodes of an application in several processes, each with an executor of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.generate.draft import Draft, Entry
+from takt.schedule.generate.parameters import Parameters
+
+LOWEST, APART = 10, 17  # real-time priorities; a process's threads need some from its own on
+MOST = 5  # processes, so that all priorities are below the highest
+# What no robot of several processes has.
+REFUSED = {"max_age": 0.0, "suspension": 0.0, "scenarios": 0, "pinned": 0.0}
+
+
+def contradictions(wanted: Parameters) -> Iterator[tuple[str, str, str]]:
+    """What cannot be asked for together with processes: the key, what is wrong, what to do."""
+    if wanted.processes[-1] > MOST:
+        yield "processes", f"{wanted.processes[-1]} processes", f"ask for at most {MOST}"
+    for key, off in REFUSED.items():
+        value = getattr(wanted, key)
+        if wanted.processes[-1] > 1 and (value[-1] if isinstance(value, list) else value) != off:
+            yield key, f"a robot of several processes has no {key}", f"remove {key}, or processes"
+
+
+def number_of_processes(draft: Draft) -> int:
+    """Drawn before all else; 1: an application that is no robot."""
+    wanted = draft.wanted.processes
+    number = draft.chance.whole(wanted) if wanted[-1] > 1 else 1
+    if number > 1:
+        draft.document["policy"] = "edf"  # all have deadlines, whatever their executor
+    return number
+
+
+def add_processes(draft: Draft, number: int) -> None:
+    """The last step: what a node has is decided."""
+    chance, document = draft.chance, draft.document
+    nodes = list(dict.fromkeys(one["node"] for one in draft.callbacks))
+    cores = len(document.pop("cpus", [0]))
+    del document["policy"]
+    names = [f"process{place}" for place in range(1, min(number, len(nodes)) + 1)]
+    priorities = chance.some([LOWEST + APART * place for place in range(MOST)], len(names))
+    document["processes"] = [
+        {"name": name, **_executor(draft), "cpu": chance.pick(range(cores)), "priority": priority}
+        for name, priority in zip(names, priorities, strict=True)
+    ]
+    # Each has a node.
+    drawn = chance.some(nodes, len(nodes))
+    homes = dict(zip(drawn, names, strict=False))
+    homes |= {node: chance.pick(names) for node in drawn[len(names) :]}
+    for callback in draft.callbacks:
+        callback["process"] = homes[callback["node"]]
+        if "group" in callback:  # no executor keeps callbacks of another process apart
+            callback["group"] += f"_{callback['process']}"
+    most = draft.wanted.handover
+    document["handover"] = {"least": chance.whole((0, most)), "most": most}
+
+
+def _executor(draft: Draft) -> Entry:
+    name = draft.chance.pick(draft.wanted.executors)
+    return {"executor": name} if name in STOCK_EXECUTORS else {"policy": name}
