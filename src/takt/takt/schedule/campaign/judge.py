@@ -88,7 +88,10 @@ def alone(document: Document, scenario: str) -> Document:
 def varies(document: Document) -> bool:
     """Whether two plays can differ."""
     return any(
-        one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
+        one.get("jitter")
+        or one.get("suspension")
+        or len(one["execution"].get("quantiles", ())) > 1
+        or any(isinstance(count, list) for count in one.get("messages", {}).values())
         for one in document["callbacks"]
     )
 
