@@ -104,7 +104,27 @@ def test_the_number_of_messages_is_written_as_it_is_read(tmp_path: Path) -> None
     assert [one["messages"] for one in again["callbacks"]] == [{"tf": 8}, {"log": 3}]
 
 
-@pytest.mark.parametrize("messages", ["0", "1001", "2.5", "many", "-1"])
+def test_the_number_of_messages_may_be_a_range(tmp_path: Path) -> None:
+    writes = (
+        "{tf: {size: 2KB, messages: [1, 8]}, log: {messages: [3, 3]}, plan: {messages: [1, 1]}}"
+    )
+    document = read(tmp_path, f"nodes:\n  n:\n    c: {{timer: 9ms, wcet: 1ms, writes: {writes}}}\n")
+    assert document["callbacks"][0]["messages"] == {"tf": [1, 8], "log": 3}
+    again = read(tmp_path, app_yaml(document, "written"))
+    assert again["callbacks"] == document["callbacks"]
+
+
+def test_a_range_of_messages_begins_with_the_least(tmp_path: Path) -> None:
+    with pytest.raises(
+        TaktError,
+        match=r"must be a number from 1 to 1000, or the least and the most, such as \[1, 8\]",
+    ):
+        callback(tmp_path, "timer: 9ms, wcet: 1ms, writes: {tf: {messages: [8, 1]}}")
+
+
+@pytest.mark.parametrize(
+    "messages", ["0", "1001", "2.5", "many", "-1", "[0, 2]", "[1]", "[1, 1001]"]
+)
 def test_what_is_no_number_of_messages_is_refused(tmp_path: Path, messages: str) -> None:
     with pytest.raises(TaktError, match="messages"):
         callback(tmp_path, f"timer: 9ms, wcet: 1ms, writes: {{tf: {{messages: {messages}}}}}")

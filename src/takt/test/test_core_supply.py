@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 from synthetic_cells import cell_of, made_run, records_of, write_recording
 
+from takt.cli import session
+from takt.measure.report.html import write_report
+from takt.measure.report.model import build
 from takt.measure.results.model import Cell
 from takt.measure.results.supply import Taker
 from takt.measure.run import takers
@@ -17,6 +21,7 @@ from takt.measure.run.measured import add_measured
 from takt.measure.run.samples import RECORD, gap_bytes
 from takt.measure.run.session import judge
 from takt.measure.run.takers import Takers
+from takt.measure.statistics.compare import compare_runs
 from takt.measure.statistics.core_supply import supplies, write
 from takt.measure.statistics.supply import Watched
 from takt.processes.switches import Held
@@ -184,6 +189,65 @@ def test_a_supply_has_one_verdict_which_is_not_about_deadlines(
     assert verdict.outcome.value == outcome
     assert words in " ".join(verdict.headline.split())
     assert "deadline" not in verdict.headline
+
+
+def test_its_row_has_no_deadline_and_nothing_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A deadline that was asked, of which the wake-up in window 3 is late."""
+    supply = supply_cell(tmp_path, [(3, 0, 30)])
+    assert supply.statistics is not None
+    supply.deadline_us = 1.0
+    run = made_run("x", [supply])
+    (row,) = session.document(run, tmp_path)["rows"]
+    assert (row["deadline_us"], row["late"], row["count"]) == (None, None, 40)
+    assert (row["judged"]["deadline_us"], row["judged"]["late"]) == (None, 0)
+    session._show(run, tmp_path, [])
+    printed = capsys.readouterr().out
+    assert "p99.9" in printed
+    assert "late" not in printed.partition("results:")[0].lower()
+    assert "deadline" not in printed.partition("results:")[0]
+
+
+def test_beside_other_rows_its_late_ones_are_blank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    windows = records_of(np.full(40, 10.0), PERIOD_US)
+    timer = cell_of(tmp_path, [windows], kind="wakeup", stack="raw", transport="clock")
+    run = made_run("x", [supply_cell(tmp_path, []), timer])
+    rows = {row["key"]: row for row in session.document(run, tmp_path)["rows"]}
+    assert [row["late"] for row in rows.values()] == [None, 0]
+    session._show(run, tmp_path, [])
+    assert "Late: after the deadline." in capsys.readouterr().out
+
+
+def test_its_report_has_no_deadline(tmp_path: Path) -> None:
+    supply = supply_cell(tmp_path, [(3, 0, 30)])
+    run = made_run("x", [supply])
+    page = write_report(tmp_path, run).read_text(encoding="utf-8")
+    (kind,) = build(tmp_path, run).kinds
+    assert not kind.has_deadlines
+    assert kind.measurements[0].charts["m1-v1-time"]["deadline"] is None
+    assert not re.search(r"\d late", page)
+    for words in (">Deadline<", "deadlines missed", ", deadline ", "later than the deadline"):
+        assert words not in page
+    timer = cell_of(
+        tmp_path, [records_of(np.full(40, 10.0), PERIOD_US)], kind="wakeup", stack="raw"
+    )
+    both = write_report(tmp_path, made_run("x", [supply, timer])).read_text(encoding="utf-8")
+    for words in (">Deadline<", "deadlines missed", ", deadline "):
+        assert words in both
+
+
+def test_a_comparison_does_not_judge_late_wake_ups(tmp_path: Path) -> None:
+    sides = []
+    for name, gaps in (("a", []), ("b", [(3, 0.0, 30.0)])):
+        folder = tmp_path / name
+        folder.mkdir()
+        sides.append((made_run(name, [supply_cell(folder, gaps)]), folder))
+    (a, folder_a), (b, folder_b) = sides
+    (found,) = compare_runs((a, b), (folder_a, folder_b)).cells
+    assert set(found.shares) <= {"lost"}
 
 
 def test_the_watching_program_takes_nothing_whatever_it_was_called_before(

@@ -44,6 +44,15 @@ def test_what_a_scenario_adds_is_published_and_read_under_takt(tmp_path: Path) -
         assert "c_t_from" not in baseline
 
 
+def test_a_job_publishes_as_many_messages_as_declared(tmp_path: Path) -> None:
+    writes = "{tf: {messages: [1, 8]}, log: {messages: 3}, plan: }"
+    text = f"nodes: {{a: {{t: {{timer: 10ms, wcet: 1ms, writes: {writes}}}}}}}"
+    for source in emitted(tmp_path, text):
+        assert "for (int left = between(1, 8); left > 0; --left) {" in source
+        assert "for (int left = 3; left > 0; --left) {" in source
+        assert source.count("int left") == 2
+
+
 def test_similar_names_are_distinguished(tmp_path: Path) -> None:
     text = """
 nodes:

@@ -24,6 +24,7 @@ from takt.schedule.generate.space import read_space
 from takt.schedule.model.from_trace import seen
 from takt.schedule.model.model import model
 from takt.schedule.model.tail import TailEstimate, estimate
+from takt.schedule.model.written import Written
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MS = 1_000_000
@@ -56,6 +57,35 @@ def test_whatever_an_application_has_comes_back(tmp_path: Path, seed: int, execu
         kinds |= {key for one in back["callbacks"] for key in one}
         kinds |= {part for part in ("scenarios", "chains", "topics") if back[part]}
     assert kinds > {"trigger", "group", "suspension", "overrun", "offset", "scenarios", "chains"}
+
+
+def test_a_range_of_messages_comes_back_as_far_as_it_was_seen(tmp_path: Path) -> None:
+    path = tmp_path / "burst.app.yaml"
+    path.write_text(
+        "nodes:\n"
+        "  n:\n"
+        "    write: {timer: 10ms, wcet: 1ms, priority: 9, writes: {tf: {messages: [2, 4]}}}\n"
+        "    hear: {on: tf, wcet: 1ms, priority: 8, overrun: catch_up}\n"
+        "topics: {tf: {depth: 8}}\n"
+    )
+    application = flat(read_application(path))
+    worst, _ = round_trip(application, tmp_path)
+    assert worst["callbacks"][0]["messages"] == {"tf": 4}
+    drawn, _ = round_trip(application, tmp_path, execution="drawn")
+    assert drawn["callbacks"][0]["messages"] == {"tf": [2, 4]}
+    text = (tmp_path / "back.app.yaml").read_text()
+    assert "one job publishes 2 to 4 messages on tf; observed, no worst case" in text
+
+
+def test_messages_of_a_job_are_counted_across_pieces_of_a_trace() -> None:
+    written = Written()
+    for piece in ([0, 0, 0, 1, 1], [1], [1, 2, 2], [3, 3], [4]):
+        written.take(np.array(piece, np.uint64))
+    assert written.jobs == 5
+    assert written.range == (2, 4)  # the trace may end before the others of job 4
+    alone = Written()
+    alone.take(np.array([7, 7]))
+    assert (alone.jobs, alone.range) == (1, (2, 2))
 
 
 def test_chains_are_those_that_data_went_through(tmp_path: Path) -> None:

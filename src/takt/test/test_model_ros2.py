@@ -74,7 +74,7 @@ def test_a_trace_of_stock_executors_becomes_an_application(
     text = out.read_text()
     assert heard.recorded == "ns/planner.subscription:/image"
     assert "up to 0.2 ms late" in text
-    assert "publishes up to 2 messages on" in text
+    assert "publishes 2 messages on" in text
     assert "2 callbacks never ran and are excluded: camera.timer1, ns_planner.subscription_" in (
         text.replace("\n# ", " ")
     )

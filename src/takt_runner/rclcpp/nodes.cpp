@@ -140,7 +140,7 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
   compute_until(begin,
                 in_its_scenario(times.of(job), description->task.parameters.expected_execution));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    for (std::int64_t message = 0; message < counts[i]; ++message) {
+    for (std::int64_t left = counts[i].of(job); left > 0; --left) {
       writes[i].publish(sampled);
     }
   }
@@ -200,7 +200,7 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
   }
   for (const std::string& topic : callback.task.writes) {
     member.writes.emplace_back(*node, execution, common, trace, topic);
-    member.counts.push_back(callback.messages_on(topic));
+    member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = node->create_wall_timer(

@@ -62,7 +62,7 @@ struct NodeMember {
   rclcpp::CallbackGroup::SharedPtr group;
   std::deque<NodeInlet> reads;
   std::vector<NodeOutlet> writes;
-  std::vector<std::int64_t> counts;  // messages of one job on each of them
+  std::vector<DrawnMessages> counts;  // messages of one job on each of them
   rclcpp::TimerBase::SharedPtr timer;
   rclcpp::Subscription<Message>::SharedPtr trigger;
   std::uint16_t trigger_number{trace::no_topic};

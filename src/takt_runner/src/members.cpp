@@ -65,7 +65,7 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   compute_until(begin,
                 in_its_scenario(times.of(job), description->task.parameters.expected_execution));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    for (std::int64_t message = 0; message < counts[i]; ++message) {
+    for (std::int64_t left = counts[i].of(job); left > 0; --left) {
       writes[i].publish(sampled);
     }
   }
@@ -101,7 +101,7 @@ void Members::add(const Execution& execution, Common& common, const application:
   }
   for (const std::string& topic : callback.task.writes) {
     member.writes.push_back(make_outlet(execution, common, own, topic, delivery_, readers_[topic]));
-    member.counts.push_back(callback.messages_on(topic));
+    member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = own.create_timer(callback.task.parameters.period,

@@ -37,7 +37,7 @@ struct Member {
   DrawnTimes times;
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
-  std::vector<std::int64_t> counts;                // messages of one job on each of them
+  std::vector<DrawnMessages> counts;               // messages of one job on each of them
   std::shared_ptr<Timer> timer;                    // of a timer callback
   std::shared_ptr<Subscription<Message>> trigger;  // of a message callback
   std::uint16_t trigger_number{trace::no_topic};

@@ -16,6 +16,11 @@ std::uint64_t mix(std::uint64_t value) noexcept {
   return value ^ (value >> 31U);
 }
 
+// The n-th number of a stream.
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t n) noexcept {
+  return mix(mix(mix(seed) + stream) + (n + 1) * golden);
+}
+
 }  // namespace
 
 std::chrono::nanoseconds thread_cpu_time() noexcept {
@@ -50,10 +55,17 @@ std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,
 
 std::chrono::nanoseconds DrawnTimes::of(std::uint64_t job) const noexcept {
   constexpr std::uint64_t streams = 2;  // of the simulator, for each callback: the first one
-  const std::uint64_t stream = mix(mix(seed_) + streams * callback_);
-  const std::uint64_t drawn = mix(stream + (job + 1) * golden);
   constexpr double scale = 0x1p-53;
-  return execution_->at(static_cast<double>(drawn >> 11U) * scale);
+  return execution_->at(static_cast<double>(random_bits(seed_, streams * callback_, job) >> 11U) *
+                        scale);
+}
+
+std::int64_t DrawnMessages::of(std::uint64_t job) const noexcept {
+  constexpr std::uint64_t stream = std::uint64_t{1} << 35U;  // of the simulator
+  const std::uint64_t drawn = random_bits(seed_, stream + place_, job * topics_ + topic_);
+  __extension__ using Wide = unsigned __int128;
+  const auto values = static_cast<Wide>(count_.most - count_.least + 1);
+  return count_.least + static_cast<std::int64_t>((values * drawn) >> 64U);
 }
 
 }  // namespace takt::runner

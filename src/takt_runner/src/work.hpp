@@ -40,4 +40,26 @@ class DrawnTimes {
   std::size_t callback_;
 };
 
+// How many messages each job publishes on a topic: as many as in the simulator with the same seed.
+class DrawnMessages {
+ public:
+  // `place`: of the callback in the application; `topic`: of the topic in what it writes.
+  DrawnMessages(const application::Callback& callback, std::uint64_t seed, std::size_t place,
+                std::size_t topic)
+      : count_{callback.messages_on(callback.task.writes[topic])},
+        seed_{seed},
+        place_{place},
+        topic_{topic},
+        topics_{callback.task.writes.size()} {}
+
+  [[nodiscard]] std::int64_t of(std::uint64_t job) const noexcept;
+
+ private:
+  application::MessageCount count_;
+  std::uint64_t seed_;
+  std::size_t place_;
+  std::size_t topic_;
+  std::size_t topics_;
+};
+
 }  // namespace takt::runner

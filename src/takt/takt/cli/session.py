@@ -251,7 +251,7 @@ def _document_of(row: Row) -> dict[str, Any]:
         "name": row.name,
         "key": row.cells[0].key,
         "cells": [cell.id for cell in row.cells],
-        "deadline_us": row.cells[0].deadline_us,
+        "deadline_us": row.deadline_us,
         "count": row.count,
         "absent": row.absent,
         "disturbed": row.disturbed,
@@ -309,11 +309,7 @@ def _show(run: Run, folder: Path, supplies: Sequence[CoreSupply]) -> None:
     console = stdout()
     found = rows(folder, run.cells)
     console.print(_table(run, found))
-    caption = (
-        "Each row: all repetitions together, from the planned start. Late: after the "
-        "deadline. Missing: not received."
-    )
-    console.print(caption, style="dim", markup=False)
+    console.print(_caption(found), style="dim", markup=False)
     for row in found:
         if row.outcome.outcome is not Outcome.meets:
             text = f"{row.name}: {row.outcome.outcome.value}: {'; '.join(row.outcome.reasons)}"
@@ -341,12 +337,22 @@ def _show(run: Run, folder: Path, supplies: Sequence[CoreSupply]) -> None:
     console.print(f"results: {folder}", soft_wrap=True, markup=False)
 
 
+def _caption(found: Sequence[Row]) -> str:
+    """What the columns mean, where there is anything in them."""
+    judged = any(row.deadline_us is not None for row in found)
+    late = "Late: after the deadline. " if judged else ""
+    return (
+        f"Each row: all repetitions together, from the planned start. {late}Absent: not received."
+    )
+
+
 def _table(run: Run, found: Sequence[Row]) -> RowTable[Any]:
     from takt.measure.results.model import Status
     from takt.pages.row_table import of_cells
 
     whole = run.status is Status.complete
     disturbed = any(cell.disturbed for cell in run.cells)
+    judged = any(row.deadline_us is not None for row in found)
     cells = []
     for row in found:
         response = row.statistics.response if row.statistics else None
@@ -360,13 +366,14 @@ def _table(run: Run, found: Sequence[Row]) -> RowTable[Any]:
                     _microseconds(getattr(response, name, None))
                     for name in ("p50_us", "p99_us", "p999_us", "max_us")
                 ),
-                "" if row.late is None else row.late,
+                *(("" if row.late is None else row.late,) if judged else ()),
                 *(() if whole else (f"{complete} of {len(row.cells)}",)),
                 *((f"{row.disturbed} of {len(row.cells)}",) if disturbed else ()),
                 row.outcome.outcome.value,
             )
         )
-    headings = ["measurement", "count", "absent", "p50", "p99", "p99.9", "max", "late"]
+    headings = ["measurement", "count", "absent", "p50", "p99", "p99.9", "max"]
+    headings += ["late"] if judged else []
     title = f"{run.name}: response in µs"
     headings += [*([] if whole else ["complete"]), *(["disturbed"] if disturbed else []), "outcome"]
     return of_cells(headings, cells, title=title)

@@ -106,7 +106,7 @@ std::optional<std::int64_t> Paths::messages(const std::string& topic, nanosecond
   for (std::size_t i = 0; i < model_.streams().size(); ++i) {
     const std::size_t writer = model_.streams()[i].callback;
     if (writer != but && std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
-        !add(model_.ends(i, bounds_), application_.callbacks[writer].messages_on(topic))) {
+        !add(model_.ends(i, bounds_), application_.callbacks[writer].messages_on(topic).most)) {
       return {};
     }
   }

@@ -132,7 +132,7 @@ class Robot {
       }
       for (const Effect& effect : effects_[writer.process]) {
         if (effect.callback == writer.task.name) {
-          const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name));
+          const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name).most);
           all.insert(all.end(), messages, effect.ends);
         }
       }

@@ -185,7 +185,7 @@ void ScenarioModel::add_released(const application::Application& application,
         !contains(tasks[writer].writes, tasks[i].trigger)) {
       continue;
     }
-    const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger);
+    const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger).most;
     for (std::int64_t message = 0; message < messages; ++message) {
       add_released(strategy, stream, i, messages > 1);
     }

@@ -32,9 +32,9 @@ nanoseconds ExecutionTime::at(double probability) const noexcept {
   return quantiles[below] + nanoseconds{std::llround(share * step)};
 }
 
-std::int64_t Callback::messages_on(const std::string& topic) const noexcept {
+MessageCount Callback::messages_on(const std::string& topic) const noexcept {
   const auto found = messages.find(topic);
-  return found == messages.end() ? 1 : found->second;
+  return found == messages.end() ? MessageCount{} : found->second;
 }
 
 std::string Callback::node_name() const {
@@ -118,9 +118,9 @@ nanoseconds Application::worst_overhead(const Callback& callback,
     if (topic != nullptr && topic->local) {
       continue;
     }
-    result +=
-        callback.messages_on(written) * message_cost(overheads.publish, overheads.publish_per_kib,
-                                                     topic == nullptr ? 0 : topic->bytes);
+    result += callback.messages_on(written).most *
+              message_cost(overheads.publish, overheads.publish_per_kib,
+                           topic == nullptr ? 0 : topic->bytes);
   }
   const auto delivered = [this](const std::string& read, bool all) {
     const Topic* topic = find_topic(read);

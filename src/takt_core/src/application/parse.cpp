@@ -46,22 +46,37 @@ ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   return execution;
 }
 
-std::map<std::string, std::int64_t> parse_messages(const Json& json, const std::string& path,
+// A number, or a list of the least and the most.
+MessageCount parse_message_count(const Json& json, const std::string& place) {
+  const bool is_range = json.is_array() && json.size() == 2;
+  const auto read = [&](const Json& count) {
+    if (!count.is_number_integer() || count < 1 || count > most_messages) {
+      Object::fail(place, "is neither a number from 1 to " + std::to_string(most_messages) +
+                              " nor a list of the least and the most");
+    }
+    return count.get<std::int64_t>();
+  };
+  const MessageCount result{.least = read(is_range ? json[0] : json),
+                            .most = read(is_range ? json[1] : json)};
+  if (result.least > result.most) {
+    Object::fail(place, "begins with the most: give the least number first");
+  }
+  return result;
+}
+
+std::map<std::string, MessageCount> parse_messages(const Json& json, const std::string& path,
                                                    const std::vector<std::string>& writes) {
   if (!json.is_object()) {
     Object::fail(path, "is not an object");
   }
-  std::map<std::string, std::int64_t> messages;
+  std::map<std::string, MessageCount> messages;
   for (const auto& [topic, count] : json.items()) {
     std::string place = path;
     place.append("/").append(topic);
     if (std::ranges::find(writes, topic) == writes.end()) {
       Object::fail(place, "is not a topic that the callback writes");
     }
-    if (!count.is_number_integer() || count < 1 || count > most_messages) {
-      Object::fail(place, "is not a number from 1 to " + std::to_string(most_messages));
-    }
-    messages.emplace(topic, count.get<std::int64_t>());
+    messages.emplace(topic, parse_message_count(count, place));
   }
   return messages;
 }

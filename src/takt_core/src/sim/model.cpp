@@ -25,6 +25,7 @@ nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t byte
 constexpr std::uint64_t streams = 2;
 constexpr std::uint64_t waiting_stream = std::uint64_t{1} << 32U;
 constexpr std::uint64_t beginning_stream = std::uint64_t{1} << 34U;
+constexpr std::uint64_t publishing_stream = std::uint64_t{1} << 35U;
 
 nanoseconds noticed_late(const sched::CoreTask& task, std::uint64_t index) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
@@ -110,6 +111,7 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
       noticing(options.seed, streams * task_index + 1),
       waiting(options.seed, waiting_stream + task_index),
       beginning(options.seed, beginning_stream + task_index),
+      publishing(options.seed, publishing_stream + task_index),
       metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {
   index = task_index;
   kind = task.kind;
@@ -180,8 +182,6 @@ void Model::connect(TaskState& state, const sched::Task& task) {
   for (const std::string& written : task.writes) {
     state.writes.push_back(&topic(written));
     state.counts.push_back(state.callback->messages_on(written));
-    state.publish_cost = os::add_sat(
-        state.publish_cost, os::mul_sat(state.writes.back()->publish_cost, state.counts.back()));
   }
   if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);

@@ -143,6 +143,24 @@ struct TaskState : sched::CoreTask {
     return draws_jitter ? uniform(beginning.at(job.index), latency) : latency;
   }
 
+  // How many messages a job publishes on its n-th topic. In the worst case the most.
+  [[nodiscard]] std::int64_t messages_on(std::size_t n, const Job& of) const noexcept {
+    const application::MessageCount& count = counts[n];
+    const std::uint64_t number = of.index * counts.size() + n;
+    return draws_jitter
+               ? count.least +
+                     uniform(publishing.at(number), nanoseconds{count.most - count.least}).count()
+               : count.most;
+  }
+  // What these messages cost.
+  [[nodiscard]] nanoseconds publish_cost(const Job& of) const noexcept {
+    nanoseconds cost{0};
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      cost = os::add_sat(cost, os::mul_sat(writes[i]->publish_cost, messages_on(i, of)));
+    }
+    return cost;
+  }
+
   [[nodiscard]] bool is_timer() const noexcept { return kind == sched::TaskKind::timer; }
 
   const bool drawn;  // its execution times
@@ -156,10 +174,9 @@ struct TaskState : sched::CoreTask {
   std::vector<Input> inputs;     // delivered before the callback
   std::optional<Input> trigger;  // message tasks
   std::vector<TopicState*> writes;
-  std::vector<std::int64_t> counts;  // messages of one job on each of these topics
+  std::vector<application::MessageCount> counts;  // of one job on each of these topics
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
-  nanoseconds publish_cost{0};    // of one job
   TimePoint sampled;              // the data of its started job
   // Of its started job.
   Job job;
@@ -172,6 +189,7 @@ struct TaskState : sched::CoreTask {
   RandomStream noticing;
   RandomStream waiting;
   RandomStream beginning;
+  RandomStream publishing;
   CallbackMetrics metrics;
 };
 

@@ -28,7 +28,7 @@ nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoi
     }
     cost = os::add_sat(cost, delivering);
   }
-  return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost);
+  return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost(job));
 }
 
 nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimePoint now) noexcept {
@@ -94,7 +94,7 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
 void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
   for (std::size_t i = 0; i < task.writes.size(); ++i) {
     TopicState& topic = *task.writes[i];
-    for (std::int64_t message = 0; message < task.counts[i]; ++message) {
+    for (std::int64_t left = task.messages_on(i, job); left > 0; --left) {
       record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic.published),
              topic.shared.id);
       publish(topic, &task, task.sampled, now);

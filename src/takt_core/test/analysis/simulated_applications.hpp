@@ -112,7 +112,8 @@ class RandomApplication {
     app.topics.push_back({.name = topic, .depth = 16});
     task.writes.push_back(topic);
     if (bursts_ && chance(0.5)) {
-      callback.messages[topic] = number(2, 4);
+      const std::int64_t most = number(2, 4);
+      callback.messages[topic] = {.least = chance(0.5) ? number(1, most) : most, .most = most};
       app.topics.back().depth = static_cast<std::size_t>(number(1, 16));
     }
     app.callbacks.push_back(std::move(callback));
@@ -165,7 +166,8 @@ inline std::string describe(const application::Application& app) {
       text += " reads " + read.topic + " " + us(read.max_age);
     }
     for (const auto& [topic, messages] : callback.messages) {
-      text += " messages " + std::to_string(messages) + ", depth " +
+      text += " messages " + std::to_string(messages.least) + " to " +
+              std::to_string(messages.most) + ", depth " +
               std::to_string(app.find_topic(topic)->depth);
     }
     text += task.parameters.overrun == sched::Overrun::skip ? " skip\n" : "\n";

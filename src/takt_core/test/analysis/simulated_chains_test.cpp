@@ -69,7 +69,8 @@ class RandomChains : public RandomTasks {
           {.name = topic, .depth = static_cast<std::size_t>(number(1, bursts_ ? 12 : 4))});
       callback.task.writes.push_back(topic);
       if (bursts_ && chance(0.35)) {
-        callback.messages[topic] = number(2, 4);
+        const std::int64_t most = number(2, 4);
+        callback.messages[topic] = {.least = chance(0.5) ? number(1, most) : most, .most = most};
       }
       chain.callbacks.push_back(callback.task.name);
       app.callbacks.push_back(std::move(callback));
@@ -142,7 +143,7 @@ std::string describe(const application::Application& app) {
             std::to_string(task.parameters.priority) + " " + task.group + " " + task.trigger +
             " overrun " + std::to_string(static_cast<int>(task.parameters.overrun));
     for (const std::string& topic : task.writes) {
-      text += " writes " + std::to_string(callback.messages_on(topic)) + " to " + topic;
+      text += " writes " + std::to_string(callback.messages_on(topic).most) + " to " + topic;
     }
     text += "\n";
   }

@@ -174,7 +174,9 @@ def _thinned(points: int) -> list[int]:
     return sorted({round(place) for place in np.linspace(0, points - 1, TAIL_POINTS)})
 
 
-def over_time(repetitions: Sequence[Series], name: str, colour: int, deadline_us: float) -> Json:
+def over_time(
+    repetitions: Sequence[Series], name: str, colour: int, deadline_us: float | None
+) -> Json:
     """Least and greatest response per bin of time, repetitions one after another.
 
     Each part is one repetition; ``x`` is measured time in s, without the pauses between

@@ -20,7 +20,7 @@ from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.report.title import title
 from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
-from takt.measure.results.outcome import CellOutcome, judge
+from takt.measure.results.outcome import CellOutcome, deadline_of, judge
 from takt.measure.results.point import Point
 from takt.measure.statistics.pooled import by_name, statistics
 from takt.pages import text
@@ -95,6 +95,12 @@ class Variant:
         return judge(self.cells)
 
     @property
+    def late(self) -> int:
+        """How many responses came after their deadline; 0 where they have none."""
+        judged = self.statistics is not None and deadline_of(self.cells[0]) is not None
+        return self.statistics.exceedance.exceeded if judged and self.statistics else 0
+
+    @property
     def steal_seconds(self) -> float:
         """CPU time that the hypervisor took, all repetitions."""
         return sum(cell.steal_seconds for cell in self.cells)
@@ -133,7 +139,7 @@ class Measurement:
     anchor: str
     title: str
     kind: str
-    deadline_us: float
+    deadline_us: float | None  # None: it has none
     period_us: float
     variants: list[Variant]
     own: list[OwnTable] = field(default_factory=list)
@@ -149,6 +155,11 @@ class KindTable:
     meaning: str
     measurements: list[Measurement]
     scale: Scale
+
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether responses of this kind can be late."""
+        return any(one.deadline_us is not None for one in self.measurements)
 
 
 @dataclass(frozen=True)
@@ -194,6 +205,11 @@ class Page:
     settings: list[SettingRow]
     unfinished: list[Unfinished]
     conditions: list[ConditionRow]
+
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether any response can be late."""
+        return any(kind.has_deadlines for kind in self.kinds)
 
     @property
     def measurements(self) -> list[Measurement]:
@@ -289,7 +305,7 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
 def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Measurement:
     first = next(iter(by_key.values()))[0]
     measurement = Measurement(
-        f"m{number}", title(first), first.kind, first.deadline_us, first.period_us, []
+        f"m{number}", title(first), first.kind, deadline_of(first), first.period_us, []
     )
     jitters = []
     named_bins = []
@@ -371,7 +387,7 @@ def _scale(measurements: list[Measurement]) -> Scale:
         for value in (
             variant.statistics.response.min_us,
             variant.statistics.response.max_us,
-            measurement.deadline_us,
+            measurement.deadline_us or 0.0,
         )
         if value > 0
     ]

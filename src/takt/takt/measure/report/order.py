@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from takt.measure.report.model import Measurement, Variant
+from takt.measure.results.outcome import deadline_of
 
 
 def worst_first(measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -20,6 +21,8 @@ def _badness(variant: Variant) -> tuple[float, float, float]:
     found = variant.statistics
     absent = variant.absent / max(1, variant.total("count") + variant.absent)
     if found is None:
+        return 0.0, absent, 0.0
+    if any(deadline_of(cell) is None for cell in variant.cells):
         return 0.0, absent, 0.0
     late = found.exceedance.exceeded / max(1, found.exceedance.count)
     deadline = max((cell.deadline_us for cell in variant.cells), default=0.0)

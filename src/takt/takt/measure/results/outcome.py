@@ -26,7 +26,7 @@ class CellOutcome(Model):
     """The outcome of one cell, or of the repetitions of a point together."""
 
     outcome: Outcome
-    deadline_us: float  # of the response, from the planned start
+    deadline_us: float | None  # of the response, from the planned start; null: a supply has none
     late: int  # responses after the deadline
     absent: int  # responses that never came: lost, or never sent
     excused: int  # of both: during a disturbed cell, or by stolen time
@@ -52,6 +52,11 @@ class Late:
         """Whether fewer than that share are late."""
         certain = max(0, self.at_least - self.excused)
         return decide(self.at_most, self.at_most - certain, self.count, allowed, confidence)
+
+
+def deadline_of(cell: Cell) -> float | None:
+    """On the response, in µs; None for a supply, where a late wake-up is a gap of the core."""
+    return None if cell.kind == SUPPLY else cell.deadline_us
 
 
 def late(cells: Sequence[Cell], limit_us: float) -> Late:
@@ -120,7 +125,10 @@ def _of_supply(found: CellOutcome, gone: str) -> CellOutcome:
     """A supply is described, not judged: it has no deadline, and a late wake-up is a gap."""
     outcome = Outcome.undecided if gone else Outcome.meets
     reasons = [gone] if gone else []
-    return found.model_copy(update={"outcome": outcome, "reasons": reasons, "needed": None})
+    nothing_judged = {"deadline_us": None, "late": 0, "excused": 0, "low": 0.0, "high": 1.0}
+    return found.model_copy(
+        update={"outcome": outcome, "reasons": reasons, "needed": None, **nothing_judged}
+    )
 
 
 def of_counts(counted: Late, absent: int, deadline_us: float) -> CellOutcome:

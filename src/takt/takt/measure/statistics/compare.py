@@ -19,6 +19,7 @@ import numpy as np
 
 from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.outcome import deadline_of
 from takt.measure.results.outcome import judge as judge_side
 from takt.measure.statistics import compare_shares as shares
 from takt.measure.statistics.compare_disturbed import excuse
@@ -135,7 +136,8 @@ def _estimate(
         repetitions(cell, letter, cells, folder, sides[0][0].deadline_us)
         for letter, cells, folder in zip("AB", sides, folders, strict=True)
     )
-    for name in shares.EVENTS:
+    judged = deadline_of(sides[0][0]) is not None
+    for name in shares.EVENTS if judged else ["lost"]:
         counted = [[getattr(one, name) for one in side] for side in (a, b)]
         if found := share_of(counted[0], counted[1], threshold):
             cell.shares[name] = found

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Statistics
-from takt.measure.results.outcome import CellOutcome, judge
+from takt.measure.results.outcome import CellOutcome, deadline_of, judge
 from takt.measure.statistics.series import Series, read_batches, series_of
 from takt.measure.statistics.summary import Summary
 
@@ -51,8 +51,15 @@ class Row:
         return sum(cell.disturbed for cell in self.cells)
 
     @property
+    def deadline_us(self) -> float | None:
+        """On the response; None where it has none."""
+        return deadline_of(self.cells[0])
+
+    @property
     def late(self) -> int | None:
-        """Responses after the deadline; None where there is none to judge."""
+        """Responses after the deadline; None without a deadline, or without a response."""
+        if self.deadline_us is None:
+            return None
         counted = [cell.statistics.exceedance for cell in self.cells if cell.statistics]
         return sum(one.exceeded for one in counted) if counted else None
 

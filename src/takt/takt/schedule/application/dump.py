@@ -160,7 +160,7 @@ def _rest(part: Part, sizes: dict[str, int | None], period: int | None) -> dict[
     return keys
 
 
-def _write(size: int | None, messages: int) -> str:
+def _write(size: int | None, messages: int | list[int]) -> str:
     """A size alone where that says all."""
     if messages == 1:
         return "{}" if size is None else format_size(size)

@@ -99,8 +99,12 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
 
 
 def _messages(callback: Callback) -> dict[str, Any]:
-    """By topic, where one job publishes several messages."""
-    several = {name: one.messages for name, one in callback.writes.items() if one.messages > 1}
+    """By topic, where one job may publish several messages: how many, or the least and the most."""
+    several = {
+        name: list(one.messages) if one.messages[0] < one.messages[1] else one.messages[0]
+        for name, one in callback.writes.items()
+        if one.messages != (1, 1)
+    }
     return {"messages": several} if several else {}
 
 

@@ -16,7 +16,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     PrivateAttr,
+    WithJsonSchema,
     model_validator,
 )
 from takt_core import Quantity
@@ -62,16 +64,35 @@ class Read(Strict):
 MOST_MESSAGES = 1000  # of one job on a topic
 
 
+def _message_range(value: Any) -> tuple[int, int]:
+    """A number is the least and the most."""
+    ends = value if isinstance(value, list | tuple) else [value, value]
+    numbers = len(ends) == 2 and all(type(end) is int for end in ends)
+    if not numbers or not 1 <= ends[0] <= ends[1] <= MOST_MESSAGES:
+        raise ValueError(
+            f"must be a number from 1 to {MOST_MESSAGES}, or the least and the most, such as [1, 8]"
+        )
+    return ends[0], ends[1]
+
+
+_COUNT = {"type": "integer", "minimum": 1, "maximum": MOST_MESSAGES}
+MessageRange = Annotated[
+    tuple[int, int],
+    PlainValidator(_message_range),
+    WithJsonSchema(
+        {"anyOf": [_COUNT, {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}]}
+    ),
+]
+
+
 class Write(Strict):
     """What one job of a callback publishes on a topic."""
 
     size: Size | None = Field(None, description="size of one message; default: that below topics")
-    messages: int = Field(
-        1,
-        ge=1,
-        le=MOST_MESSAGES,
-        strict=True,
-        description="messages that one job publishes, at its end; default: 1",
+    messages: MessageRange = Field(
+        (1, 1),
+        description="messages that one job publishes, at its end: a number, or the least and the "
+        "most, [1, 8]; default: 1",
     )
 
 
@@ -273,7 +294,7 @@ class Scenario(Strict):
     @model_validator(mode="after")
     def _same_messages(self) -> Scenario:
         for callback, change in self.changes.items():
-            several = [name for name, one in change.writes.items() if one.messages > 1]
+            several = [name for name, one in change.writes.items() if one.messages != (1, 1)]
             if several:
                 raise ValueError(
                     f"a scenario does not change how many messages {callback} publishes: give "

@@ -89,7 +89,10 @@ def varies(document: Document) -> bool:
     """Whether two plays can differ."""
     handover = document.get("handover", {"least": 0, "most": 0})
     return handover["least"] < handover["most"] or any(
-        one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
+        one.get("jitter")
+        or one.get("suspension")
+        or len(one["execution"].get("quantiles", ())) > 1
+        or any(isinstance(count, list) for count in one.get("messages", {}).values())
         for one in document["callbacks"]
     )
 

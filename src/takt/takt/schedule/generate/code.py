@@ -180,13 +180,18 @@ def _callback(
         "trigger": None if timer else topics[one["trigger"]],
         "reads": reads,
         "writes": writes,
-        "messages": one.get("messages", {}),
+        "messages": {topic: _count(of) for topic, of in one.get("messages", {}).items()},
         "times": [format_duration(time) for time in times],
         "deadline": format_duration(one["deadline"]) if one.get("deadline") else "",
         "offset": format_duration(one["offset"]) if timer and one.get("offset") else "",
         "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
         "options": options,
     }
+
+
+def _count(messages: int | list[int]) -> str:
+    """How many messages a job publishes, as an expression."""
+    return str(messages) if isinstance(messages, int) else "between({}, {})".format(*messages)
 
 
 def _changes(tasks: list[dict[str, Any]], idle: list[str]) -> Iterator[list[str]]:

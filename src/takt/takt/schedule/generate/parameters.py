@@ -110,7 +110,10 @@ class Parameters(Thesis):
     messages: values.Share = Field(
         0.0, description="of the subscribers that a message releases instead of a timer"
     )
-    burst: values.Counts = Field([1], description="messages of one job on a topic that it writes")
+    burst: values.Counts = Field(
+        [1],
+        description="messages of one job on a topic that it writes, or the most of a range",
+    )
     external: values.Share = Field(0.0, description="of the topics that are written from outside")
     depth: values.Counts = Field([1], description="of a topic's queues")
     best_effort: values.Share = Field(0.0, description="of the topics")

@@ -72,7 +72,10 @@ def _release_by_message(draft: Draft, callback: Entry) -> None:
 
 
 def add_bursts(draft: Draft) -> None:
-    """In every other application, every other output has several messages of each job."""
+    """In every other application, every other output has several messages of each job.
+
+    Every other number of them is the most of a range.
+    """
     chance = draft.chance
     if draft.wanted.burst[-1] == 1 or chance.happens():
         return
@@ -82,5 +85,8 @@ def add_bursts(draft: Draft) -> None:
             for topic in callback["writes"]
             if chance.happens()
         }
-        if several := {topic: count for topic, count in counts.items() if count > 1}:
-            callback["messages"] = several
+        if several := {topic: most for topic, most in counts.items() if most > 1}:
+            callback["messages"] = {
+                topic: [chance.whole([1, most - 1]), most] if chance.happens() else most
+                for topic, most in several.items()
+            }

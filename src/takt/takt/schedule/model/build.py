@@ -239,15 +239,16 @@ class Builder:
                 seldom.append(f"{topic} in {count} of {jobs} jobs")
         if seldom and one.writes:
             notes.append(f"writes {', '.join(seldom)}")
-        for topic, most in one.most_written.items():
+        for topic, (least, most) in one.messages.items():
             if most > MOST_MESSAGES:
                 notes.append(
                     f"one job publishes {most} messages on {topic}; the file declares "
                     f"{MOST_MESSAGES}, the most that it may"
                 )
             elif most > 1:
+                several = f"{least} to {most}" if least < most else str(most)
                 notes.append(
-                    f"one job publishes up to {most} messages on {topic}; observed, no worst case"
+                    f"one job publishes {several} messages on {topic}; observed, no worst case"
                 )
         return _writes(one)
 
@@ -357,13 +358,14 @@ def _declared_reads(one: SeenCallback) -> list[Part]:
     return [read | {"topic": topic_name(read["topic"])} for read in reads]
 
 
-def _messages(one: SeenCallback) -> dict[str, int]:
-    """By topic, where one job published several."""
-    return {
-        topic: min(most, MOST_MESSAGES)
-        for topic in _writes(one)
-        if (most := one.most_written.get(topic, 1)) > 1
-    }
+def _messages(one: SeenCallback) -> dict[str, int | list[int]]:
+    """By topic, where one job published several: how many, or the least and the most."""
+    several: dict[str, int | list[int]] = {}
+    for topic in _writes(one):
+        least, most = (min(n, MOST_MESSAGES) for n in one.messages.get(topic, (1, 1)))
+        if most > 1:
+            several[topic] = most if least == most else [least, most]
+    return several
 
 
 def _writes(one: SeenCallback) -> list[str]:

@@ -70,11 +70,12 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
     jobs = sorted(entity.jobs, key=lambda job: job.begin)
     begins = np.array([job.begin for job in jobs], np.int64)
     writes: Counter[str] = Counter()
-    most: dict[str, int] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for job in jobs:
         writes.update({topic for topic, _ in job.published})
         for (topic, _), count in job.published.items():
-            most[topic] = max(count, most.get(topic, 0))
+            least, most = counts.get(topic, (count, count))
+            counts[topic] = (min(least, count), max(most, count))
     found = SeenCallback(
         name=whole_name(recorded),
         recorded=recorded,
@@ -84,7 +85,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
         releases=begins,
         indices=np.arange(len(begins), dtype=np.int64),
         writes=dict(writes),
-        most_written=most,
+        messages=counts,
     )
     found.declared = {"group": found.name.split(".")[0]}
     if entity.kind == "timer":

@@ -7,7 +7,7 @@ here holds for any application that runs under Takt's executor.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -95,13 +95,15 @@ class _Gathering:
                     self._outside[topic].extend(moments)
             else:
                 of = self._of(task)
-                for topic, most in _count_by_job(of.writes, topics, jobs).items():
-                    of.most_written[topic] = max(most, of.most_written.get(topic, 0))
+                for topic, (numbers,) in by_number(topics, jobs):
+                    of.written[topic].take(numbers)
         used = types == Type.use
         for task, (topics, jobs) in by_number(
             tasks[used], events["topic"][used], events["job"][used]
         ):
-            _count_by_job(self._of(task).reads, topics, jobs)
+            of = self._of(task)
+            for topic, (numbers,) in by_number(topics, jobs):
+                of.reads[topic] += len(np.unique(numbers))
         follows = types == Type.scenario
         self._scenarios += zip(
             events["time"][follows].tolist(), events["value"][follows].tolist(), strict=True
@@ -211,10 +213,8 @@ class _Gathering:
             priorities=of.priorities,
             cores=of.cores,
             reads={topic_name(self._names.topic(one)): n for one, n in of.reads.items()},
-            writes={topic_name(self._names.topic(one)): n for one, n in of.writes.items()},
-            most_written={
-                topic_name(self._names.topic(one)): n for one, n in of.most_written.items()
-            },
+            writes={topic_name(self._names.topic(one)): n.jobs for one, n in of.written.items()},
+            messages={topic_name(self._names.topic(one)): n.range for one, n in of.written.items()},
             skipped=of.skipped,
         )
         if len(relative) and relative.min() != relative.max():
@@ -266,7 +266,7 @@ class _Gathering:
                 "triggers, groups and declared reads: not recorded in this old trace; "
                 "every callback is assumed to be a timer"
             )
-        followed = any(of.writes or of.reads for of in self._tasks.values())
+        followed = any(of.written or of.reads for of in self._tasks.values())
         if trace.names.topics and not followed:
             notes.append(
                 "written and used messages: not recorded by any callback "
@@ -282,19 +282,6 @@ class _Gathering:
                 "real-time settings were not granted during this trace: " + "; ".join(shortfalls)
             )
         return notes
-
-
-def _count_by_job(
-    counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any]
-) -> dict[int, int]:
-    """Counts jobs by topic; the most messages of one job, by topic."""
-    both = np.stack([topics.astype(np.int64), jobs.astype(np.int64)])
-    pairs, counts = np.unique(both, axis=1, return_counts=True)
-    counted.update(pairs[0].tolist())
-    most: dict[int, int] = {}
-    for topic, count in zip(pairs[0].tolist(), counts.tolist(), strict=True):
-        most[topic] = max(count, most.get(topic, 0))
-    return most
 
 
 def _cpus(declared_cpus: list[str], tasks: Any) -> list[int]:

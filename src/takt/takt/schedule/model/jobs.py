@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.seen import Times
+from takt.schedule.model.written import Written
 from takt.schedule.trace.file import recorded
 
 
@@ -30,9 +31,9 @@ class Jobs:
     noticing: list[Times] = field(default_factory=list)
     priorities: set[int] = field(default_factory=set)
     cores: Counter[int] = field(default_factory=Counter)
-    writes: Counter[int] = field(default_factory=Counter)
+    # By topic.
+    written: dict[int, Written] = field(default_factory=lambda: defaultdict(Written))
     reads: Counter[int] = field(default_factory=Counter)
-    most_written: dict[int, int] = field(default_factory=dict)  # by topic: messages of one job
     skipped: int = 0
 
 

@@ -38,7 +38,8 @@ class SeenCallback:
     cores: Counter[int] = field(default_factory=Counter)
     reads: dict[str, int] = field(default_factory=dict)  # by topic: jobs that used it
     writes: dict[str, int] = field(default_factory=dict)  # by topic: jobs that wrote it
-    most_written: dict[str, int] = field(default_factory=dict)  # by topic: messages of one job
+    # By topic: the least and the most messages of a job that wrote it.
+    messages: dict[str, tuple[int, int]] = field(default_factory=dict)
     skipped: int = 0
     notes: list[str] = field(default_factory=list)  # for people
 

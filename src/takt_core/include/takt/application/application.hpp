@@ -39,6 +39,14 @@ struct TAKT_CORE_PUBLIC ExecutionTime {
   [[nodiscard]] nanoseconds at(double probability) const noexcept;
 };
 
+/// How many messages one job publishes on a topic.
+struct MessageCount {
+  std::int64_t least = 1;  ///< At least; above 0.
+  std::int64_t most = 1;   ///< At most.
+
+  friend bool operator==(const MessageCount&, const MessageCount&) = default;
+};
+
 /// A callback of the application.
 struct TAKT_CORE_PUBLIC Callback {
   sched::Task task = {};  ///< Its scheduling; expected_execution is the worst case.
@@ -57,10 +65,10 @@ struct TAKT_CORE_PUBLIC Callback {
   nanoseconds least_jitter{0};
   /// How many messages one job publishes on a topic of task.writes, at its end; those that are not
   /// named get one.
-  std::map<std::string, std::int64_t> messages = {};
+  std::map<std::string, MessageCount> messages = {};
 
   /// How many messages one job publishes on a topic that it writes.
-  [[nodiscard]] std::int64_t messages_on(const std::string& topic) const noexcept;
+  [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
 
   /// `node`, or if it is empty the callback's name up to its first dot.
   [[nodiscard]] std::string node_name() const;

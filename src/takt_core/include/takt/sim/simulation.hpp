@@ -27,9 +27,9 @@ namespace takt::sim {
 /// How long simulated jobs compute.
 enum class ExecutionTimes : std::uint8_t {
   /// every job takes its worst case; with jitter, the first release is noticed as late as possible,
-  /// all others at once
+  /// all others at once; each publishes the most messages
   worst,
-  drawn,  ///< from the callback's quantiles; the jitter is uniform
+  drawn,  ///< from the callback's quantiles; jitter and numbers of messages are uniform
 };
 
 /// What to simulate.

@@ -38,7 +38,8 @@
     },
 
     time(chart) {
-      const y = logAxis("response (µs)", [...chart.parts.flatMap((part) => [...part.low, ...part.high]), chart.deadline], 0.08);
+      const deadline = chart.deadline === null ? [] : [chart.deadline];
+      const y = logAxis("response (µs)", [...chart.parts.flatMap((part) => [...part.low, ...part.high]), ...deadline], 0.08);
       const end = Math.max(0, ...chart.parts.map((part) => part.x.at(-1)), ...chart.lost, ...chart.breaks);
       // A band is one outline: along the slowest responses, and back along the fastest.
       const bands = chart.parts.map((part) => ({
@@ -49,7 +50,7 @@
       return { x: axis("measured time (s)", 0, end || 1), y, shapes: [
         ...bands,
         ...chart.breaks.map((x) => ({ kind: "rule", look: "between", x })),
-        { kind: "rule", look: "deadline", y: chart.deadline, label: `deadline ${amount(chart.deadline)} µs` },
+        ...deadline.map((at) => ({ kind: "rule", look: "deadline", y: at, label: `deadline ${amount(at)} µs` })),
         { kind: "dots", look: "deadline", symbol: "cross", points: chart.lost.map((at) => [at, y.high, "", `lost at ${amount(at)} s`]) },
       ] };
     },
