@@ -31,9 +31,12 @@ from takt.schedule.metrics.model import (
     Spread,
     spread,
 )
+from takt.statistics import Floats
 
 EVERY = points()
 US, MS = 1000, 1_000_000
+JOBS = 1000  # of a callback or a node, in a run
+TAIL = 0.01  # of jobs, reads and uses
 USES = 300  # of data, in a run of 30 s
 AGES = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
 SHARES = {"min": 1.0, "q1": 0.75, "median": 0.5, "q3": 0.25, "p99": 0.01, "max": 0.0}  # above it
@@ -47,6 +50,7 @@ SCATTER = (0.98, 0.99, 1.0, 1.01, 1.02)  # of the five runs of a point
 # What happens at a point: a share of misses or of old data, a time in µs (transport), ages in ms.
 Value = float | Spread
 World = Callable[[Point], Value]
+Executed = dict[Point, list[Metrics]]
 
 
 def metrics(point: Point, value: Value) -> Metrics:
@@ -196,6 +200,69 @@ def executed(world: World, scatter: Sequence[float] = SCATTER) -> dict[Point, li
         point: [metrics(point, times(world(point), one, one / most)) for one in scatter]
         for point in EVERY
     }
+
+
+def whole(world: World, runs: int = len(SCATTER), *, tail: bool = False) -> Executed:
+    """Every point in whole runs: each callback's jobs, each node's reads, each use of data.
+
+    With a tail one job, read or use of a hundred is another one: a miss, old, or ten times as late.
+    """
+    return {
+        point: [
+            _whole(point, world(point), np.random.default_rng([place, run]), tail=tail)
+            for run in range(runs)
+        ]
+        for place, point in enumerate(EVERY)
+    }
+
+
+def _whole(point: Point, value: Value, rng: np.random.Generator, *, tail: bool) -> Metrics:
+    if isinstance(value, Spread):
+        shares = np.array(list(SHARES.values()))[::-1]
+        known = [getattr(value, name) for name in SHARES][::-1]
+        each = np.interp(rng.uniform(0, 1, USES), shares, known)
+        return _with_ages(_drawn(each, rng, tail=tail))
+    if point.experiment == "transport":
+        made = _metrics("transport", 1.0)
+        each = value * (0.8 + rng.gamma(4.0, 0.05, USES))
+        ages = spread(np.round(_late(each, rng, tail=tail) * US).astype(np.int64))
+        age = made.data_age[0].model_copy(update={"age_us": ages})
+        return made.model_copy(update={"data_age": [age]})
+    # Some callbacks, or nodes, have more of it than others.
+    unlike = rng.uniform(0.7, 1.3, point.nodes)
+    share = np.clip(value * unlike / unlike.mean(), 0, 1)
+    if tail:
+        share = share + TAIL * (1 - share)
+    cases = rng.binomial(JOBS, share)
+    ratio = float(cases.mean()) / JOBS
+    made = _metrics(point.experiment, ratio)
+    if point.experiment == "misses":
+        listener = made.callbacks[0]
+        callbacks = [
+            listener.model_copy(
+                update={"misses": int(one), "miss_ratio": int(one) / JOBS, "executions": JOBS}
+            )
+            for one in cases
+        ]
+        return made.model_copy(update={"callbacks": callbacks, "mean_miss_ratio": ratio})
+    nodes = [
+        NodeFreshness(node=f"n{place}", executions=JOBS, on_old_data=int(one),
+                      ratio=int(one) / JOBS)
+        for place, one in enumerate(cases)
+    ]  # fmt: skip
+    freshness = Freshness(nodes=nodes, mean_ratio=ratio, on_old_data=int(cases.sum()))
+    return made.model_copy(update={"freshness": freshness})
+
+
+def _late(each: Floats, rng: np.random.Generator, *, tail: bool) -> Floats:
+    return np.where(rng.random(len(each)) < TAIL * tail, 10 * each, each)
+
+
+def _drawn(each: Floats, rng: np.random.Generator, *, tail: bool) -> Spread:
+    """Of ages in ms."""
+    found = spread(np.round(_late(each, rng, tail=tail) * MS).astype(np.int64))
+    assert found is not None
+    return found.model_copy(update={name: getattr(found, name) / 1000 for name in AGES})
 
 
 def overheads(growth: Mapping[str, float], scatter: Sequence[float] = SCATTER) -> list[Table]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_distributions import Values, made_cell, of_row
+from made_distributions import Values, made_cell, of_row, with_tail
 from made_round_trips import trips
 from made_suites import SCATTER
 from synthetic_cells import made_run
@@ -70,7 +70,7 @@ def deadline_ms(paper: str, test: str) -> float:
     return 10.0 if not test.startswith("3") or sent > 30_001 else 20.0 if sent > 15_000 else 50.0
 
 
-def of_cell(folder: Path, cell: Cell, row: Row, share: float = 1.0) -> Cell:
+def of_cell(folder: Path, cell: Cell, row: Row, share: float = 1.0, *, tail: bool = False) -> Cell:
     """A run with the numbers of a row; a share of it is quiet, for no case comes by accident."""
     paper, test = row[0], LIKE.get(row[1], row[1])
     there, turn, late = ROWS[paper, test], cell.repetition, 1000 * deadline_ms(paper, test)
@@ -86,9 +86,10 @@ def of_cell(folder: Path, cell: Cell, row: Row, share: float = 1.0) -> Cell:
     shift = 1 + SCATTER[turn % len(SCATTER)]
     found = of_row(there["min_us"], there["avg_us"], high, sent - lost - 1, missed, late)
     us = np.where(found.us < late, (found.us * shift).clip(max=late - 1), found.us)
+    made = Values(us, found.times)
     asked = round(60_001 * share) * minutes // 10
     return made_cell(
-        folder, cell, Values(us, found.times), sent=sent, lost=lost,
+        folder, cell, with_tail(made) if tail else made, sent=sent, lost=lost,
         samples_requested=max(asked, sent), deadline_us=late,
     )  # fmt: skip
 
@@ -134,9 +135,13 @@ class Trips:
     def measured(self, world: str) -> Measured:
         if world not in self._measured:
             row_of = {"paper": published, "reversed": the_other_way_round, "unlike": unlike,
-                      "neutral": contradictory, "few": published}[world]  # fmt: skip
+                      "neutral": contradictory, "few": published,
+                      "tail": published}[world]  # fmt: skip
             folder, share = self.folder / world, FEW if world == "few" else 1.0
             folder.mkdir(parents=True)
-            cells = [of_cell(folder, one, row_of(one), share) for one in of_three_vendors()]
+            cells = [
+                of_cell(folder, one, row_of(one), share, tail=world == "tail")
+                for one in of_three_vendors()
+            ]
             self._measured[world] = Measured(made_run("gutierrez2018", cells), folder)
         return self._measured[world]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from made_distributions import Values, cyclic_of, made_cell, of_row, values
+from made_distributions import Values, cyclic_of, made_cell, of_row, values, with_tail
 from made_sizes import as_published, planned
 from made_sizes import the_other_way_round as opposite
 from made_suites import SCATTER
@@ -77,7 +77,7 @@ class Sizes:
         kernels = {beside.NATIVE: NATIVE, beside.REALTIME: REALTIME}
         if world == "reversed":
             kernels = {beside.NATIVE: REALTIME, beside.REALTIME: NATIVE}
-        side = "neutral" if world == "neutral" else "paper"
+        side = world if world in {"neutral", "tail"} else "paper"
         there = {
             name: Evidence(self.measured(side, kernel), "cyclictest")
             for name, kernel in kernels.items()
@@ -104,6 +104,7 @@ class Recorder:
 
     def __init__(self, folder: Path, cell: Cell, world: str, kernel: str) -> None:
         self.folder, self.cell, self.kernel = folder, cell, kernel
+        self.tail = world == "tail"
         self.few = FEW if world == "few" else 1.0
         odd = world == "neutral" and cell.repetition % 2
         self.side = "reversed" if odd or world == "reversed" else "paper"
@@ -134,6 +135,8 @@ class Recorder:
             each[:: 5 if self.side == "reversed" else self.count + 1] += 400.0 * (
                 self.side == "reversed"
             )
+        if self.tail:
+            each[self.count // 3] *= 20
         more: dict[str, Any] = {"samples": [self.samples(each)]}
         if self.cell.label == "six":
             more["subscribers"] = self.six(each)
@@ -167,6 +170,7 @@ class Recorder:
             high = row["max_us"] * (self.shift if row["max_us"] > 100 else 1)
             late = count // 1000 if high > 83 else 0
             found = of_row(row["min_us"], max(mean, row["min_us"] + 0.01), high, count, late, 83.0)
+            found = with_tail(found) if self.tail else found
             parts.append(found)
             threads.append(ThreadSeries(period_us=period, count=found.count, first_us=None,
                                         latency=found.percentiles()))  # fmt: skip
@@ -190,9 +194,13 @@ class Recorder:
         values = np.random.default_rng(5).normal(mean, deviation, count)
         if self.side == "paper":
             values = values.clip(-17.4, 22.3)
-        return self.cyclic(values * self.shift**0.1, "sent_ns", f"master-{self.side}-{count}")
+        return self.cyclic(
+            values * self.shift**0.1, "sent_ns", f"master-{self.side}-{count}-{self.tail}"
+        )
 
     def cyclic(self, jitter_us: np.ndarray, column: str, name: str = "") -> Cell:
+        if self.tail:
+            jitter_us[::1000] += 100.0
         steps = np.round(jitter_us * 1000).astype(np.int64) + round(self.cell.period_us * 1000)
         called = 10**9 + np.concatenate([[0], np.cumsum(steps)])
         table = {"sequence": np.arange(len(called)), "intended_ns": called, "sent_ns": called,

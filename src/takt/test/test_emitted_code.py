@@ -77,3 +77,17 @@ nodes:
     takt = (tmp_path / "code" / "x" / "src" / "main.cpp").read_text(encoding="utf-8")
     assert r'.group = "a \"b\" \\ c"' in takt
     assert '"a_b.c"' in takt
+
+
+@pytest.mark.parametrize(
+    ("given", "cpus"), [("", "{0}"), ("cpus: [1]", "{1}"), ("cpus: [0, 2]", "{0, 2}")]
+)
+def test_all_three_packages_use_the_same_cores_as_takt_execute(
+    tmp_path: Path, given: str, cpus: str
+) -> None:
+    text = f"{given}\nnodes: {{a: {{t: {{timer: 10ms, wcet: 1ms}}}}}}\n"
+    takt, baseline0, baseline1 = emitted(tmp_path, text)
+    assert f".cpus = {cpus}" in takt
+    assert f"takt::os::apply({{.cpus = {cpus}}})" in baseline0
+    assert f".priority = 40, .cpus = {cpus}}}" in baseline0
+    assert f"RealTimeProcess real_time{{priority, {cpus}}}" in baseline1

@@ -7,34 +7,10 @@ without anything that a criterion computes with.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Protocol
-
 import pytest
-from made_gutierrez import Trips
-from made_theses import Applications, Suites
-from made_ye import Sizes
+from made_verdicts import PAPERS, Answers, page
+from read_files import ROOT
 
-from takt.reproduce.model import Answer
-
-
-class Paper(Protocol):
-    """The made-up runs of a paper: a world is ``paper``, ``reversed`` or ``neutral``."""
-
-    def __init__(self, folder: Path) -> None: ...
-
-    @property
-    def asked(self) -> object: ...
-
-    def answer(self, name: str, stack: str, world: str) -> Answer: ...
-
-
-PAPERS = {
-    "gutierrez2018": Trips,
-    "ye2023": Sizes,
-    "sticha2014": Suites,
-    "krukiewicz2021": Applications,
-}
 EXPECTED = {"paper": True, "reversed": False, "neutral": None}
 # (paper, finding, world): what it is instead, and why.
 UNLIKE = "runs of which a part is the other way round are not alike, which is what it denies"
@@ -47,7 +23,6 @@ EXCEPTIONS: dict[tuple[str, str, str], tuple[bool | None, str]] = {
     ("ye2023", "jitter-within-10us", "neutral"): (
         True, "two of three runs are as published: the majority of their cycles is within 10 µs"
     ),
-    ("sticha2014", "cyclic-deterministic", "neutral"): (False, UNLIKE),
     ("sticha2014", "pubsub-deterministic", "neutral"): (False, UNLIKE),
     ("sticha2014", "cyclic-rate-kept", "neutral"): (False, NEVER),
     ("sticha2014", "oneshot-reported-accurate", "neutral"): (
@@ -77,17 +52,17 @@ EVERY = [
 
 
 @pytest.fixture(scope="module")
-def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Paper]:
-    return {name: made(tmp_path_factory.mktemp(name)) for name, made in PAPERS.items()}
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return Answers(tmp_path_factory.mktemp("papers"))
 
 
 @pytest.mark.parametrize("world", list(EXPECTED))
 @pytest.mark.parametrize(("paper", "name", "stack"), EVERY)
 def test_the_papers_numbers_hold_their_reversal_does_not_and_neither_is_undecided(
-    papers: dict[str, Paper], paper: str, name: str, stack: str, world: str
+    answers: Answers, paper: str, name: str, stack: str, world: str
 ) -> None:
     expected, _ = EXCEPTIONS.get((paper, name, world), (EXPECTED[world], ""))
-    found = papers[paper].answer(name, stack, world)
+    found = answers.of(paper, name, stack, world)
     assert found.holds is expected, found
     assert not found.not_asked
     assert found.measured
@@ -98,3 +73,9 @@ def test_every_exception_is_of_a_finding_and_has_its_reason() -> None:
     assert {(paper, name) for paper, name, _ in EXCEPTIONS} <= {one[:2] for one in EVERY}
     assert all(why and EXPECTED[world] is not instead
                for (_, _, world), (instead, why) in EXCEPTIONS.items())  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_the_page_has_the_verdict_of_every_finding_in_every_world(answers: Answers) -> None:
+    written = (ROOT / "docs/reference/reproduction-verdicts.md").read_text(encoding="utf-8")
+    assert written == page(answers), "python src/takt/test/made_verdicts.py writes it again"

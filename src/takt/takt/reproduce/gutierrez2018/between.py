@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from takt.reproduce.criterion import EFFECT, grown
+from takt.reproduce.criterion import EFFECT, LEAST, grown, sized
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.gutierrez2018 import runs
 from takt.reproduce.gutierrez2018.findings import POOLED
@@ -54,7 +54,8 @@ def _share_alike(name: str) -> str:
 
 COMPARED: dict[str, Checked] = {
     "vendors-differ": Check(
-        grown("highest_avg_us", "lowest_avg_us"),
+        # The slowest is slower by definition: without this much there is no difference.
+        sized(grown("highest_avg_us", "lowest_avg_us"), LEAST),
         {
             "lowest_avg_us": Quantity(
                 "mean latency in µs of the fastest middleware; test 1.A",

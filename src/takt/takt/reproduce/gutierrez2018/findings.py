@@ -7,7 +7,7 @@ maximum; the shares are of all middlewares together, as the statements are.
 
 from __future__ import annotations
 
-from takt.reproduce.criterion import ALIKE, grown, reaching
+from takt.reproduce.criterion import ALIKE, LEAST, grown, reaching, sized
 from takt.reproduce.gutierrez2018.quantities import (
     HIGHEST,
     MESSAGES,
@@ -119,7 +119,7 @@ TUNING: dict[str, Checked] = {
 }
 HOURS: dict[str, Checked] = {
     "hours-show-more": Check(
-        grown("max_hours_us", "max_minutes_us"),
+        sized(grown("max_hours_us", "max_minutes_us"), LEAST),  # of more runs: more by definition
         {"max_hours_us": highest_of_all("5.B"), "max_minutes_us": highest("2.D")},
         differs="at a smaller scale both are shorter, the hours by more than the minutes",
         shown={"messages": messages("5.B")},

@@ -115,7 +115,7 @@ def _highest(test: str, words: str, of: OfRun[float]) -> Highest[Evidence]:
     return quantity.highest(
         f"{words}; test {test}, {TESTS[test]}; median over runs",
         lambda seen: [[seen.value(cell, of) for cell in seen.cells(label=test)]],
-        lambda seen: min(cell.samples_asked for cell in seen.cells(label=test)),
+        lambda seen: min(cell.samples_requested for cell in seen.cells(label=test)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from takt.reproduce.criterion import ALIKE, EFFECT, alike, reaching
+from takt.reproduce.criterion import ALIKE, LEAST, alike, reaching
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.ye2023 import runs
@@ -190,7 +190,7 @@ ROS2: dict[str, Checked] = {
 }
 ROS1: dict[str, Checked] = {
     "six-ros1-unlike": Check(
-        f"slowest > 1 + (published_slowest - 1) {EFFECT}",
+        f"slowest > 1 + (published_slowest - 1) {LEAST}",
         {
             "slowest": level(
                 "slowest subscriber's median as a multiple of the fastest one's",

@@ -31,6 +31,8 @@ LIBRARIES = {
     "baseline0": ("takt_runner", "takt_runner::takt_baseline"),
     "baseline1": ("takt_runner", "takt_runner::takt_baseline"),
 }
+#: The cores of an application that names none, as under takt execute; of all three packages.
+FIRST = (0,)
 QUANTILES = 21  # of an execution time: as many as a reader of source code bears
 
 
@@ -74,9 +76,9 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
     idle = [one["name"] for one in document["callbacks"] if one.get("active") is False]
     scenarios = document.get("scenarios") or ([{"name": "default", "tasks": []}] if idle else [])
     return {
-        "app": {"policy": None, "cpus": None, "default_scenario": None, **document},
+        "app": {"policy": None, "default_scenario": None, **document},
         "remark": f"Application {document['name']}, written by takt generate --emit-code",
-        "cpus": f"{{{', '.join(map(str, document['cpus']))}}}" if document.get("cpus") else "",
+        "cpus": f"{{{', '.join(map(str, document.get('cpus') or FIRST))}}}",
         "priorities": node_priorities(json.dumps(document)),
         "nodes": [{"name": name, "id": identifier} for name, identifier in nodes.items()],
         "topics": list(topics.values()),
