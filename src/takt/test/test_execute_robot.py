@@ -18,22 +18,22 @@ from takt.schedule.trace import file as traces
 pytestmark = pytest.mark.usefixtures("app_runner")
 
 
-def _robot(*, planning: str = "edf", low: int = 40, **keys: Any) -> dict[str, Any]:
-    """The camera in a process above the one that plans and moves."""
+def robot_of_two(*, planning: str = "edf", low: int = 40, **keys: Any) -> dict[str, Any]:
+    """The camera and the arm in a process above the one that plans."""
     application = robot()
     del application["policy"], application["cpus"]
     application["processes"] = [
         {"name": "seeing", "policy": "fp", "cpu": cpu(), "priority": 80},
-        {"name": "moving", "cpu": cpu(), "priority": low, "policy": planning},
+        {"name": "planning", "cpu": cpu(), "priority": low, "policy": planning},
     ]
-    homes = {"camera": "seeing", "planner": "moving", "arm": "moving"}
+    homes = {"camera": "seeing", "planner": "planning", "arm": "seeing"}
     for callback in application["callbacks"]:
         callback["process"] = homes[callback["node"]]
     return {**application, "handover": {"least": 0, "most": 40 * MS}, **keys}
 
 
 def test_the_processes_leave_one_trace(tmp_path: Path) -> None:
-    done = executed(tmp_path, "takt", _robot())
+    done = executed(tmp_path, "takt", robot_of_two())
     assert (done.status, done.policy) == ("complete", "robot")
     trace = traces.read(done.trace)
     assert trace.closed_in_order
@@ -50,7 +50,7 @@ def test_the_processes_leave_one_trace(tmp_path: Path) -> None:
 
 
 def test_messages_between_processes_make_chains_and_ages(tmp_path: Path) -> None:
-    found = measure(executed(tmp_path, "takt", _robot()).trace)
+    found = measure(executed(tmp_path, "takt", robot_of_two()).trace)
     ages = {(one.callback, one.topic): one for one in found.data_age}
     assert set(ages) == {
         ("planner.plan", "image"),
@@ -65,7 +65,7 @@ def test_messages_between_processes_make_chains_and_ages(tmp_path: Path) -> None
 
 
 def test_responses_are_held_against_the_bounds_of_the_robot(tmp_path: Path) -> None:
-    done = executed(tmp_path, "takt", _robot())
+    done = executed(tmp_path, "takt", robot_of_two())
     found = explain(done.trace)
     assert found.misses == measure(done.trace).misses
     assert found.bounds is not None
@@ -73,7 +73,7 @@ def test_responses_are_held_against_the_bounds_of_the_robot(tmp_path: Path) -> N
 
 
 def test_the_threads_of_other_processes_are_no_other_programs(tmp_path: Path) -> None:
-    done = executed(tmp_path, "takt", _robot())
+    done = executed(tmp_path, "takt", robot_of_two())
     held = traces.read(done.trace).names.values("held")
     assert not [one for one in held if one.split()[4].startswith("takt.f")]
 
@@ -89,11 +89,11 @@ def test_processes_that_cannot_be_kept_apart_are_refused(
     tmp_path: Path, keys: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(TaktError, match=says):
-        executed(tmp_path, "takt", _robot(**keys))
+        executed(tmp_path, "takt", robot_of_two(**keys))
 
 
 def test_an_executor_of_rclcpp_in_a_process_is_refused(tmp_path: Path) -> None:
-    application = _robot()
+    application = robot_of_two()
     del application["processes"][1]["policy"]
     application["processes"][1]["executor"] = "rclcpp_single_threaded"
     with pytest.raises(TaktError, match="only Takt's own executes processes of a robot"):
@@ -103,13 +103,13 @@ def test_an_executor_of_rclcpp_in_a_process_is_refused(tmp_path: Path) -> None:
 
 def test_a_robot_has_one_approach_and_no_policy(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="--approach baseline1 takes an application of one process"):
-        executed(tmp_path, "baseline1", _robot())
+        executed(tmp_path, "baseline1", robot_of_two())
     with pytest.raises(TaktError, match="--policy takes an application of one process"):
-        executed(tmp_path, "takt", _robot(), policy="edf")
+        executed(tmp_path, "takt", robot_of_two(), policy="edf")
 
 
 def test_a_core_of_a_process_that_may_not_be_used_is_refused(tmp_path: Path) -> None:
-    application = json.loads(json.dumps(_robot()))
+    application = json.loads(json.dumps(robot_of_two()))
     application["processes"][0]["cpu"] = 4095
     with pytest.raises(TaktError, match="may not use 4095"):
         executed(tmp_path, "takt", application)

@@ -16,8 +16,10 @@ Trace::Trace(Model& model, const Options& options, nanoseconds duration) {
   for (const TaskState& task : model.tasks()) {
     writer.name(trace::NameKind::task, static_cast<std::uint16_t>(task.index),
                 task.callback->task.name);
-    trace::declare_task(writer, model.compiled().strategy, task.index,
-                        model.compiled().strategy.default_scenario());
+    const sched::CompiledStrategy& decides =
+        model.processes().empty() ? model.compiled().strategy
+                                  : model.processes()[task.callback->process]->strategy;
+    trace::declare_task(writer, decides, task.index, decides.default_scenario());
   }
   for (const TopicState& topic : model.topics()) {
     writer.name(trace::NameKind::topic, topic.shared.id, topic.shared.name);

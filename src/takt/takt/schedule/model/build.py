@@ -19,6 +19,7 @@ from takt.schedule.application.model import MOST_MESSAGES
 from takt.schedule.model import chains as paths
 from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.robot import Robot
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.ros2.topics import topic_name
@@ -43,18 +44,22 @@ class Builder:
         """The flat form, as `takt.schedule.application.dump` writes it; fills the rest."""
         seen = self._seen
         self._written = {topic for one in seen.callbacks for topic in _writes(one)}
-        document: Part = {"name": name, "cpus": seen.cpus or [0]}
-        document["policy"] = seen.policy or "dm"
+        document: Part = {"name": name}
+        if seen.robot is None:
+            document |= {"cpus": seen.cpus or [0], "policy": seen.policy or "dm"}
         kept = []
         for one in seen.callbacks:
             progress(one.name)
-            if part := self._callback(one, document["policy"]):
+            policy = seen.robot.policy(one.recorded) if seen.robot else document["policy"]
+            if part := self._callback(one, policy):
                 kept.append((one, part))
         if self._idle:
             first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
             text = f"{len(self._idle)} callbacks never ran and are excluded: {first}"
             self.notes.setdefault("", []).append(text)
-        kept = self._fit(document, kept)
+        kept = (
+            self._fit_robot(document, seen.robot, kept) if seen.robot else self._fit(document, kept)
+        )
         if not kept:
             raise TaktError(
                 "no callback ran in it",
@@ -84,6 +89,25 @@ class Builder:
         ]
         self.callbacks = [one for one in self.callbacks if one.callback not in unranked]
         return [(one, part) for one, part in kept if part["name"] not in unranked]
+
+    def _fit_robot(
+        self, document: Part, robot: Robot, kept: list[tuple[SeenCallback, Part]]
+    ) -> list[tuple[SeenCallback, Part]]:
+        """The same for each of its processes; what is left."""
+        left: list[tuple[SeenCallback, Part]] = []
+        document |= {"processes": [], "handover": robot.handover}
+        for process in robot.processes:
+            own = [one for one in kept if robot.homes[one[0].recorded] == process["name"]]
+            fitted = dict(process)
+            if own and "executor" not in process:
+                own = self._fit(fitted := {"policy": "fp", **process}, own)
+            for _, part in own:
+                part["process"] = process["name"]
+            if own:
+                document["processes"].append(fitted)
+                left += own
+        self.notes.setdefault("", []).extend(robot.notes)
+        return left
 
     def _callback(self, one: SeenCallback, policy: str) -> Part | None:
         declared, notes = one.declared, list(one.notes)
@@ -117,7 +141,11 @@ class Builder:
         self._jitter(part, one, notes)
         if declared.get("group"):
             part["group"] = declared["group"]
-        if len(self._seen.cpus) > 1 and (cpu := _core(one, notes)) is not None:
+        if (
+            self._seen.robot is None
+            and len(self._seen.cpus) > 1
+            and (cpu := _core(one, notes)) is not None
+        ):
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)

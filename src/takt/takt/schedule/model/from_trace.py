@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace of Takt's executor or simulator tells about an application.
 
-The description that the trace of an `execute` or `simulate` carries is not looked at: what is told
-here holds for any application that runs under Takt's executor.
+Of the description that the trace of an `execute` or `simulate` carries only the processes of a
+robot are looked at: the rest holds for any application that runs under Takt's executor.
 """
 
 from __future__ import annotations
@@ -16,9 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
+from takt.schedule.model.robot import (
+    Handovers,
+    Robot,
+    described,
+    handover_times,
+    note_handovers,
+)
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
@@ -35,6 +43,7 @@ from takt.schedule.trace.file import (
 from takt.schedule.trace.names import whole_name
 
 POLICIES = {"fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}
+ROBOT = "robot"  # in place of a policy: its processes have their own
 _LEAVES_IDLE = {"p-rm", "cw-edf"}  # a core that is idle on purpose says nothing about noticing
 
 
@@ -57,6 +66,7 @@ class _Gathering:
         self._slices: dict[int, tuple[Series, Series]] = defaultdict(lambda: (Series(), Series()))
         self._scenarios: list[tuple[int, int]] = []
         self._span: tuple[int, int] | None = None
+        self._handovers = Handovers()
 
     def take(self, step: Step) -> None:
         """Gathers."""
@@ -65,6 +75,7 @@ class _Gathering:
             first, last = int(events["time"][0]), int(events["time"][-1])
             self._span = (self._span[0] if self._span else first, last)
         self._take_events(events)
+        self._handovers.take(events)
         self._take_jobs(step.jobs)
         for core, (begin, end) in by_number(
             step.slices["core"], step.slices["begin"], step.slices["end"]
@@ -139,7 +150,7 @@ class _Gathering:
         policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
         span = self._span or (0, 0)
         busy = {core: in_order(*both) for core, both in self._slices.items()}
-        unsure = policy not in POLICIES or policy in _LEAVES_IDLE
+        unsure = policy not in {*POLICIES, ROBOT} or policy in _LEAVES_IDLE
         callbacks = [
             self._callback(number, of, descriptions, scenario, {} if unsure else busy)
             for number, of in self._tasks.items()
@@ -151,6 +162,7 @@ class _Gathering:
                 where=str(trace.path),
                 fix="let the application run for some periods while it is traced",
             )
+        robot = self._robot(policy, callbacks)
         start = _start(callbacks, span[0])
         return Seen(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
@@ -166,8 +178,46 @@ class _Gathering:
                 topic_name(names.topic(topic)): moments.all()
                 for topic, moments in self._outside.items()
             },
-            notes=self._notes(policy, bool(descriptions)),
+            robot=robot,
+            notes=self._notes(None if robot else policy, bool(descriptions)),
         )
+
+    def _robot(self, policy: str | None, callbacks: list[SeenCallback]) -> Robot | None:
+        """The processes, where the trace says which callbacks they have."""
+        robot = described(files.description(self._names)) if policy == ROBOT else None
+        if robot is None:
+            return None
+        callbacks[:] = [one for one in callbacks if not robot.is_own_subscription(one.recorded)]
+        if any(one.recorded not in robot.homes for one in callbacks):
+            return None
+        for one in callbacks:
+            if robot.policy(one.recorded) in STOCK_EXECUTORS:  # they have an order of their own
+                one.declared.pop("priority", None)
+                one.declared.pop("overrun", None)
+        names = {number: self._names.task(number) for number in self._tasks}
+        homes = {number: robot.homes[name] for number, name in names.items() if name in robot.homes}
+        triggers = {
+            number: one.trigger
+            for number, name in names.items()
+            for one in callbacks
+            if one.recorded == name and one.trigger is not None
+        }
+        topics = {number: topic_name(name) for number, name in self._names.topics.items()}
+        between = list(self._handovers.between(homes, triggers, topics))
+        if self._trace.source == "simulator":  # the handover is between the release and its notice
+            released = {names[task] for task, *_ in between}
+            for one in callbacks:
+                if one.recorded in released:
+                    declared = one.declared.get("jitter", 0) - robot.handover["most"]
+                    one.declared["jitter"] = max(0, declared)
+                    one.noticing = np.empty(0, np.int64)
+            return robot
+        took = [
+            handover_times(self._tasks[task].job.all(), self._tasks[task].release.all(), jobs, made)
+            for task, jobs, made in between
+        ]
+        note_handovers(robot, np.concatenate([np.empty(0, np.int64), *took]))
+        return robot
 
     def _callback(
         self,

@@ -49,7 +49,7 @@ def model(
         trace=str(trace),
         source=seen.source,
         duration_ms=seen.duration / 1e6,
-        policy=document["policy"],
+        policy=document.get("policy", from_trace.ROBOT),
         callbacks=builder.callbacks,
         chains=builder.chains,
         notes=general,

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from takt.schedule.model.robot import Robot
 
 Times = NDArray[np.int64]
 NO_TIMES: Times = np.empty(0, np.int64)
@@ -60,4 +63,5 @@ class Seen:
     outside: dict[str, Times] = field(default_factory=dict)  # by topic: when others published it
     resumed: Times = field(default_factory=lambda: NO_TIMES)  # where the recording went on again
     depths: dict[str, int] = field(default_factory=dict)  # of queues, by topic, where known
+    robot: Robot | None = None  # its processes, where there are several
     notes: list[str] = field(default_factory=list)

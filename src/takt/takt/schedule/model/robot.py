@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a robot: what a trace says of them, and how long messages between them took."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
+from takt.schedule.metrics.series import Series
+from takt.schedule.model.declared import Name, Time
+from takt.schedule.model.seen import Times
+from takt.schedule.trace.file import Table, Type, by_number, recorded
+
+
+class _Process(BaseModel):
+    name: Name
+    executor: Executor | None = None
+    policy: Policy | None = None
+    cpu: Cpu = 0
+    priority: Priority
+
+
+class _Handover(BaseModel):
+    least: Time = 0
+    most: Time = 0
+
+
+class _Callback(BaseModel):
+    name: Name
+    process: Name
+
+
+class _Described(BaseModel):
+    """What the description in a trace has of its processes."""
+
+    processes: list[_Process] = Field(min_length=1)
+    handover: _Handover = _Handover()
+    callbacks: list[_Callback]
+
+
+@dataclass
+class Robot:
+    """Several processes, in the words of the flat form."""
+
+    processes: list[dict[str, Any]]
+    handover: dict[str, int]
+    homes: dict[str, str]  # by callback, as the trace has it
+    notes: list[str] = field(default_factory=list)
+
+    def policy(self, callback: str) -> str:
+        """What decides about a callback: a policy of Takt, or the executor of rclcpp."""
+        home = next(one for one in self.processes if one["name"] == self.homes[callback])
+        return str(home.get("executor") or home.get("policy", "fp"))
+
+    def is_own_subscription(self, callback: str) -> bool:
+        """Whether it takes what another callback reads: executors of rclcpp have one for each."""
+        reader, dot, _ = callback.rpartition(".")
+        return (
+            bool(dot)
+            and callback not in self.homes
+            and reader in self.homes
+            and self.policy(reader) in STOCK_EXECUTORS
+        )
+
+
+def described(text: str | None) -> Robot | None:
+    """The robot of a description in the flat form; None: it is none, or damaged."""
+    try:
+        found = _Described.model_validate_json(text or "")
+    except ValidationError:
+        return None
+    processes = [one.model_dump(exclude_unset=True) for one in found.processes]
+    homes = {one.name: one.process for one in found.callbacks}
+    if not set(homes.values()) <= {one.name for one in found.processes}:
+        return None
+    return Robot(processes, found.handover.model_dump(), homes)
+
+
+class Handovers:
+    """Gathers when messages were made, and when the jobs that they released were."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Series, Series]] = defaultdict(_two)  # by topic
+        self._used: dict[tuple[int, int], tuple[Series, Series]] = defaultdict(_two)
+        self._writers: dict[int, set[int]] = defaultdict(set)
+
+    def take(self, events: Table) -> None:
+        """The next events of the trace."""
+        made, used = events["type"] == Type.publish, events["type"] == Type.use
+        columns = ("task", "time", "value")
+        for topic, (tasks, times, numbers) in by_number(
+            events["topic"][made], *(events[name][made] for name in columns)
+        ):
+            self._made[topic][0].extend(numbers)
+            self._made[topic][1].extend(times)
+            self._writers[topic].update(np.unique(tasks).tolist())
+        used &= events["value"] >= 0
+        for topic, (tasks, jobs, numbers) in by_number(
+            events["topic"][used], events["task"][used], events["job"][used], events["value"][used]
+        ):
+            for task, (its_jobs, its_numbers) in by_number(tasks, jobs, numbers):
+                self._used[topic, task][0].extend(its_jobs)
+                self._used[topic, task][1].extend(its_numbers)
+
+    def between(
+        self, homes: Mapping[int, str], triggers: Mapping[int, str], topics: Mapping[int, str]
+    ) -> Iterator[tuple[int, Times, Times]]:
+        """Tasks that messages of other processes release: their jobs, and when these were made."""
+        for (topic, task), (jobs, numbers) in self._used.items():
+            writers = self._writers[topic] & homes.keys()
+            others = {homes[one] for one in writers} - {homes.get(task, "")}
+            if triggers.get(task) != topics[topic] or not others or len(others) < len(writers):
+                continue
+            known, times = (one.all() for one in self._made[topic])
+            order = np.argsort(known, kind="stable")
+            places = np.searchsorted(known[order], numbers.all())
+            there = places < len(known)
+            there[there] = known[order][places[there]] == numbers.all()[there]
+            yield task, jobs.all()[there], times[order][places[there]]
+
+
+def note_handovers(robot: Robot, seen: Times) -> None:
+    """Makes the declared handover as long as the longest that was seen."""
+    if not len(seen):
+        return
+    least, longest = int(seen.min()), int(seen.max())
+    most = robot.handover["most"]
+    robot.notes.append(
+        f"middleware: {len(seen)} messages between processes took {_us(least)} to {_us(longest)};"
+        f" declared: at most {_us(most)}"
+    )
+    robot.handover = {
+        "least": min(robot.handover["least"], max(0, least)),
+        "most": max(most, longest),
+    }
+
+
+def handover_times(jobs: Times, releases: Times, used: Times, made: Times) -> Times:
+    """From the publication of messages to the releases of the jobs that used them."""
+    order = np.argsort(jobs, kind="stable")
+    places = np.searchsorted(jobs[order], used)
+    there = places < len(jobs)
+    there[there] = jobs[order][places[there]] == used[there]
+    released = releases[order][places[there]]
+    whole = recorded(released)
+    found: Times = (released - made[there])[whole]
+    return found
+
+
+def _two() -> tuple[Series, Series]:
+    return Series(), Series()
+
+
+def _us(ns: int) -> str:
+    return f"{ns / 1000:.6g} us"
