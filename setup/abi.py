@@ -153,9 +153,9 @@ def soname(file: Path) -> str:
 def built(name: str, commit: str) -> Library:
     """The library of a commit; a second comparison finds it. Raises ReleaseError."""
     folder = FOLDER / commit[:16]
-    prefix, made = folder / "installed", folder / f"{name}-made"
+    prefix, compiled = folder / "installed", folder / f"{name}-made"
     library = Library(prefix / "lib" / f"lib{name}.so", prefix / "include" / name)
-    if not made.exists():
+    if not compiled.exists():
         source, build = folder / "source" / name, folder / f"build-{name}"
         exported(name, commit, source)
         environment = compiling([STATE / "venv" / "bin"])
@@ -172,7 +172,7 @@ def built(name: str, commit: str) -> Library:
         for what, words in steps:
             call(f"{name} of {commit[:8]}: {what}", in_underlay(["cmake", *words]), environment)
         shutil.rmtree(build)
-        made.touch()
+        compiled.touch()
     return library
 
 

@@ -179,9 +179,9 @@ def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
     headers = precompile(task, sources)
 
     def compile_one(one: Source) -> str:
-        made = ["-c", "-o", str(task.object(one))] if task.runs(one) else ["-fsyntax-only"]
+        outputs = ["-c", "-o", str(task.object(one))] if task.runs(one) else ["-fsyntax-only"]
         quick = task.compiler.quick
-        given = ["-Winvalid-pch", *headers.get(one, ()), *one.options, *quick, *made]
+        given = ["-Winvalid-pch", *headers.get(one, ()), *one.options, *quick, *outputs]
         done = task.compiler.compile([*given, str(one.file)], one.folder)
         failed = f"\n{one.file}:0: error: exit code {done.returncode}" if done.returncode else ""
         return done.stderr + ("" if " error: " in done.stderr else failed)
@@ -220,8 +220,8 @@ def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str,
         text = "".join(f"#include <{one}>\n" for one in sorted(headers))
         header = folder / f"{digest(f'{language} {text}')}.hpp"
         header.write_text(text, encoding="utf-8")
-        made = ["-x", "c++-header", "-o", f"{header}.gch"]
-        done = task.compiler.compile([*language, *task.compiler.quick, *made, str(header)])
+        outputs = ["-x", "c++-header", "-o", f"{header}.gch"]
+        done = task.compiler.compile([*language, *task.compiler.quick, *outputs, str(header)])
         if done.returncode:
             raise UnpackError(
                 f"the headers {', '.join(sorted(headers))} are not precompiled:\n"
@@ -230,9 +230,9 @@ def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str,
         return header
 
     keys = list(dict.fromkeys(shared.values()))
-    made = dict(zip(keys, at_once(make, keys), strict=True))
-    print(f"{len(made)} headers precompiled for {len(shared)} files", flush=True)
-    return {source: ("-include", str(made[key])) for source, key in shared.items()}
+    outputs = dict(zip(keys, at_once(make, keys), strict=True))
+    print(f"{len(outputs)} headers precompiled for {len(shared)} files", flush=True)
+    return {source: ("-include", str(outputs[key])) for source, key in shared.items()}
 
 
 def at_once(function: Callable[[Given], Made], arguments: Iterable[Given]) -> list[Made]:

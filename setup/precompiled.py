@@ -68,15 +68,15 @@ def included(file: Path) -> list[tuple[str, str]]:
 
 def named(source: Path, folders: Iterable[Path], ours: Path) -> Headers:
     """The headers of others that a source, or a header of ours in it, includes."""
-    names, seen, left = set(), {source}, [source]
+    names, visited, left = set(), {source}, [source]
     places = list(folders)
     while left:
         file = left.pop()
         for _, name in included(file):
             found = [one / name for one in (file.parent, *places) if (one / name).is_file()]
             own = [one.resolve() for one in found[:1] if one.resolve().is_relative_to(ours)]
-            left += [one for one in own if one not in seen]
-            seen |= set(own)
+            left += [one for one in own if one not in visited]
+            visited |= set(own)
             names |= set() if own else {name}
     return frozenset(names)
 

@@ -19,7 +19,7 @@ BIN = STATE / "venv" / "bin"
 # so that it is seen where the time of the stage goes.
 PARALLEL = ["--numprocesses=4", "--dist=loadfile", "--no-loadscope-reorder", "--durations=10"]
 # Takes a core from everything else on the machine, and so from every test beside it.
-WHOLE_MACHINE = "src/takt/test/test_alone_real.py"
+WHOLE_MACHINE = "src/takt/test/test_exclusive_cores_real.py"
 # GoogleTests: one with real-time threads, which mostly waits (RESOURCE_LOCK in the packages'
 # CMakeLists.txt), and one without beside it.
 TESTS_AT_ONCE = "2"

@@ -106,15 +106,15 @@ def meanwhile(name: str) -> Done:
 
 def intention(chosen: list[str], known: dict[str, float]) -> str:
     """What will be done, how long it took here last time, and what is left for ``--all``."""
-    alone = [name for name in chosen if STAGES[name].beside not in chosen]
-    total = sum(known[name] for name in alone if name in known)
+    by_themselves = [name for name in chosen if STAGES[name].beside not in chosen]
+    total = sum(known[name] for name in by_themselves if name in known)
     new = [name for name in chosen if name not in known]
     last = f", last time {total / 60:.1f} min" if total else ""
     without = f" without {', '.join(new)}" if total and new else ""
     lines = [f"takt test: {len(chosen)} stages{last}{without}"]
     for name in chosen:
         seconds = f"{known[name]:.0f} s" if name in known else "?"
-        beside = "" if name in alone else f" Beside {STAGES[name].beside}."
+        beside = "" if name in by_themselves else f" Beside {STAGES[name].beside}."
         lines.append(f"  {name:<10} {seconds:>6}  {STAGES[name].what}{beside}")
     later = [name for name in STAGES if name not in chosen]
     return "\n".join([*lines, *([f"not now: {', '.join(later)}"] if later else [])])

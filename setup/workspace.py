@@ -103,23 +103,23 @@ def environment(
 ) -> dict[str, str]:
     """What the build finds, and how: the tools, ROS 2, the compiler's cache."""
     # Without MAKEFLAGS colcon limits Ninja by the load average: a busy machine builds one by one.
-    made = {"MAKEFLAGS": f"-j{os.cpu_count()}"}
+    variables = {"MAKEFLAGS": f"-j{os.cpu_count()}"}
     if shutil.which("ccache", path=given.get("PATH")):
         # A second clone finds what the first one compiled: paths below the root are no difference.
-        made |= {"CCACHE_BASEDIR": str(root), "CCACHE_NOHASHDIR": "1"}
+        variables |= {"CCACHE_BASEDIR": str(root), "CCACHE_NOHASHDIR": "1"}
         # Without it what has precompiled headers is not kept.
-        made["CCACHE_SLOPPINESS"] = "pch_defines,time_macros"
-        made |= dict.fromkeys(
+        variables["CCACHE_SLOPPINESS"] = "pch_defines,time_macros"
+        variables |= dict.fromkeys(
             ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"), "ccache"
         )
-    made |= given
+    variables |= given
     tools = [state / "venv" / "bin"]
     if ros:
         tools.insert(0, ros / "bin")
         for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):  # packages beside the wheels
-            made[name] = ":".join(filter(None, (str(ros), given.get(name))))
-    made["PATH"] = ":".join([*map(str, tools), made["PATH"]])
-    return made
+            variables[name] = ":".join(filter(None, (str(ros), given.get(name))))
+    variables["PATH"] = ":".join([*map(str, tools), variables["PATH"]])
+    return variables
 
 
 def progress(log: str, elapsed_s: float, level: str) -> str:

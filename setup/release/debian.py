@@ -110,7 +110,7 @@ def documents(folder: Path) -> None:
 def make() -> list[Path]:
     """The packages; raises ReleaseError and SetupError."""
     built = wheel.make()
-    tree, papers, made = FOLDER / "tool", FOLDER / "documents", FOLDER / "debian"
+    tree, papers, control = FOLDER / "tool", FOLDER / "documents", FOLDER / "debian"
     tool(tree, built)
     documents(papers)
     build = STATE / "build-debian" / "core"
@@ -128,9 +128,9 @@ def make() -> list[Path]:
     configure = ["cmake", "-GNinja", "-S", SOURCE, "-B", build, *options]
     call("the library: configure", configure, environment)
     call("the library", ["cmake", "--build", build, "--target", "takt_core"], environment)
-    shutil.rmtree(made, ignore_errors=True)
-    call("the packages", ["cpack", "-B", made], environment, build)
-    return sorted(made.glob("*.deb"))
+    shutil.rmtree(control, ignore_errors=True)
+    call("the packages", ["cpack", "-B", control], environment, build)
+    return sorted(control.glob("*.deb"))
 
 
 def main() -> int:

@@ -24,17 +24,17 @@ def make() -> Path:
     """The wheel; raises ReleaseError and SetupError."""
     bin_folder = tools()
     environment = compiling([STATE / "venv" / "bin", bin_folder])
-    built, made = FOLDER / "built", FOLDER / "wheel"
-    for folder in (built, made):
+    built, wheel_folder = FOLDER / "built", FOLDER / "wheel"
+    for folder in (built, wheel_folder):
         shutil.rmtree(folder, ignore_errors=True)
     # Of the same depth as the launcher's, for ccache; an ended build goes on.
     options = ["--no-deps", "--no-build-isolation"]
     options += [f"--config-settings=build-dir={STATE / 'build-wheel' / 'core'}"]
     pip = [STATE / "venv" / "bin" / "python", "-m", "pip", "wheel", *options]
     call("the wheel", [*pip, "--wheel-dir", built, SOURCE], environment)
-    repair = [bin_folder / "auditwheel", "repair", "--plat", "auto", "--wheel-dir", made]
+    repair = [bin_folder / "auditwheel", "repair", "--plat", "auto", "--wheel-dir", wheel_folder]
     call("its tag", [*repair, *built.glob("takt-*.whl")], environment)
-    (wheel,) = made.glob("takt-*-manylinux*.whl")
+    (wheel,) = wheel_folder.glob("takt-*-manylinux*.whl")
     return wheel
 
 

@@ -146,8 +146,8 @@ def outcome(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, *words: str, soname: str = "1", header: str = HEADER
 ) -> int:
     """Of the command, with toys in place of what CMake would build of the two commits."""
-    made = iter([toy("old", HEADER, SOURCE, "1"), toy("new", header, SOURCE, soname)])
-    monkeypatch.setattr(abi, "built", lambda *_: next(made))
+    libraries = iter([toy("old", HEADER, SOURCE, "1"), toy("new", header, SOURCE, soname)])
+    monkeypatch.setattr(abi, "built", lambda *_: next(libraries))
     return abi.main(words)
 
 

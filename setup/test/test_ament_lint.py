@@ -40,7 +40,7 @@ def test_manifests_follow_the_schema() -> None:
     assert done.stdout.count("is valid") == len(PACKAGES)
 
 
-def test_it_is_seen_where_one_does_not(tmp_path: Path) -> None:
+def test_a_package_that_does_not_is_found(tmp_path: Path) -> None:
     manifest = tmp_path / "package.xml"
     text = (PACKAGES[0] / "package.xml").read_text(encoding="utf-8")
     manifest.write_text(text.replace("<license>", "<licence>").replace("</license>", "</licence>"))

@@ -102,15 +102,15 @@ def test_a_machine_without_wheels_of_ros_is_refused_unless_it_brings_its_own(
     bootstrap.refuse_where_it_cannot_build()
 
 
-def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
+def test_an_environment_is_created_once_and_changed_requirements_are_installed_again(
     bootstrap: Any,
 ) -> None:
     make(bootstrap, "venv", "tool")
-    made = (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns
+    created = (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns
     stamp = bootstrap.STATE / "venv" / "takt-stamp"
     before = stamp.read_text()
     make(bootstrap, "venv", "tool")
-    assert (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns == made
+    assert (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns == created
     assert stamp.read_text() == before
     (bootstrap.REQUIREMENTS / "tool.txt").write_text("# changed\n")
     make(bootstrap, "venv", "tool")
@@ -118,7 +118,7 @@ def test_an_environment_is_made_once_and_changed_requirements_are_installed_agai
 
 
 @pytest.mark.thorough
-def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
+def test_an_incomplete_environment_is_created_anew(bootstrap: Any) -> None:
     half = bootstrap.STATE / "venv" / "half-made"
     half.parent.mkdir()
     half.touch()
@@ -130,17 +130,17 @@ def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
 def test_an_environment_also_serves_who_needs_less(
     bootstrap: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
+    created: list[str] = []
 
     def step(_command: list[str], title: str, *_: Any, **_options: Any) -> Iterator[None]:
-        made.append(title)
+        created.append(title)
         (bootstrap.STATE / "venv").mkdir(exist_ok=True)
         yield
 
     monkeypatch.setattr(bootstrap, "step", step)
     for name in ("check", "tool", "check", "dev", "tool", "check"):
         make(bootstrap, "venv", name, name)
-    assert made == ["check: folder", "check", "tool", "dev"]
+    assert created == ["check: folder", "check", "tool", "dev"]
 
 
 def test_a_clone_that_moved_builds_everything_anew(bootstrap: Any) -> None:

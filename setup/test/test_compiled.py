@@ -196,8 +196,8 @@ def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
     texts: dict[str, str],
     printed: str,
 ) -> None:
-    made = {"g++": "echo 12.2.0", "dpkg-deb": "true"} | texts
-    monkeypatch.setenv("PATH", programs(tmp_path / "bin", made))
+    scripts = {"g++": "echo 12.2.0", "dpkg-deb": "true"} | texts
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin", scripts))
     monkeypatch.setattr(unpacked, "KEYS", Path(sys.executable))
     monkeypatch.setattr(compiled, "STATE", tmp_path / "state")
     assert compiled.main() == 0

@@ -86,20 +86,20 @@ def installed(packages: list[Path], tmp_path_factory: pytest.TempPathFactory) ->
     """A fresh system in which apt has installed them and what they ask for."""
     root = tmp_path_factory.mktemp("system") / "root"
     try:
-        made = System(root)
+        root_system = System(root)
     except LeftOut as reason:
         pytest.skip(str(reason))
     for package in packages:
         shutil.copy(package, root / "opt")
-    made.well("apt-get", "--quiet", "update")
+    root_system.well("apt-get", "--quiet", "update")
     options = ["--yes", "--quiet", "--no-install-recommends"]
     names = [f"/opt/{package.name}" for package in packages]
-    made.well("apt-get", "install", *options, *names)
+    root_system.well("apt-get", "install", *options, *names)
     (root / "opt" / "consumer").mkdir()
     (root / "opt" / "consumer" / "CMakeLists.txt").write_text(PROJECT)
     (root / "opt" / "consumer" / "main.cpp").write_text(MAIN)
     shutil.copy(ROOT / "examples" / "docking.app.yaml", root / "opt")
-    yield made
+    yield root_system
     shutil.rmtree(root, ignore_errors=True)
 
 

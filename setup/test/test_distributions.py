@@ -99,9 +99,7 @@ def test_two_of_them_do_not_disturb_each_other(clone: Clone) -> None:
 @pytest.mark.parametrize(
     "arguments", [["--ros", "humble"], ["--ros="], ["--ros"], ["--ros", "../ros-jazzy"]]
 )
-def test_an_unknown_one_is_refused_with_those_that_there_are(
-    clone: Clone, arguments: list[str]
-) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(clone: Clone, arguments: list[str]) -> None:
     done = clone.start("check", *arguments)
     assert (done.stdout, done.returncode, clone.set_up()) == ("", 2, [])
     what, fix = done.stderr.splitlines()

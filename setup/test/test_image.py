@@ -93,22 +93,22 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Images]:
     if reason := system.possible():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("images")
-    made = Images(folder)
+    fake_images = Images(folder)
     packages = debian.make()
     try:
         base = System(folder / "system")
     except LeftOut as reason:
         pytest.skip(str(reason))
-    container = made.well("from", "scratch")
-    made.well("add", container, base.root, "/")
+    container = fake_images.well("from", "scratch")
+    fake_images.well("add", container, base.root, "/")
     name = BASE.format(system.codename())
-    made.well("commit", "--rm", container, name)
+    fake_images.well("commit", "--rm", container, name)
     shutil.rmtree(base.root)
     words = ["--isolation", "chroot", "--pull-never", "--build-arg", f"BASE={name}"]
-    made.well("build", *words, "--tag", IMAGE, "--file", FILE, packages[0].parent)
-    yield made
-    made.run("rm", "--all")
-    made.run("rmi", "--all", "--force")
+    fake_images.well("build", *words, "--tag", IMAGE, "--file", FILE, packages[0].parent)
+    yield fake_images
+    fake_images.run("rm", "--all")
+    fake_images.run("rmi", "--all", "--force")
 
 
 @pytest.fixture(scope="module")

@@ -50,9 +50,11 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 def tool(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The package of the tool alone: it is built in seconds."""
     chosen = ["--packages-select", "takt", "--packages-ignore", *OTHERS]
-    made = Workspace(installation, tmp_path_factory.mktemp("tool"), *chosen)
-    assert made.build.returncode == 0, made.build.stdout + made.build.stderr
-    return made
+    tool_workspace = Workspace(installation, tmp_path_factory.mktemp("tool"), *chosen)
+    assert tool_workspace.build.returncode == 0, (
+        tool_workspace.build.stdout + tool_workspace.build.stderr
+    )
+    return tool_workspace
 
 
 def test_it_is_sourced_as_an_installation(installation: Installation, tmp_path: Path) -> None:

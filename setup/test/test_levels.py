@@ -189,11 +189,11 @@ def test_progress_of_two_packages_at_a_time() -> None:
 def test_packages_beside_the_wheels_are_found_behind_them() -> None:
     clone, state, ros = Path("/clone"), Path("/clone/.takt"), Path("/clone/.takt/ros")
     given = {"PATH": "/usr/bin", "CMAKE_PREFIX_PATH": "/more", "AMENT_PREFIX_PATH": ""}
-    made = workspace.environment(clone, state, ros, given)
-    assert made["CMAKE_PREFIX_PATH"] == f"{ros}:/more"
-    assert made["AMENT_PREFIX_PATH"] == str(ros)
-    alone = workspace.environment(clone, state, ros, {"PATH": "/usr/bin"})
-    assert alone["CMAKE_PREFIX_PATH"] == str(ros)
+    variables = workspace.environment(clone, state, ros, given)
+    assert variables["CMAKE_PREFIX_PATH"] == f"{ros}:/more"
+    assert variables["AMENT_PREFIX_PATH"] == str(ros)
+    outside_ros = workspace.environment(clone, state, ros, {"PATH": "/usr/bin"})
+    assert outside_ros["CMAKE_PREFIX_PATH"] == str(ros)
     # An installation that was sourced stays as it is.
     assert workspace.environment(clone, state, None, given)["CMAKE_PREFIX_PATH"] == "/more"
 
@@ -203,12 +203,14 @@ def test_a_second_clone_finds_what_the_first_one_compiled(tmp_path: Path) -> Non
     tool.write_text("#!/bin/sh\n")
     tool.chmod(0o755)
     given = {"PATH": str(tmp_path)}
-    made = workspace.environment(Path("/clone"), Path("/clone/.takt"), None, given)
-    assert made["CMAKE_CXX_COMPILER_LAUNCHER"] == "ccache"
-    assert made["CCACHE_BASEDIR"] == "/clone"
+    variables = workspace.environment(Path("/clone"), Path("/clone/.takt"), None, given)
+    assert variables["CMAKE_CXX_COMPILER_LAUNCHER"] == "ccache"
+    assert variables["CCACHE_BASEDIR"] == "/clone"
     given["CMAKE_CXX_COMPILER_LAUNCHER"] = "mine"
-    made = workspace.environment(Path("/clone"), Path("/clone/.takt"), None, given)
-    assert made["CMAKE_CXX_COMPILER_LAUNCHER"] == "mine"
+    variables = workspace.environment(Path("/clone"), Path("/clone/.takt"), None, given)
+    assert variables["CMAKE_CXX_COMPILER_LAUNCHER"] == "mine"
     tool.unlink()
-    made = workspace.environment(Path("/clone"), Path("/clone/.takt"), None, {"PATH": "/nowhere"})
-    assert "CMAKE_CXX_COMPILER_LAUNCHER" not in made
+    variables = workspace.environment(
+        Path("/clone"), Path("/clone/.takt"), None, {"PATH": "/nowhere"}
+    )
+    assert "CMAKE_CXX_COMPILER_LAUNCHER" not in variables

@@ -120,15 +120,15 @@ def test_what_is_not_tried_this_time_keeps_its_row(run: Run, tmp_path: Path) -> 
     assert "long ago" not in row_of(record, "good")
 
 
-def test_what_cannot_be_tried_here_keeps_what_was_seen_elsewhere(
+def test_what_cannot_be_tried_here_keeps_the_record_of_elsewhere(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("good")
     record = tmp_path / "systems.md"
-    seen = row_of(record, "good")
+    row = row_of(record, "good")
     monkeypatch.setitem(command.WAYS, "python", command.WAYS["chroot"])
     assert run("good") == 0
-    assert row_of(record, "good") == seen
+    assert row_of(record, "good") == row
     results = json.loads((tmp_path / "matrix" / "results.json").read_text())["systems"]
     assert results["good"]["result"] == "left out"
 

@@ -132,7 +132,7 @@ def test_pytests_last_line_is_counted() -> None:
     assert by_python.last(by_python.FAILED, "2 failed in 0.1s") == 2
 
 
-def test_without_root_no_system_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_no_system_is_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(LeftOut, match="needs root"):
         by_chroot.tried(entries.ByChroot(kind="chroot", suite="trixie"), Trial(tmp_path / "trial"))

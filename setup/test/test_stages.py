@@ -40,8 +40,10 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         commands.__doc__ = f"What {name} is."
         return stages.Stage(commands, always=always)
 
-    made = {"quick": stage("quick", 0, always=True), "long": stage("long", 0, always=False)}
-    monkeypatch.setattr(module, "STAGES", made | {"broken": stage("broken", 3, always=False)})
+    stage_table = {"quick": stage("quick", 0, always=True), "long": stage("long", 0, always=False)}
+    monkeypatch.setattr(
+        module, "STAGES", stage_table | {"broken": stage("broken", 3, always=False)}
+    )
     monkeypatch.setattr(module, "SECONDS", tmp_path / "seconds.json")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     return module

@@ -40,17 +40,17 @@ def test_it_depends_on_what_the_manifest_says() -> None:
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment in which pip has installed the wheel and what it asks for."""
-    made = tmp_path_factory.mktemp("wheel")
+    wheel_folder = tmp_path_factory.mktemp("wheel")
     built = wheel.make()
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    pip = [str(made / "venv" / "bin" / "pip"), "install", "--quiet"]
+    pip = [str(wheel_folder / "venv" / "bin" / "pip"), "install", "--quiet"]
     for command in (
-        [sys.executable, "-m", "venv", str(made / "venv")],
+        [sys.executable, "-m", "venv", str(wheel_folder / "venv")],
         [*pip, str(built)],
     ):
         done = subprocess.run(command, env=environment, text=True, capture_output=True)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return made / "venv"
+    return wheel_folder / "venv"
 
 
 def call(venv: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

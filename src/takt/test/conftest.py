@@ -107,9 +107,9 @@ def interfaces(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     connect = namespace._connect
 
-    def connected(made: namespace.Link, *others: Any, **more: Any) -> None:
-        found.append(Path("/sys/class/net", made.interface))
-        connect(made, *others, **more)
+    def connected(created: namespace.Link, *others: Any, **more: Any) -> None:
+        found.append(Path("/sys/class/net", created.interface))
+        connect(created, *others, **more)
 
     monkeypatch.setattr(namespace, "_connect", connected)
     return found
@@ -214,9 +214,9 @@ class Takt:
 
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    yield made
-    made.end()
+    created = Zygote()
+    yield created
+    created.end()
 
 
 @pytest.fixture

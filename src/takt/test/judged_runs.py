@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import made_judged as made
+import synthetic_judged as made
 from scipy.stats import beta
 
 from takt.statistics.judgement import ALLOWED
@@ -24,7 +24,7 @@ ENDS = "<!-- end -->\n"
 class Expected:
     """How a run is made, and what is said of it."""
 
-    made: dict[str, Any]  # for made_judged.run()
+    made: dict[str, Any]  # for synthetic_judged.run()
     outcome: str  # by every command
     compared: str  # by compare, with a run that meets
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from made_machine import thread
+from synthetic_machine import thread
 
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
 CLOCK = "/sys/devices/system/clocksource/clocksource0"

@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
-from made_gutierrez import Trips
-from made_theses import Applications, Suites
-from made_ye import Sizes
+from synthetic_gutierrez import Trips
+from synthetic_theses import Applications, Suites
+from synthetic_ye import Sizes
 
 from takt.reference.markdown import table
 from takt.reproduce.model import Answer, Finding

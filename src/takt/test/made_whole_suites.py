@@ -14,9 +14,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from made_distributions import Values, cyclic_of, made_cell, one_shot_of, spread_out, values
-from made_suites import SCATTER, World
 from pyarrow import parquet
+from synthetic_distributions import (
+    Values,
+    cyclic_of,
+    one_shot_of,
+    spread_out,
+    synthetic_cell,
+    values,
+)
+from synthetic_suites import SCATTER, World
 
 from takt.measure.results.model import Cell, Extreme, Note, ProbeResult, Status, Subscriber
 
@@ -90,7 +97,7 @@ class WholeRun:
 
     def wakeup(self) -> Cell:
         body = spread_out(0.6 * self.says("p99"), 0.4 * self.says("p99"), self.count)
-        return made_cell(self.folder, self.cell, self.late(body, 50.0))
+        return synthetic_cell(self.folder, self.cell, self.late(body, 50.0))
 
     def one_shot(self) -> Cell:
         found = self.late(self.around(self.says("p50"), self.says("width")), 400.0)
@@ -99,7 +106,7 @@ class WholeRun:
         difference = values((mean, self.count - wrong), (5000.0, wrong))
         if wrong:  # the mean is of all of them
             difference = values((mean, self.count - 2 * wrong), (5000.0, wrong), (-5000.0, wrong))
-        return made_cell(
+        return synthetic_cell(
             self.folder, self.cell, found, highest=high, lowest=low, sent=self.count,
             one_shot=one_shot_of(difference, self.cases("never_fired")),
             samples=[self.reports(wrong)],
@@ -140,7 +147,7 @@ class WholeRun:
             jitter, firsts, highest=high, lowest=low,
             callbacks=self.count - self.cases("passed_over"), expiries=self.count,
         )  # fmt: skip
-        return made_cell(
+        return synthetic_cell(
             self.folder, self.cell, jitter, cyclic=made, sent=self.count, samples=[self.drift()]
         )
 
@@ -170,7 +177,7 @@ class WholeRun:
             for _ in range(cell.subscribers)
         ]  # fmt: skip
         error = Note(what="publisher did not end in time", why="made", fix="none") if hung else None
-        return made_cell(
+        return synthetic_cell(
             self.folder, cell, found, subscribers=subscribers, sent=cell.samples_requested,
             status=Status.failed if hung else Status.complete, error=error,
         )  # fmt: skip

@@ -58,9 +58,9 @@ def differences(original: Part, back: Part, modelled_: Modelled, *, exact: bool)
         deadlines = [part.get("deadline") or part.get("period") for part in (one, other)]
         if deadlines[0] != deadlines[1] and name not in changed and not one.get("trigger"):
             yield f"{name}.deadline: {deadlines[0]} became {deadlines[1]}"
-        worst, seen = one["execution"]["worst"], other["execution"]["worst"]
-        if name not in changed and (seen > worst or (exact and seen != worst)):
-            yield f"{name}.wcet: {worst} became {seen}"
+        worst, observed = one["execution"]["worst"], other["execution"]["worst"]
+        if name not in changed and (observed > worst or (exact and observed != worst)):
+            yield f"{name}.wcet: {worst} became {observed}"
         if other.get("jitter", 0) > one.get("jitter", 0):
             yield f"{name}.jitter: {one.get('jitter')} became {other.get('jitter')}"
         waits = [bool(part.get("suspension")) for part in (one, other)]

@@ -22,14 +22,14 @@ def records_of(
     """Samples this late after their due times; NaN: never came. ``sent`` holds the report."""
     late = np.asarray(late_us, dtype=np.float64)
     lost = np.isnan(late)
-    made = np.zeros(len(late), dtype=RECORD)
-    made["sequence"] = np.arange(len(late))
-    made["intended_ns"] = 10**9 + (np.arange(len(late)) * period_us * 1000).astype(np.int64)
+    rows = np.zeros(len(late), dtype=RECORD)
+    rows["sequence"] = np.arange(len(late))
+    rows["intended_ns"] = 10**9 + (np.arange(len(late)) * period_us * 1000).astype(np.int64)
     reported = np.zeros(len(late)) if reported_us is None else np.asarray(reported_us)
-    made["sent_ns"] = made["intended_ns"] + (np.nan_to_num(reported) * 1000).astype(np.int64)
-    made["received_ns"] = made["intended_ns"] + (np.nan_to_num(late) * 1000).astype(np.int64)
-    made["received_ns"][lost] = 0
-    return made
+    rows["sent_ns"] = rows["intended_ns"] + (np.nan_to_num(reported) * 1000).astype(np.int64)
+    rows["received_ns"] = rows["intended_ns"] + (np.nan_to_num(late) * 1000).astype(np.int64)
+    rows["received_ns"][lost] = 0
+    return rows
 
 
 def write_recording(file: Path, records: NDArray[np.void]) -> Path:
@@ -80,7 +80,7 @@ def cell_of(
     return cell
 
 
-def made_run(name: str, cells: Sequence[Cell] = (), **changes: Any) -> Run:
+def synthetic_run(name: str, cells: Sequence[Cell] = (), **changes: Any) -> Run:
     """A run of these cells on a machine of which nothing is known."""
     run = Run(
         name=name,

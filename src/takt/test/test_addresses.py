@@ -165,24 +165,24 @@ def test_an_address_of_a_link_comes_and_goes_under_the_lock(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs(host="here,namespace")
-    seen = []
+    changes = []
     steps, output = namespace._steps, namespace.output
 
     def stepped(*words: Any) -> Any:
-        seen.append(("address", held(addresses.kept)))
+        changes.append(("address", held(addresses.kept)))
         return steps(*words)
 
     def spied(command: list[str], *words: Any) -> Any:
         if "del" in command:
-            seen.append(("removed", held(addresses.kept)))
+            changes.append(("removed", held(addresses.kept)))
         return output(command, *words)
 
     monkeypatch.setattr(namespace, "_steps", stepped)
     monkeypatch.setattr(namespace, "output", spied)
-    with namespace.link(tmp_path, "0123456789", 250, LINK) as made:
-        assert namespace.runs(made.interface)  # its address does not come later
+    with namespace.link(tmp_path, "0123456789", 250, LINK) as new_link:
+        assert namespace.runs(new_link.interface)  # its address does not come later
         assert not held(addresses.changing)
-    assert seen == [("address", True)] * 2 + [("removed", True)]
+    assert changes == [("address", True)] * 2 + [("removed", True)]
 
 
 @pytest.fixture

@@ -31,16 +31,16 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    made = Machine()
+    fake = Machine()
 
     class Others:
         def taken(self) -> Taken:
-            return made.taken
+            return fake.taken
 
     monkeypatch.setattr(tested, "Others", Others)
-    monkeypatch.setattr(tested, "steal_seconds", lambda: made.total_s)
-    monkeypatch.setattr("takt.bench.disturbed.time.monotonic", lambda: made.now_s)
-    return made
+    monkeypatch.setattr(tested, "steal_seconds", lambda: fake.total_s)
+    monkeypatch.setattr("takt.bench.disturbed.time.monotonic", lambda: fake.now_s)
+    return fake
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_each_mode_is_compared_with_itself_however_often_it_came_up() -> None:
     assert high.values == (5, 20)
 
 
-def test_a_program_that_is_slower_in_one_mode_is_seen_there() -> None:
+def test_a_program_that_is_slower_in_one_mode_is_found_there() -> None:
     low, high = compare(
         scatter(10, 9, 1) + scatter(24, 9, 2), scatter(10, 9, 3) + scatter(20, 9, 4)
     )

@@ -107,11 +107,11 @@ def test_what_the_core_refuses_is_reported_in_its_row_and_harms_no_other() -> No
 @pytest.fixture
 def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
-    made = distributed.Client(
+    connected = distributed.Client(
         processes=False, n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0"
     )
-    yield made
-    made.close()
+    yield connected
+    connected.close()
 
 
 @pytest.mark.filterwarnings("ignore")  # of Dask's own, while it starts and ends

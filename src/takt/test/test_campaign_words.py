@@ -79,12 +79,12 @@ def test_an_execution_in_which_nothing_ran_is_exit_code_1(
     capfd: pytest.CaptureFixture[str],
     status: str,
 ) -> None:
-    made = {"application": "a", "approach": "takt", "policy": "fp", "seed": 1, "status": status}
+    fields = {"application": "a", "approach": "takt", "policy": "fp", "seed": 1, "status": status}
     times = {"duration_s": 1.0, "seconds": 1.0, "steal_seconds": 0.0}
 
     def run(*_: Any, trace: Path, **__: Any) -> Execution:
         trace_files.write(trace, [])
-        return Execution(**made, **times, shortfalls=[], disturbances=[], trace=trace)
+        return Execution(**fields, **times, shortfalls=[], disturbances=[], trace=trace)
 
     monkeypatch.setattr("takt.schedule.execution.execute", run)
     app = tmp_path / "a.app.yaml"

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import made_hosts
 import pytest
+import synthetic_hosts
 from conftest import Takt
-from made_hosts import of_another_authority
+from synthetic_hosts import of_another_authority
 
 from takt.errors import TaktError
 from takt.network import certificates
@@ -114,16 +114,16 @@ def test_who_invites_may_not_join_by_mistake(takt: Takt, home: Path, tmp_path: P
 
 
 def test_two_first_starts_make_one_authority(home: Path) -> None:
-    made = [
+    files = [
         subprocess.Popen(
             [
                 *(sys.executable, "-c"),
                 "from takt.processes import certificates; print(certificates.own().authority)",
             ],
-            env=os.environ | {"PYTHONPATH": made_hosts.python_path()},
+            env=os.environ | {"PYTHONPATH": synthetic_hosts.python_path()},
             stdout=subprocess.PIPE,
             text=True,
         )
         for _ in range(4)
     ]
-    assert len({one.communicate(timeout=300)[0] for one in made}) == 1
+    assert len({one.communicate(timeout=300)[0] for one in files}) == 1

@@ -47,11 +47,11 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def killed(memory: Path, run: Path, *, resumable: bool, samples: int = 0) -> Path:
     """The scratch folder of a run that was killed."""
     run.mkdir(exist_ok=True)
-    made = scratch.open_for(run, memory, resumable=resumable)
+    held = scratch.open_for(run, memory, resumable=resumable)
     if samples:
-        (made.folder / f"cell{SUFFIX}").write_bytes(header(samples) + bytes(32 * samples))
-    made.release(keep=True)  # what the kernel does with the locks of a killed process
-    return made.folder
+        (held.folder / f"cell{SUFFIX}").write_bytes(header(samples) + bytes(32 * samples))
+    held.release(keep=True)  # what the kernel does with the locks of a killed process
+    return held.folder
 
 
 def test_an_orphan_is_found_by_its_mark_and_ended() -> None:
@@ -140,7 +140,7 @@ def test_shared_memory_of_a_killed_run_goes_and_of_others_stays(
     assert [one.name for one in memory.iterdir()] == ["fastdds_4567"]
 
 
-def test_a_run_that_lives_is_left_alone(memory: Path, tmp_path: Path, temporary: Path) -> None:
+def test_a_live_run_is_unchanged(memory: Path, tmp_path: Path, temporary: Path) -> None:
     alive = scratch.open_for(tmp_path, memory)
     with scratch.temporary(memory) as folder, domain.own_domain(temporary):
         found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
@@ -258,11 +258,11 @@ def test_a_pipe_in_place_of_a_lock_hangs_nobody(
 def test_an_execution_says_that_it_cannot_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[dict[str, object]] = []
+    calls: list[dict[str, object]] = []
 
     def run(self: object, *_: object) -> None:
         folder = self._folder  # type: ignore[attr-defined]
-        seen.append(json.loads((folder / scratch.OWNER).read_text()))
+        calls.append(json.loads((folder / scratch.OWNER).read_text()))
         raise Failure("enough")
 
     monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Executing, "run", run)
@@ -270,7 +270,7 @@ def test_an_execution_says_that_it_cannot_be_resumed(
     application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
     with pytest.raises(Failure, match="enough"):
         execute(application, "takt", trace=tmp_path / "t.takttrace")
-    assert seen[0]["resumable"] is False
+    assert calls[0]["resumable"] is False
 
 
 @pytest.mark.parametrize("dry_run", [True, False])

@@ -225,7 +225,7 @@ def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write, go: Path) ->
     path = experiment(EXPERIMENT.format(duration="60s", transport="held"))
     folders = [takt.folder / "a", takt.folder / "b"]
     processes = [takt.start("run", path, "--out", folder) for folder in folders]
-    seen = []
+    calls = []
     with ThreadPoolExecutor() as both:  # neither may end while the other one is waited for
         recorded = list(both.map(wait_for_samples, processes, folders, [1, 1]))
     for recording in recorded:
@@ -233,12 +233,12 @@ def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write, go: Path) ->
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         domain = next(one for one in environment if one.startswith(b"ROS_DOMAIN_ID="))
-        seen.append((domain, command[command.index(b"--topic") + 1], recording.parent))
+        calls.append((domain, command[command.index(b"--topic") + 1], recording.parent))
     go.touch()
     for process in processes:
         _, err = process.communicate(timeout=150)
         assert process.returncode == 0, err
-    first, second = seen
+    first, second = calls
     assert all(one != other for one, other in zip(first, second, strict=True))
 
 

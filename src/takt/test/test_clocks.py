@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_hosts import Cluster, Machine
+from synthetic_hosts import Cluster, Machine
 from test_workers import arguments, machine_folder, measured, real  # noqa: F401 - fixtures
 
 from takt.measure.results.model import Run, Status
@@ -141,7 +141,7 @@ def is_bounded(run: Run) -> None:
     assert cell.statistics.latency.max_us < OFFSET_S * 1e6 / 2
 
 
-def test_one_way_between_two_clocks_is_refused_until_somebody_ties_them_together(
+def test_one_way_between_two_clocks_is_refused_until_they_are_synchronised(
     tmp_path: Path,
     machine_folder: Path,  # noqa: F811
     real: None,  # noqa: F811

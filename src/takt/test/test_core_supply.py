@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_cells import cell_of, made_run, records_of, write_recording
+from synthetic_cells import cell_of, records_of, synthetic_run, write_recording
 
 from takt.cli import session
 from takt.measure.report.html import write_report
@@ -65,7 +65,7 @@ def test_a_core_has_the_supply_of_its_worst_cell(tmp_path: Path) -> None:
         supply_cell(tmp_path, [(7, 2, 2.4)], repetition=1),
         supply_cell(tmp_path, [], repetition=2, cpu=0),
     ]
-    whole, found = supplies(made_run("x", cells), tmp_path)
+    whole, found = supplies(synthetic_run("x", cells), tmp_path)
     assert (whole.cpu, whole.rate, whole.delay_us, whole.latency_us) == (0, 1.0, 0.0, 10.0)
     assert found.cpu == 1
     assert found.cells == [cells[0].id, cells[1].id]
@@ -77,7 +77,7 @@ def test_a_core_has_the_supply_of_its_worst_cell(tmp_path: Path) -> None:
 
 
 def test_windows_in_a_row_count_as_one_where_gaps_are_long(tmp_path: Path) -> None:
-    (found,) = supplies(made_run("x", [supply_cell(tmp_path, [(5, 1, 6)])]), tmp_path)
+    (found,) = supplies(synthetic_run("x", [supply_cell(tmp_path, [(5, 1, 6)])]), tmp_path)
     assert (found.windows, found.window_us) == (4, 100_000)
     assert found.least_share == pytest.approx(1 - 5 / 99.9)
     # Each of its windows begins with the wake-up.
@@ -86,14 +86,14 @@ def test_windows_in_a_row_count_as_one_where_gaps_are_long(tmp_path: Path) -> No
 
 def test_a_core_that_gave_nothing_for_a_recording_has_no_supply(tmp_path: Path) -> None:
     gaps = [(window, 0.01, 10.0) for window in range(40)]
-    (found,) = supplies(made_run("x", [supply_cell(tmp_path, gaps)]), tmp_path)
+    (found,) = supplies(synthetic_run("x", [supply_cell(tmp_path, gaps)]), tmp_path)
     assert found.rate is None
     assert write([found], tmp_path) is None
 
 
 def test_the_file_is_what_analyse_reads_and_never_more_than_was_found(tmp_path: Path) -> None:
     cells = [supply_cell(tmp_path, [(5, 1, 1.1234567), (6, 2, 2.2)])]
-    (found,) = supplies(made_run("x", cells), tmp_path)
+    (found,) = supplies(synthetic_run("x", cells), tmp_path)
     path = write([found], tmp_path)
     assert path == tmp_path / "supply.yaml"
     core = read_supply(path)[1]
@@ -184,7 +184,7 @@ def test_a_supply_has_one_verdict_which_is_not_about_deadlines(
     """So few wake-ups decide about no share of late ones, and a late one is a gap."""
     cell = supply_cell(tmp_path, [(3, 0, 30)], count)
     cell.samples_requested = 40
-    verdict = judge(made_run("x", [cell]))
+    verdict = judge(synthetic_run("x", [cell]))
     assert verdict.outcome is not None
     assert verdict.outcome.value == outcome
     assert words in " ".join(verdict.headline.split())
@@ -198,7 +198,7 @@ def test_its_row_has_no_deadline_and_nothing_late(
     supply = supply_cell(tmp_path, [(3, 0, 30)])
     assert supply.statistics is not None
     supply.deadline_us = 1.0
-    run = made_run("x", [supply])
+    run = synthetic_run("x", [supply])
     (row,) = session.document(run, tmp_path)["rows"]
     assert (row["deadline_us"], row["late"], row["count"]) == (None, None, 40)
     assert (row["judged"]["deadline_us"], row["judged"]["late"]) == (None, 0)
@@ -214,7 +214,7 @@ def test_beside_other_rows_its_late_ones_are_blank(
 ) -> None:
     windows = records_of(np.full(40, 10.0), PERIOD_US)
     timer = cell_of(tmp_path, [windows], kind="wakeup", stack="raw", transport="clock")
-    run = made_run("x", [supply_cell(tmp_path, []), timer])
+    run = synthetic_run("x", [supply_cell(tmp_path, []), timer])
     rows = {row["key"]: row for row in session.document(run, tmp_path)["rows"]}
     assert [row["late"] for row in rows.values()] == [None, 0]
     session._show(run, tmp_path, [])
@@ -223,7 +223,7 @@ def test_beside_other_rows_its_late_ones_are_blank(
 
 def test_its_report_has_no_deadline(tmp_path: Path) -> None:
     supply = supply_cell(tmp_path, [(3, 0, 30)])
-    run = made_run("x", [supply])
+    run = synthetic_run("x", [supply])
     page = write_report(tmp_path, run).read_text(encoding="utf-8")
     (kind,) = build(tmp_path, run).kinds
     assert not kind.has_deadlines
@@ -234,7 +234,7 @@ def test_its_report_has_no_deadline(tmp_path: Path) -> None:
     timer = cell_of(
         tmp_path, [records_of(np.full(40, 10.0), PERIOD_US)], kind="wakeup", stack="raw"
     )
-    both = write_report(tmp_path, made_run("x", [supply, timer])).read_text(encoding="utf-8")
+    both = write_report(tmp_path, synthetic_run("x", [supply, timer])).read_text(encoding="utf-8")
     for words in (">Deadline<", "deadlines missed", ", deadline "):
         assert words in both
 
@@ -244,7 +244,7 @@ def test_a_comparison_does_not_judge_late_wake_ups(tmp_path: Path) -> None:
     for name, gaps in (("a", []), ("b", [(3, 0.0, 30.0)])):
         folder = tmp_path / name
         folder.mkdir()
-        sides.append((made_run(name, [supply_cell(folder, gaps)]), folder))
+        sides.append((synthetic_run(name, [supply_cell(folder, gaps)]), folder))
     (a, folder_a), (b, folder_b) = sides
     (found,) = compare_runs((a, b), (folder_a, folder_b)).cells
     assert set(found.shares) <= {"lost"}

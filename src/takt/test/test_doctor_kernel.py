@@ -8,7 +8,7 @@ import gzip
 import pytest
 from fake_machine import Fake
 from known_machines import CLOCK
-from made_machine import stat, thread
+from synthetic_machine import stat, thread
 
 from takt.doctor import findings
 from takt.doctor.finding import Severity
@@ -91,7 +91,7 @@ def test_where_there_is_a_fair_server_it_is_the_one_that_counts(
     assert (found.severity, value in found.value) == (severity, True)
 
 
-def test_ksoftirqd_is_judged_where_threads_of_the_kernel_can_be_seen(robot: Fake) -> None:
+def test_ksoftirqd_is_judged_where_threads_of_the_kernel_are_visible(robot: Fake) -> None:
     assert robot.finding("ksoftirqd").value == "SCHED_FIFO 50"
     robot.put({"/proc/40/stat": stat(40, "ksoftirqd/0", "0 0")})
     assert robot.finding("ksoftirqd").severity is Severity.note

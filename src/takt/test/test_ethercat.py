@@ -64,8 +64,8 @@ def measured(folder: Path, watcher: Quiet | None = None, **keys: Any) -> Run:
     block = {"kind": "ethercat", "stack": "ethercat", "samples": 500, "scheduling": "fifo 80"}
     document = {"name": "x", "repetitions": 1, "measurements": [block | keys]}
     experiment = check(document, Source())
-    made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
-    run = runner.new_run(experiment, made, runner.Diagnosis())
+    plan_of_run = plan(experiment, Source(), INSTALLED, this_machine(), 1)
+    run = runner.new_run(experiment, plan_of_run, runner.Diagnosis())
     folder.mkdir(exist_ok=True)
     return runner.measure_cells(run, folder, INSTALLED, watcher or Quiet(), limits=PATIENT)
 
@@ -98,16 +98,16 @@ class Spy(Quiet):
 @pytest.fixture
 def veth() -> Iterator[Callable[[], tuple[str, list[str]]]]:
     """Makes a pair of interfaces: this end, and the command that runs another on the other."""
-    made: list[tuple[str, subprocess.Popen[bytes]]] = []
+    plan_of_run: list[tuple[str, subprocess.Popen[bytes]]] = []
 
     def make() -> tuple[str, list[str]]:
-        name = f"ect{os.getpid() % 100000}x{len(made)}"
+        name = f"ect{os.getpid() % 100000}x{len(plan_of_run)}"
         holder = subprocess.Popen(
             ["unshare", "--net", "--", "sh", "-c", "echo; exec sleep 600"], stdout=subprocess.PIPE
         )
         assert holder.stdout
         holder.stdout.readline()
-        made.append((name, holder))
+        plan_of_run.append((name, holder))
         inside = ["nsenter", f"--net=/proc/{holder.pid}/ns/net", "--"]
         add = ["ip", "link", "add", name, "type", "veth", "peer", "name", "other"]
         subprocess.run([*add, "netns", str(holder.pid)], check=True)
@@ -119,7 +119,7 @@ def veth() -> Iterator[Callable[[], tuple[str, list[str]]]]:
         return name, inside
 
     yield make
-    for name, holder in made:
+    for name, holder in plan_of_run:
         subprocess.run(["ip", "link", "del", name], capture_output=True)
         holder.kill()
         holder.communicate()

@@ -33,8 +33,8 @@ MUTATIONS = st.lists(
 
 @pytest.fixture(scope="module")
 def valid() -> Iterator[dict[str, bytes]]:
-    with valid_files() as made:
-        yield made
+    with valid_files() as files:
+        yield files
 
 
 def of_each_reader() -> pytest.MarkDecorator:

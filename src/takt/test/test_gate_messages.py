@@ -100,7 +100,7 @@ def test_lost_events_leave_it_undecided(tmp_path: Path) -> None:
         ({"reads": {"plan.stop": {"scan": {"unused": "1%"}}}}, "'plan.stop'", "plan.step"),
     ],
 )
-def test_a_wrong_name_is_refused_with_those_there_are(
+def test_a_wrong_name_is_refused_with_the_known_ones(
     tmp_path: Path, limits: dict[str, Any], wrong: str, there: str
 ) -> None:
     path = recorded(tmp_path, steps())

@@ -319,11 +319,11 @@ def test_an_emitted_package_builds_and_its_trace_counts_deadlines(
     name = f"docking{approach}"
     source, build = takt.folder / "code" / name, takt.folder / "build"
     for command in (f"cmake -S {source} -B {build}", f"cmake --build {build}"):
-        made = subprocess.run(
+        compiled = subprocess.run(
             ["bash", "-c", f". {underlay} && {command}"], text=True, capture_output=True
         )
-        assert made.returncode == 0, made.stdout + made.stderr
-        assert "warning" not in made.stdout
+        assert compiled.returncode == 0, compiled.stdout + compiled.stderr
+        assert "warning" not in compiled.stdout
     trace = takt.folder / "trace"
     ran = subprocess.run([build / name, "1", trace], text=True, capture_output=True)
     assert ran.returncode == 0, ran.stderr

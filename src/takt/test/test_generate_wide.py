@@ -85,11 +85,11 @@ def test_the_old_space_gives_the_applications_that_it_gave_before_the_new_one(
         path = EXAMPLES / given
     else:
         path.write_text(json.dumps({"parameters": given}))
-    space, seen = read_space(path), hashlib.sha256()
+    space, digest = read_space(path), hashlib.sha256()
     for combination in range(len(space.combinations)):
         for one in block(space, 1, combination, 0, 20):
-            seen.update(json.dumps(one.document, sort_keys=True).encode())
-    assert seen.hexdigest() == expected
+            digest.update(json.dumps(one.document, sort_keys=True).encode())
+    assert digest.hexdigest() == expected
 
 
 def said(

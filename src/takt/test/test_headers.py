@@ -93,11 +93,11 @@ def test_a_class_has_the_same_layout_with_and_without_ndebug(package: str, tmp_p
 def test_each_header_compiles_by_itself(package: str, tmp_path: Path) -> None:
     command = compiler(package)
 
-    def alone(header: str) -> str:
+    def by_itself(header: str) -> str:
         source = tmp_path / f"{header.replace('/', '_')}.cpp"
         source.write_text(f"#include <{header}>\n#include <{header}>\n")
         return compiled(command, source).stderr
 
     with ThreadPoolExecutor(2) as both:
-        faults = [fault for fault in both.map(alone, headers(package)) if fault]
+        faults = [fault for fault in both.map(by_itself, headers(package)) if fault]
     assert faults == []

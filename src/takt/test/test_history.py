@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import takt_core
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
 
 from takt.cli.main import main
 from takt.errors import TaktError
@@ -40,7 +40,7 @@ def run_in(folder: Path, number: int, machine: str = "6.1-rt", **asked: Any) -> 
     late = late_us(number)
     cell = cell_of(folder, [records_of(late, 1000.0, late)], **asked)
     cell.started = STARTED + timedelta(hours=number)
-    run = made_run("x", [cell], started=cell.started, machine={"kernel": machine})
+    run = synthetic_run("x", [cell], started=cell.started, machine={"kernel": machine})
     store.write(run, folder)
     return folder
 
@@ -152,7 +152,7 @@ def late_sender(folder: Path) -> Run:
     asked = {"kind": "pingpong", "transport": "udp", "deadline_us": 10_000.0}
     cell = cell_of(folder, [records], **asked)
     cell.started = STARTED
-    return made_run("x", [cell], started=STARTED)
+    return synthetic_run("x", [cell], started=STARTED)
 
 
 def test_a_deadline_is_judged_on_the_response_as_in_the_run(tmp_path: Path) -> None:

@@ -216,18 +216,18 @@ def test_a_will_is_done_by_this_takt_whatever_lies_where_it_was_started(
     for name in ("takt.py", "typer.py", "json.py"):
         put(place.temporary / name, trap)
     monkeypatch.chdir(place.temporary)
-    seen: list[list[str]] = []
+    commands: list[list[str]] = []
     run = subprocess.run
 
     def spied(command: list[str], **more: object) -> object:
-        seen.append(command)
+        commands.append(command)
         return run([*command[:-2], "--version"], **more)  # type: ignore[call-overload]
 
     monkeypatch.setattr(last_will.subprocess, "run", spied)
     folder = place.made()
     put(folder / last_will.FILE, f"{last_will.REVERT}\n")
     assert last_will.left_in(folder, execute_it=True)
-    assert seen == [[sys.executable, "-m", "takt", "tune", "--revert"]]
+    assert commands == [[sys.executable, "-m", "takt", "tune", "--revert"]]
     assert not (folder / last_will.FILE).exists()
 
 

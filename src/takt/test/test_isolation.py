@@ -159,17 +159,17 @@ def test_what_a_process_had_that_was_killed_before_it_was_noted_goes_too(memory:
 
 @pytest.mark.parametrize("how", ["map", "made"])
 def test_a_semaphore_goes_with_its_maker_whatever_its_name_was(memory: Path, how: str) -> None:
-    made = shared_file(memory, "sem.aB3xY9")
+    created = shared_file(memory, "sem.aB3xY9")
     semaphore = memory / "sem.fastdds_port7413_mutex"
     journal = leftovers.Journal(memory, memory)
     with subprocess.Popen(
-        [sys.executable, "-IS", "-c", HOLDER, made, how, semaphore],
+        [sys.executable, "-IS", "-c", HOLDER, created, how, semaphore],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as maker:
         assert maker.stdout is not None
         maker.stdout.readline()
-        left = semaphore if how == "made" else made
+        left = semaphore if how == "made" else created
         journal.note([maker.pid])
         assert journal.sweep() == []
         assert leftovers.sweep_since([], memory) == []
@@ -283,15 +283,15 @@ def test_the_segment_holds_several_messages(payload: int) -> None:
 
 def test_the_environment_is_the_cells_own() -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
-    made = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
-    assert made["ROS_DOMAIN_ID"] == "42"
-    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
-    assert made["HOME"] == "/home/x"
-    assert transport.LOGS not in made
+    created = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
+    assert created["ROS_DOMAIN_ID"] == "42"
+    assert created["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
+    assert created["HOME"] == "/home/x"
+    assert transport.LOGS not in created
     logged = transport.environment({}, 42, base, logs=Path("/dev/shm/takt-0-1/log"))
     assert logged[transport.LOGS] == "/dev/shm/takt-0-1/log"
-    assert "ROS_DISCOVERY_SERVER" not in made
-    assert made[transport.PROFILE] == "/p.xml"
+    assert "ROS_DISCOVERY_SERVER" not in created
+    assert created[transport.PROFILE] == "/p.xml"
     cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}
     other = transport.environment({transport.PROFILE: "/p.xml"}, 42, cyclone)
     assert other["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"

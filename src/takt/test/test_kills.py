@@ -66,11 +66,11 @@ class Killed:
         self._memory = memory
         self._temporary = folder / "temporary"
         self._temporary.mkdir()
-        alone = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
-        alone += ['mount --bind "$0" /dev/shm && exec "$@"', str(memory)]
+        isolated = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+        isolated += ['mount --bind "$0" /dev/shm && exec "$@"', str(memory)]
         name, _, value = self._token.decode().partition("=")
         self.process = subprocess.Popen(
-            [*alone, sys.executable, "-m", "takt", *arguments],
+            [*isolated, sys.executable, "-m", "takt", *arguments],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": path, name: value, "TMPDIR": str(self._temporary)},
             stdin=subprocess.DEVNULL,

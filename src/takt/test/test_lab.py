@@ -325,8 +325,8 @@ def test_a_real_kernel_boots_and_measures(tmp_path: Path) -> None:
     image.write_bytes(initramfs.build(rt.modules, init, measured_programs(), {}))
     shares = [Share("out", out, writable=True)]
     steps: list[str] = []
-    made = Boot(rt, Mode.icount, image, tmp_path / "console.log", shares)
-    guest.run(made, 900, step=steps.append)
+    started = Boot(rt, Mode.icount, image, tmp_path / "console.log", shares)
+    guest.run(started, 900, step=steps.append)
     assert steps == ["cyclictest-idle"]
     assert cyclictest.read(out / "cyclictest-idle.json", jobs.IDLE, Mode.icount).count > 1000
     assert (out / "machine/sys/kernel/realtime").read_text().strip() == "1"

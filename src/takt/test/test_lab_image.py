@@ -136,11 +136,11 @@ def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> Non
     source.write_text("VALUES = {'a', 'b', 'c'}\ndef known(x): return x in {'d', 'e', 'f', 1}\n")
     broken = tmp_path / "broken.py"
     broken.write_text("def (:\n")
-    made = python.compiled([source, broken])
-    assert made == python.compiled([source, broken])
-    (file,) = made
+    bytecode = python.compiled([source, broken])
+    assert bytecode == python.compiled([source, broken])
+    (file,) = bytecode
     file.parent.mkdir()
-    file.write_bytes(made[file])
+    file.write_bytes(bytecode[file])
     source.write_text("raise SystemExit('compiled anew')\n")
     code = "import a; print(a.known('e'), a.known('g'), a.__cached__)"
     done = subprocess.run(

@@ -228,8 +228,8 @@ def test_an_emulators_times_are_no_verdict_and_one_kernel_is_none() -> None:
 
 
 def test_a_probe_that_left_nothing_is_a_failed_cell_with_its_words(tmp_path: Path) -> None:
-    made, plan, found = cells.experiment(1, ros=False)
-    assert made.name == "lab"
+    checked, plan, found = cells.experiment(1, ros=False)
+    assert checked.name == "lab"
     planned, texts = cells.planned(plan.cells, found, tmp_path)
     assert {one.job.load for one in planned} == {jobs.IDLE, jobs.LOADED}
     assert all(name.startswith("lab/") for name in texts)

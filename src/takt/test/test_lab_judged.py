@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import made_judged as made
 import pytest
+import synthetic_judged as made
 from command_line import takt
 from scipy.stats import beta
 

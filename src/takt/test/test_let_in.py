@@ -16,11 +16,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import made_hosts
 import psutil
 import pytest
+import synthetic_hosts
 from conftest import Takt
-from made_hosts import Cluster, of_another_authority, until
+from synthetic_hosts import Cluster, of_another_authority, until
 from test_real_probes import INSTALLED, ROOT
 from test_workers import BUILT, fake
 
@@ -52,8 +52,8 @@ def machine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cluster(machine_folder: Path) -> Iterator[Cluster]:
     """A scheduler and a worker as a user starts them."""
-    with made_hosts.here(machine_folder, ("component",)) as made:
-        yield made
+    with synthetic_hosts.here(machine_folder, ("component",)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def who_runs_code(address: str, file: Path | str, mark: Path) -> set[str]:
     """Which of scheduler and worker did what a Dask client asked for."""
     subprocess.run(
         [sys.executable, "-c", RUNS_CODE, address, str(file), str(mark)],
-        env=os.environ | {"PYTHONPATH": made_hosts.python_path()},
+        env=os.environ | {"PYTHONPATH": synthetic_hosts.python_path()},
         capture_output=True,
         timeout=300,
     )
@@ -203,7 +203,7 @@ def test_root_is_refused_until_it_is_said(
     if os.geteuid():
         command = ["unshare", "--user", "--map-root-user", *command]
     environment = os.environ | {
-        "PYTHONPATH": made_hosts.python_path(),
+        "PYTHONPATH": synthetic_hosts.python_path(),
         "XDG_CONFIG_HOME": str(cluster.tool.configuration),
     }
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
@@ -229,9 +229,9 @@ def test_processes_of_a_campaign_let_nobody_else_in(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_beyond_loopback_it_is_the_same(tmp_path: Path) -> None:
     """In namespaces: the only way from one to the other is a network."""
-    if lack := made_hosts.lacking():
+    if lack := synthetic_hosts.lacking():
         pytest.skip(f"no namespaces with a switch: {lack}")
-    with made_hosts.apart(tmp_path / "machines") as cluster:
+    with synthetic_hosts.apart(tmp_path / "machines") as cluster:
         assert cluster.address.startswith("tls://198.18.0.1:")
         script = tmp_path / "runs_code.py"
         script.write_text(RUNS_CODE)
@@ -268,21 +268,21 @@ def test_what_the_how_to_says_works_when_it_is_pasted(
     joining = tmp_path / "robot"
     shutil.move(takt.folder / "robot.pem", tmp_path / "robot.pem")
     desk = os.environ["XDG_CONFIG_HOME"]
-    made: list[subprocess.Popen[str]] = []
+    opened: list[subprocess.Popen[str]] = []
     with pytest.MonkeyPatch.context() as robot:
         robot.setenv("XDG_CONFIG_HOME", str(joining))
         assert takt(*join[:2], tmp_path / "robot.pem").returncode == 0
     start = ["127.0.0.1" if "." in word else word for word in start]
     try:
-        made.append(takt.start(*start, "--port", "0", *made_hosts.AS_ROOT))
-        assert made[0].stdout
-        at = made[0].stdout.readline().split()[1]
+        opened.append(takt.start(*start, "--port", "0", *synthetic_hosts.AS_ROOT))
+        assert opened[0].stdout
+        at = opened[0].stdout.readline().split()[1]
         for line, keys in ((first, desk), (second, str(joining))):
             addressed = [at if "tls:" in word else word for word in line]
             words = ["127.0.0.1" if word.startswith("192.") else word for word in addressed]
             with pytest.MonkeyPatch.context() as where:
                 where.setenv("XDG_CONFIG_HOME", keys)
-                made.append(takt.start(*words, *made_hosts.AS_ROOT))
+                opened.append(takt.start(*words, *synthetic_hosts.AS_ROOT))
         words = [
             at if "tls:" in word else str(ROOT / word) if "/" in word else word for word in run
         ]
@@ -291,7 +291,7 @@ def test_what_the_how_to_says_works_when_it_is_pasted(
         done = takt(*planned)
         assert (done.returncode, "cells in this order" in done.stdout) == (0, True), done.stderr
     finally:
-        for process in made:
+        for process in opened:
             process.terminate()
-        for process in made:
+        for process in opened:
             process.communicate()

@@ -141,7 +141,7 @@ def test_traffic_that_does_not_start_fails_its_cell(
     assert cell.error.what == "the traffic did not start"
 
 
-def test_a_second_host_that_cannot_be_made_fails_its_cell(
+def test_a_second_host_that_cannot_be_created_fails_its_cell(
     folder: Path, memory: Path, on_path: Path, interfaces: list[Path]
 ) -> None:
     run = linked()

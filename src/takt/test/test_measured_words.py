@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
 from test_report import words_of
 
 from takt.cli.session import Progress, document
@@ -34,10 +34,10 @@ def measured(folder: Path, late_us: list[float], repetition: int = 0, **asked: A
     """A wake-up cell with a deadline of 1 ms whose responses came so late."""
     words = {"kind": "wakeup", "stack": "raw", "transport": "nanosleep", "scheduling": "fifo",
              "deadline_us": 1000.0, "granted": FIFO, "label": "x"} | asked  # fmt: skip
-    made = cell_of(folder, [records_of(late_us, 1000.0)], repetition, **words)
-    made.key = "raw-wakeup-nanosleep-fifo80-1kHz"
-    made.id = f"{made.key}-r{repetition}"
-    return made
+    synthetic = cell_of(folder, [records_of(late_us, 1000.0)], repetition, **words)
+    synthetic.key = "raw-wakeup-nanosleep-fifo80-1kHz"
+    synthetic.id = f"{synthetic.key}-r{repetition}"
+    return synthetic
 
 
 def plain(verdict: Verdict) -> str:
@@ -46,7 +46,7 @@ def plain(verdict: Verdict) -> str:
 
 
 def said(*cells: Cell) -> str:
-    return plain(judge(made_run("x", cells)))
+    return plain(judge(synthetic_run("x", cells)))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_progress_of_a_run_says_what_was_obtained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], got: dict[str, object], words: str
 ) -> None:
     cell = measured(tmp_path, [10.0] * 6, granted=got)
-    Progress(made_run("x", [cell])).finish(cell)
+    Progress(synthetic_run("x", [cell])).finish(cell)
     assert f"{cell.id}{words}" in " ".join(capsys.readouterr().err.split())
 
 
@@ -64,7 +64,7 @@ def test_the_progress_of_a_run_says_what_was_obtained(
 
 
 def test_all_in_time_is_every_deadline_met(tmp_path: Path) -> None:
-    verdict = judge(made_run("x", [measured(tmp_path, [10.0] * 6)]))
+    verdict = judge(synthetic_run("x", [measured(tmp_path, [10.0] * 6)]))
     assert (verdict.level, verdict.headline) == ("good", f"the cell is measured, {MET}")
 
 
@@ -87,7 +87,7 @@ def test_all_in_time_is_every_deadline_met(tmp_path: Path) -> None:
 def test_what_was_late_absent_or_refused_is_no_success(
     tmp_path: Path, late_us: list[float], asked: dict[str, Any], words: str
 ) -> None:
-    verdict = judge(made_run("x", [measured(tmp_path, late_us, **asked)]))
+    verdict = judge(synthetic_run("x", [measured(tmp_path, late_us, **asked)]))
     assert words in plain(verdict)
     assert verdict.level == "fair"
     assert (MET in verdict.headline) == ("not granted" in words)
@@ -99,10 +99,10 @@ def test_a_response_at_its_deadline_is_in_time(tmp_path: Path) -> None:
 
 
 def test_nothing_that_arrived_is_a_failure(tmp_path: Path) -> None:
-    verdict = judge(made_run("x", [measured(tmp_path, [NEVER] * 6)]))
+    verdict = judge(synthetic_run("x", [measured(tmp_path, [NEVER] * 6)]))
     assert verdict.level == "bad"
     assert MET not in plain(verdict)
-    assert judge(made_run("x", [])).level == "unknown"
+    assert judge(synthetic_run("x", [])).level == "unknown"
 
 
 def test_a_message_to_two_subscribers_is_expected_twice(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_success_is_said_of_nothing_but_success(
     folder = tmp_path_factory.mktemp("run")
     got = FIFO if granted else OTHER
     cell = measured(folder, late_us, samples_requested=len(late_us) + unsent, granted=got)
-    verdict = judge(made_run("x", [cell]))
+    verdict = judge(synthetic_run("x", [cell]))
     whole = not unsent and all(0 < late <= 1000.0 for late in late_us[1:]) and late_us[0] > 0
     assert (MET in verdict.headline) == whole
     assert (verdict.level == "good") == (whole and granted)
@@ -173,7 +173,7 @@ def test_success_is_said_of_nothing_but_success(
 def test_a_page_says_what_the_terminal_does(
     tmp_path: Path, late_us: list[float], asked: dict[str, Any], whole: bool
 ) -> None:
-    run = made_run("x", [measured(tmp_path, late_us, **asked)])
+    run = synthetic_run("x", [measured(tmp_path, late_us, **asked)])
     run.verdict = judge(run)
     words = words_of(write_report(tmp_path, run).read_text(encoding="utf-8"))
     assert (MET in words) == whole
@@ -266,7 +266,7 @@ def test_the_deadline_is_the_period_unless_it_is_said(
 
 def test_json_names_what_was_obtained_and_keeps_what_was_asked_for(tmp_path: Path) -> None:
     cell = measured(tmp_path, [10.0] * 6, granted=OTHER)
-    found = json.loads(json.dumps(document(made_run("x", [cell]), tmp_path)))
+    found = json.loads(json.dumps(document(synthetic_run("x", [cell]), tmp_path)))
     (reported,), (row,) = found["cells"], found["rows"]
     assert (reported["policy"], reported["priority"]) == ("other", 0)
     assert reported["requested"] == FIFO

@@ -21,7 +21,7 @@ from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.generate.files import generate
 from takt.schedule.generate.space import read_space
-from takt.schedule.model.from_trace import seen
+from takt.schedule.model.from_trace import observed
 from takt.schedule.model.model import model
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.model.written import Written
@@ -88,7 +88,7 @@ def test_messages_of_a_job_are_counted_across_pieces_of_a_trace() -> None:
     assert (alone.jobs, alone.range) == (1, (2, 2))
 
 
-def test_chains_are_those_that_data_went_through(tmp_path: Path) -> None:
+def test_chains_are_the_paths_that_data_took(tmp_path: Path) -> None:
     application = flat(read_application(EXAMPLES / "docking.app.yaml"))
     back, result = round_trip(application, tmp_path)
     assert [one["callbacks"] for one in back["chains"]] == [["radar.scan", "guard.brake"]]
@@ -108,7 +108,7 @@ def test_comments_say_what_is_observed_and_what_is_not_declared(tmp_path: Path) 
         assert "worst case" not in line or "not a worst case" in line
 
 
-def test_a_margin_is_added_to_what_was_seen(tmp_path: Path) -> None:
+def test_a_margin_is_added_to_observed_times(tmp_path: Path) -> None:
     trace = trace_files.write(tmp_path / "one.takttrace", trace_files.periodic(20))
     model(trace, tmp_path / "one.app.yaml", margin=0.5)
     (one,) = read_application(tmp_path / "one.app.yaml").callbacks.values()
@@ -225,7 +225,7 @@ def test_times_on_a_busy_core_are_no_jitter(tmp_path: Path) -> None:
         trace_files.event(32 * MS, Type.end, task=0, job=3, value=900),
     ]
     trace = trace_files.write(tmp_path / "busy.takttrace", records)
-    radar, _ = seen(trace).callbacks
+    radar, _ = observed(trace).callbacks
     assert radar.noticing.tolist() == [10, 10]  # of the first and the third job
 
 

@@ -30,23 +30,23 @@ needs_babeltrace = pytest.mark.skipif(
 
 def robot() -> Robot:
     """A camera that a planner hears, which others call, on two threads; one timer has no luck."""
-    made = Robot()
-    camera, planner = made.node("camera"), made.node("planner", "/ns")
-    image = made.publisher(camera, "/image")
-    plan = made.publisher(planner, "/plan")
-    look = made.timer(camera, 20 * MS)
-    idle = made.timer(camera, 500 * MS)
-    heard = made.subscription(planner, "/image", depth=3)
-    made.subscription(planner, "/parameter_events")
-    reset = made.service(planner, "/ns/reset")
+    ros2_robot = Robot()
+    camera, planner = ros2_robot.node("camera"), ros2_robot.node("planner", "/ns")
+    image = ros2_robot.publisher(camera, "/image")
+    plan = ros2_robot.publisher(planner, "/plan")
+    look = ros2_robot.timer(camera, 20 * MS)
+    idle = ros2_robot.timer(camera, 500 * MS)
+    heard = ros2_robot.subscription(planner, "/image", depth=3)
+    ros2_robot.subscription(planner, "/parameter_events")
+    reset = ros2_robot.service(planner, "/ns/reset")
     assert idle
     for number in range(10):
         begin = 100 * MS + number * 20 * MS + (number % 3) * 100_000
-        made.call(begin, begin + MS + number, look, [image])
-        made.call(begin + 2 * MS, begin + 4 * MS, heard, [plan, plan], thread=8)
-    made.call(150 * MS, 150 * MS + 50_000, reset, thread=9)
-    made.say(160 * MS, "rcl_publish", publisher_handle=plan, message=1, vtid=10)
-    return made
+        ros2_robot.call(begin, begin + MS + number, look, [image])
+        ros2_robot.call(begin + 2 * MS, begin + 4 * MS, heard, [plan, plan], thread=8)
+    ros2_robot.call(150 * MS, 150 * MS + 50_000, reset, thread=9)
+    ros2_robot.say(160 * MS, "rcl_publish", publisher_handle=plan, message=1, vtid=10)
+    return ros2_robot
 
 
 @needs_babeltrace
@@ -90,15 +90,15 @@ def test_a_trace_of_stock_executors_becomes_an_application(
 
 @needs_babeltrace
 def test_what_the_kernel_took_away_is_no_execution(tmp_path: Path) -> None:
-    made = Robot()
-    node = made.node("one")
-    timer = made.timer(node, 10 * MS)
+    ros2_robot = Robot()
+    node = ros2_robot.node("one")
+    timer = ros2_robot.timer(node, 10 * MS)
     for number in range(3):
         begin = 100 * MS + number * 10 * MS
-        made.call(begin, begin + 3 * MS, timer)
-        made.say(begin + MS, "sched_switch", prev_tid=7, next_tid=99)
-        made.say(begin + 2 * MS, "sched_switch", prev_tid=99, next_tid=7)
-    folder = write(tmp_path / "kernel", made.records)
+        ros2_robot.call(begin, begin + 3 * MS, timer)
+        ros2_robot.say(begin + MS, "sched_switch", prev_tid=7, next_tid=99)
+        ros2_robot.say(begin + 2 * MS, "sched_switch", prev_tid=99, next_tid=7)
+    folder = write(tmp_path / "kernel", ros2_robot.records)
     model(folder, tmp_path / "one.app.yaml")
     (one,) = read_application(tmp_path / "one.app.yaml").callbacks.values()
     assert one.wcet == 2 * MS
@@ -109,11 +109,15 @@ def test_what_the_kernel_took_away_is_no_execution(tmp_path: Path) -> None:
 def test_handles_of_two_processes_are_two(tmp_path: Path) -> None:
     records = []
     for process, name in ((7, "left"), (8, "right")):
-        made = Robot()  # with the same addresses
-        timer = made.timer(made.node(name), process * MS)
+        ros2_robot = Robot()  # with the same addresses
+        timer = ros2_robot.timer(ros2_robot.node(name), process * MS)
         for number in range(4):
-            made.call(100 * MS + number * process * MS, 100 * MS + number * process * MS + 5, timer)
-        records += [(time, event, {**of, "vpid": process}) for time, event, of in made.records]
+            ros2_robot.call(
+                100 * MS + number * process * MS, 100 * MS + number * process * MS + 5, timer
+            )
+        records += [
+            (time, event, {**of, "vpid": process}) for time, event, of in ros2_robot.records
+        ]
     model(write(tmp_path / "both", records), tmp_path / "both.app.yaml")
     found = read_application(tmp_path / "both.app.yaml").callbacks
     assert {name: one.timer for name, one in found.items()} == {

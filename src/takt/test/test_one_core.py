@@ -45,7 +45,7 @@ def test_readers_are_beside_each_other_and_queue_behind_a_writer(tmp_path: Path)
     assert end(*others) == [True, True]
 
 
-def test_a_writer_is_alone(tmp_path: Path) -> None:
+def test_a_writer_excludes_others(tmp_path: Path) -> None:
     with one_core.exclusive(tmp_path):
         others = [start("shared", tmp_path), start("exclusive", tmp_path)]
         for one in others:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import made_judged as made
 import pytest
+import synthetic_judged as made
 from judged_runs import BEGINS, ENDS, MEETS, PAGE, RUNS, table
 from scipy.stats import beta
 

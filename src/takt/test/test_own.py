@@ -98,7 +98,7 @@ def test_a_folder_that_breaks_the_rule_is_neither_entered_nor_removed(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_tree_of_which_somebody_else_removes_some_goes(
+def test_a_tree_of_which_another_process_removes_some_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "takt").mkdir(0o700)
@@ -106,11 +106,11 @@ def test_a_tree_of_which_somebody_else_removes_some_goes(
         (tmp_path / "takt" / name).touch()
     unlink = os.unlink
 
-    def somebody_is_faster(name: str, *, dir_fd: int) -> None:
+    def another_process_is_faster(name: str, *, dir_fd: int) -> None:
         unlink(name, dir_fd=dir_fd)
         unlink(name, dir_fd=dir_fd)
 
-    monkeypatch.setattr(os, "unlink", somebody_is_faster)
+    monkeypatch.setattr(os, "unlink", another_process_is_faster)
     with own.opened(tmp_path) as folder:
         folder.remove_tree("takt")
     assert list(tmp_path.iterdir()) == []

@@ -19,15 +19,15 @@ Figures = list[Figure]
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Figures:
     """The figures that would have been saved."""
-    made: Figures = []
+    figures: Figures = []
 
     def keep(figure: Figure, file: Path) -> list[Path]:
-        made.append(figure)
+        figures.append(figure)
         return [file]
 
     monkeypatch.setattr(pictures, "save", keep)
     monkeypatch.setattr(drawing, "save", keep)
-    return made
+    return figures
 
 
 def numbers(figure: Figure) -> list[str]:

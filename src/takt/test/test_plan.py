@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_plans import MACHINE, TRANSPORTS, Installed, planned
+from synthetic_plans import MACHINE, TRANSPORTS, Installed, planned
 
 from takt.errors import TaktError
 from takt.measure.experiment.file import Source, check
@@ -43,15 +43,15 @@ def test_every_point_is_measured_exactly_as_often_as_asked(
         "transport": transport, "payload": payload, "rate": rate, "scheduling": scheduling,
         "cpu": cpu,
     }  # fmt: skip
-    made = planned(seed, repetitions=repetitions, **axes)
+    result = planned(seed, repetitions=repetitions, **axes)
     points = len(list(itertools.product(*axes.values())))
-    times = Counter(cell.key for cell in made.cells)
+    times = Counter(cell.key for cell in result.cells)
     assert len(times) == points
     assert set(times.values()) == {repetitions}
-    assert len({cell.id for cell in made.cells}) == len(made.cells)
-    assert [cell.order for cell in made.cells] == list(range(len(made.cells)))
+    assert len({cell.id for cell in result.cells}) == len(result.cells)
+    assert [cell.order for cell in result.cells] == list(range(len(result.cells)))
     # All points once, then all of them again: no point is ahead by more than one repetition.
-    assert [cell.repetition for cell in made.cells] == [
+    assert [cell.repetition for cell in result.cells] == [
         repetition for repetition in range(repetitions) for _ in range(points)
     ]
 
@@ -92,18 +92,18 @@ def test_without_labels_of_their_own_they_may_not(labels: tuple[str | None, str 
 
 
 def test_a_key_reads_as_what_is_measured() -> None:
-    made = planned(scheduling="fifo 80", cpu=1, repetitions=1)
-    assert made.cells[0].key == "rcl-pingpong-shm-500B-fifo80-cpu1-1kHz"
-    made = planned(
+    result = planned(scheduling="fifo 80", cpu=1, repetitions=1)
+    assert result.cells[0].key == "rcl-pingpong-shm-500B-fifo80-cpu1-1kHz"
+    result = planned(
         kind="pubsub", subscribers=6, reliability="best_effort", depth=1, rate="3Hz", cpu="0,1"
     )
-    assert made.cells[0].key == (
+    assert result.cells[0].key == (
         "rcl-pubsub-shm-500B-other-cpu0+1-333333333ns-6subs-best_effort-depth1"
     )
 
 
 def test_a_missing_stack_can_be_left_out() -> None:
-    made = planned(stack=["ros9", "rcl", "ros9"], skip_missing=True)
-    assert len(made.skipped) == 1
-    assert {cell.stack for cell in made.cells} == {"rcl"}
-    assert "ros9 is not installed" in made.skipped[0].why
+    result = planned(stack=["ros9", "rcl", "ros9"], skip_missing=True)
+    assert len(result.skipped) == 1
+    assert {cell.stack for cell in result.cells} == {"rcl"}
+    assert "ros9 is not installed" in result.skipped[0].why

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import pytest
-from made_plans import TWO, UDP, Installed, planned
+from synthetic_plans import TWO, UDP, Installed, planned
 
 from takt.errors import TaktError
 
 
 def test_durability_and_history_are_axes_and_part_of_the_name() -> None:
-    made = planned(
+    result = planned(
         durability=["volatile", "transient_local"], history=["keep_last", "keep_all"], repetitions=1
     )
     common = "rcl-pingpong-shm-500B-other-1kHz"
-    assert {cell.key: (cell.durability, cell.history) for cell in made.cells} == {
+    assert {cell.key: (cell.durability, cell.history) for cell in result.cells} == {
         common: ("volatile", "keep_last"),
         f"{common}-transient_local": ("transient_local", "keep_last"),
         f"{common}-keep_all": ("volatile", "keep_all"),
@@ -23,20 +23,20 @@ def test_durability_and_history_are_axes_and_part_of_the_name() -> None:
 
 
 def test_a_string_is_part_of_the_name() -> None:
-    made = planned(stack="texts", content=["bytes", "string"], payload="49B", repetitions=1)
+    result = planned(stack="texts", content=["bytes", "string"], payload="49B", repetitions=1)
     common = "texts-pingpong-shm-49B"
-    assert {cell.key: cell.content for cell in made.cells} == {
+    assert {cell.key: cell.content for cell in result.cells} == {
         f"{common}-other-1kHz": "bytes",
         f"{common}-string-other-1kHz": "string",
     }
 
 
 def test_threads_of_a_cell_have_a_period_and_as_many_samples_as_are_due() -> None:
-    made = planned(
+    result = planned(
         stack="cyclictest", kind="wakeup", threads=[1, 3], distance="500us", duration=None,
         samples=1001, repetitions=1,
     )  # fmt: skip
-    several = {cell.threads: cell for cell in made.cells}
+    several = {cell.threads: cell for cell in result.cells}
     assert several[1].key == "cyclictest-wakeup-nanosleep-other-1kHz"
     assert several[3].key == "cyclictest-wakeup-nanosleep-other-1kHz-3threads-by500us"
     assert several[1].series == [(1000.0, 1001)]
@@ -44,8 +44,8 @@ def test_threads_of_a_cell_have_a_period_and_as_many_samples_as_are_due() -> Non
 
 
 def test_a_late_reply_may_cost_its_cycles() -> None:
-    made = planned(late=["at_once", "next_cycle"], repetitions=1)
-    assert sorted(cell.key for cell in made.cells) == [
+    result = planned(late=["at_once", "next_cycle"], repetitions=1)
+    assert sorted(cell.key for cell in result.cells) == [
         "rcl-pingpong-shm-500B-other-1kHz",
         "rcl-pingpong-shm-500B-other-1kHz-next_cycle",
     ]
@@ -53,8 +53,8 @@ def test_a_late_reply_may_cost_its_cycles() -> None:
 
 def test_the_roles_may_have_a_stack_each() -> None:
     both = ["rcl,other", "other,rcl", "other", "rcl,rcl"]
-    made = planned(stack=both, transport="udp", host=["here", TWO], repetitions=1)
-    keys = {cell.key for cell in made.cells}
+    result = planned(stack=both, transport="udp", host=["here", TWO], repetitions=1)
+    keys = {cell.key for cell in result.cells}
     assert len(keys) == 8
     assert "rcl+other-pingpong-udp-500B-other-1kHz" in keys
     assert "rcl-pingpong-udp-500B-other-1kHz" in keys
@@ -65,7 +65,7 @@ def test_the_roles_may_have_a_stack_each() -> None:
 
 
 def test_conditions_are_axes_and_part_of_the_name() -> None:
-    made = planned(
+    result = planned(
         transport="udp",
         host=TWO,
         link=["10Mbps", "100Mbps"],
@@ -73,56 +73,56 @@ def test_conditions_are_axes_and_part_of_the_name() -> None:
         queue="own",
         load=["none", "stress 8", "stress  2"],
     )
-    keys = {cell.key for cell in made.cells}
+    keys = {cell.key for cell in result.cells}
     assert len(keys) == 12
     common = "rcl-pingpong-udp-500B-other-1kHz-host_here+namespace"
     assert f"{common}-link_10Mbps-queue_own" in keys
     assert f"{common}-link_100Mbps-queue_own-traffic_1500kbps-load_stress2" in keys
     assert f"{common}-link_100Mbps-queue_own-load_stress" in keys
-    cells = {(cell.link_mbps, cell.traffic_mbps, cell.load) for cell in made.cells}
+    cells = {(cell.link_mbps, cell.traffic_mbps, cell.load) for cell in result.cells}
     assert (10.0, 1.5, "stress") in cells
 
 
 def test_what_a_link_does_to_frames_is_in_the_names_of_points() -> None:
-    made = planned(**UDP, host=TWO, delay=["0s", "1500us"], jitter="0s", loss=["0%", "0.05%"])
+    result = planned(**UDP, host=TWO, delay=["0s", "1500us"], jitter="0s", loss=["0%", "0.05%"])
     common = "rcl-pingpong-udp-500B-other-1kHz-host_here+namespace-link_100Mbps"
-    assert {cell.key for cell in made.cells} == {
+    assert {cell.key for cell in result.cells} == {
         common,
         f"{common}-delay_1500us",
         f"{common}-loss_0.05percent",
         f"{common}-delay_1500us-loss_0.05percent",
     }
-    slow = [cell for cell in made.cells if cell.delay_us]
+    slow = [cell for cell in result.cells if cell.delay_us]
     assert {(cell.delay_us, cell.jitter_us) for cell in slow} == {(1500.0, 0.0)}
     assert {cell.loss for cell in slow} == {0.0, 0.0005}
 
 
 def test_timeouts_and_ways_of_waiting_are_axes() -> None:
-    made = planned(
+    result = planned(
         kind="timer-oneshot",
         timeout=["800us", "1ms"],
         wait=["idle", "busy"],
         samples=50,
         duration=None,
     )
-    assert {cell.key for cell in made.cells} == {
+    assert {cell.key for cell in result.cells} == {
         "rcl-timer-oneshot-rcl_timer-other-800us",
         "rcl-timer-oneshot-rcl_timer-other-800us-busy",
         "rcl-timer-oneshot-rcl_timer-other-1ms",
         "rcl-timer-oneshot-rcl_timer-other-1ms-busy",
     }
-    assert {cell.samples_requested for cell in made.cells} == {50}
-    assert {(cell.period_us, cell.payload_bytes) for cell in made.cells} == {(800, 0), (1000, 0)}
+    assert {cell.samples_requested for cell in result.cells} == {50}
+    assert {(cell.period_us, cell.payload_bytes) for cell in result.cells} == {(800, 0), (1000, 0)}
 
 
 def test_other_talkers_are_part_of_the_point() -> None:
-    made = planned(kind="pubsub", talkers=[0, 3], talker_rate="50Hz", start_delay="2s")
-    assert sorted({cell.key for cell in made.cells}) == [
+    result = planned(kind="pubsub", talkers=[0, 3], talker_rate="50Hz", start_delay="2s")
+    assert sorted({cell.key for cell in result.cells}) == [
         "rcl-pubsub-shm-500B-other-1kHz",
         "rcl-pubsub-shm-500B-other-1kHz-3talkers50Hz",
     ]
-    assert {(cell.talkers, cell.talker_period_us) for cell in made.cells} == {(0, 0), (3, 20_000)}
-    assert {cell.start_delay_us for cell in made.cells} == {2_000_000}
+    assert {(cell.talkers, cell.talker_period_us) for cell in result.cells} == {(0, 0), (3, 20_000)}
+    assert {cell.start_delay_us for cell in result.cells} == {2_000_000}
 
 
 def test_the_executor_is_an_axis_of_rclcpp_and_the_first_one_is_its_default() -> None:
@@ -159,7 +159,7 @@ def test_only_threads_of_a_dds_at_a_real_time_policy_have_priorities() -> None:
         planned(kind="wakeup", stack="raw", dds_priority=75, scheduling="fifo 80")
 
 
-def test_cores_alone_are_named_and_of_this_machine() -> None:
+def test_exclusive_cores_are_named_and_of_this_machine() -> None:
     cells = planned(cores=["shared", "alone"], cpu=1, repetitions=1).cells
     assert sorted("-cpu1-alone-" in cell.key for cell in cells) == [False, True]
     with pytest.raises(TaktError, match="exclusive cores need a CPU"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_plans import MACHINE, TWO, UDP, Installed, planned
+from synthetic_plans import MACHINE, TWO, UDP, Installed, planned
 
 from takt.errors import TaktError
 from takt.measure.experiment import faults

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "takt_rclcpp"
 LAUNCH = PACKAGE / "examples" / "launch"
 
 
-class _Made:
+class _Action:
     """Anything of ROS 2's launch: keeps what it is made of."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -24,7 +24,7 @@ class _Made:
 
 
 @pytest.fixture
-def description(monkeypatch: pytest.MonkeyPatch) -> list[_Made]:
+def description(monkeypatch: pytest.MonkeyPatch) -> list[_Action]:
     """What the launch file in Python describes."""
     for module, names in {
         "launch": ["LaunchDescription"],
@@ -35,16 +35,16 @@ def description(monkeypatch: pytest.MonkeyPatch) -> list[_Made]:
         "launch_ros.descriptions": ["ComposableNode"],
         "launch_ros.substitutions": ["FindPackageShare"],
     }.items():
-        made = ModuleType(module)
+        module_of = ModuleType(module)
         for name in names:
-            setattr(made, name, type(name, (_Made,), {}))
-        monkeypatch.setitem(sys.modules, module, made)
+            setattr(module_of, name, type(name, (_Action,), {}))
+        monkeypatch.setitem(sys.modules, module, module_of)
     found = runpy.run_path(str(LAUNCH / "docking.launch.py"))["generate_launch_description"]()
-    actions: list[_Made] = found.given[0]
+    actions: list[_Action] = found.given[0]
     return actions
 
 
-def test_both_launch_files_start_the_same_container(description: list[_Made]) -> None:
+def test_both_launch_files_start_the_same_container(description: list[_Action]) -> None:
     root = ElementTree.parse(LAUNCH / "docking.launch.xml").getroot()  # noqa: S314 - our own file
     container = root.find("node_container")
     assert container is not None

@@ -64,8 +64,8 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
     block = {"duration": "300ms", "rate": "1kHz"} | keys
     document = {"name": "x", "repetitions": 1, "measurements": [block]}
     experiment = check(document, Source())
-    made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
-    run = runner.new_run(experiment, made, runner.Diagnosis())
+    plan_of_run = plan(experiment, Source(), INSTALLED, this_machine(), 1)
+    run = runner.new_run(experiment, plan_of_run, runner.Diagnosis())
     return runner.measure_cells(run, folder, INSTALLED, spy, limits=PATIENT)
 
 
@@ -219,13 +219,13 @@ def test_shm_goes_over_shared_memory(tmp_path: Path) -> None:
 def test_shm_needs_no_network_and_uses_none(tmp_path: Path, kind: str) -> None:
     if "rcl" not in INSTALLED:
         pytest.skip("the stack rcl is not installed")
-    alone = ["unshare", "--net"]  # where not even the loopback is up
-    if subprocess.run([*alone, "true"], capture_output=True).returncode:
+    isolated = ["unshare", "--net"]  # where not even the loopback is up
+    if subprocess.run([*isolated, "true"], capture_output=True).returncode:
         pytest.skip("this system does not allow a network of one's own")
     options = "--stack rcl --transport shm --payload 1MB --rate 100Hz --duration 300ms"
     command = f"{sys.executable} -m takt measure {kind} {options} --repetitions 1"
     command += f" --out {tmp_path / 'out'}"
-    done = subprocess.run([*alone, *command.split()], capture_output=True, text=True)
+    done = subprocess.run([*isolated, *command.split()], capture_output=True, text=True)
     cell = store.read(tmp_path / "out").cells[0]
     assert (cell.status, cell.error) == (Status.complete, None), done.stdout + done.stderr
     assert cell.count + cell.lost == 30

@@ -20,7 +20,7 @@ import pytest
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
-from takt.schedule.model.from_ros2 import seen
+from takt.schedule.model.from_ros2 import observed
 from takt.schedule.ros2 import control, recordings
 
 try:
@@ -179,11 +179,13 @@ def test_the_exit_code_is_that_of_the_command(tmp_path: Path) -> None:
 def static_program(folder: Path) -> Path:
     source = folder / "static.c"
     source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    made = folder / "static"
+    binary = folder / "static"
     compiler = shutil.which("cc") or pytest.skip("there is no compiler")
-    if subprocess.run([compiler, "-static", str(source), "-o", str(made)], check=False).returncode:
+    if subprocess.run(
+        [compiler, "-static", str(source), "-o", str(binary)], check=False
+    ).returncode:
         pytest.skip("there is no static C library")
-    return made
+    return binary
 
 
 def test_programs_that_cannot_be_recorded_are_refused_with_the_reason(tmp_path: Path) -> None:
@@ -390,7 +392,7 @@ def test_random_damage_is_refused_or_read_but_no_other_error(tmp_path: Path) -> 
             data[draw.randrange(len(data))] = draw.randrange(256)
         file.write_bytes(data)
         try:
-            seen(tmp_path / "out")
+            observed(tmp_path / "out")
             read += 1
         except TaktError:
             refused += 1

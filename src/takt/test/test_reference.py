@@ -25,8 +25,8 @@ def test_a_generated_file_is_what_the_code_says(file: str) -> None:
 
 def test_no_generated_page_is_left_over() -> None:
     pages = (ROOT / REFERENCE).rglob("*.md")
-    made = {page for page in pages if page.read_text(encoding="utf-8").startswith(GENERATED)}
-    assert made == {ROOT / file for file in FILES if file.endswith(".md")}
+    generated = {page for page in pages if page.read_text(encoding="utf-8").startswith(GENERATED)}
+    assert generated == {ROOT / file for file in FILES if file.endswith(".md")}
 
 
 @pytest.mark.parametrize("name", every())

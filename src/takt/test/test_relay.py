@@ -52,11 +52,11 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(stacks, "program", lambda name: Path("/nowhere", name))
     keys = {"id": "x", "order": 0, "kind": "pingpong", "statistics": None}
     cell = Cell.model_construct(**keys, delay_us=5000.0, jitter_us=0.0, loss=0.01)
-    made = Relay(cell, NoLink(), tmp_path)  # type: ignore[arg-type]
+    fake_relay = Relay(cell, NoLink(), tmp_path)  # type: ignore[arg-type]
 
     def judge(document: dict[str, Any]) -> tuple[Relay, Cell]:
         (tmp_path / "x.relay.json").write_text(json.dumps(document))
-        return made, cell
+        return fake_relay, cell
 
     return judge
 
@@ -66,10 +66,10 @@ def changed(**numbers: Any) -> dict[str, Any]:
 
 
 def test_a_relay_that_did_what_was_asked_is_no_fault(judged: Any) -> None:
-    made, cell = judged(DONE)
-    assert made.fault(cell) is None
+    fake_relay, cell = judged(DONE)
+    assert fake_relay.fault(cell) is None
     found = Conditions()
-    made.record(found)
+    fake_relay.record(found)
     assert (found.delay_there_us, found.delay_back_us) == (5050.0, 5050.0)
     assert (found.lost_there, found.lost_back) == (0.01, 0.01)
     assert found.relay_late_us == 100.0
@@ -92,8 +92,8 @@ def test_a_relay_that_did_what_was_asked_is_no_fault(judged: Any) -> None:
 def test_a_relay_that_did_something_else_fails_the_cell(
     judged: Any, document: dict[str, Any], what: str
 ) -> None:
-    made, cell = judged(document)
-    fault = made.fault(cell)
+    fake_relay, cell = judged(document)
+    fault = fake_relay.fault(cell)
     assert fault is not None
     assert what in fault.what
 

@@ -241,7 +241,7 @@ def test_a_charts_numbers_can_be_read_as_a_table(open_report: Open) -> None:
     assert table.locator("caption").inner_text()
 
 
-def test_structure_for_those_who_listen(report: Opened) -> None:
+def test_structure_for_screen_readers(report: Opened) -> None:
     page = report.page
     assert page.title().startswith("Takt report: check")
     assert page.locator("html").get_attribute("lang") == "en"

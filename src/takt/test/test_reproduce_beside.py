@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_ye import NATIVE, REALTIME, Sizes
 from rendering import none_rendered
+from synthetic_ye import NATIVE, REALTIME, Sizes
 
 from takt.errors import TaktError
 from takt.machine.system import System
@@ -39,10 +39,10 @@ class Kernel(System):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Reproductions under two kernels, made of the paper's numbers."""
-    made = Sizes(tmp_path_factory.mktemp("kernels"))
+    comparison = Sizes(tmp_path_factory.mktemp("kernels"))
     folders = {}
     for kernel in (NATIVE, REALTIME):
-        measured = made.measured("paper", kernel, LABELS)
+        measured = comparison.measured("paper", kernel, LABELS)
         machine = {"preemption": kernel, "kernel": f"6.1.0-{kernel[8:10].lower()}",
                    "cpu_model": "Example CPU"}  # fmt: skip
         run = measured.run.model_copy(update={"machine": machine})
@@ -55,40 +55,40 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def made(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Beside:
+def comparison(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Beside:
     with none_rendered():
         return set_beside("ye2023", list(runs.values()), tmp_path_factory.mktemp("beside"))
 
 
-def test_statements_that_take_two_kernels_are_decided(made: Beside) -> None:
-    assert {one.id: one.holds for one in made.findings} == dict.fromkeys(
+def test_statements_that_take_two_kernels_are_decided(comparison: Beside) -> None:
+    assert {one.id: one.holds for one in comparison.findings} == dict.fromkeys(
         ("rt-wakeups-lower", "rt-ros2-faster", "rt-ros1-faster", "rt-fluctuates-less",
          "rt-six-faster", "rt-jitter-lower"), True,
     )  # fmt: skip
-    decided = {one.id for one in made.findings}
-    assert len(made.statements) == 7
-    assert all(one.beside in decided for one in made.statements)
+    decided = {one.id for one in comparison.findings}
+    assert len(comparison.statements) == 7
+    assert all(one.beside in decided for one in comparison.statements)
 
 
-def test_a_run_is_named_by_what_distinguishes_it_from_the_others(made: Beside) -> None:
-    assert [one.name for one in made.sides] == [NATIVE, REALTIME]
+def test_a_run_is_named_by_what_distinguishes_it_from_the_others(comparison: Beside) -> None:
+    assert [one.name for one in comparison.sides] == [NATIVE, REALTIME]
     same = {"preemption": NATIVE, "kernel": "6.1", "cpu": "a"}
     assert _names([same, {**same, "cpu": "b"}]) == ["a", "b"]
     assert _names([same, same]) == ["run 1", "run 2"]
 
 
-def test_both_kernels_have_their_curves_in_one_picture(made: Beside) -> None:
-    assert {one.figure for one in made.figures} == {"12", "13", "14", "30"}
+def test_both_kernels_have_their_curves_in_one_picture(comparison: Beside) -> None:
+    assert {one.figure for one in comparison.figures} == {"12", "13", "14", "30"}
 
 
-def test_the_page_names_every_run_and_decides_every_statement(made: Beside) -> None:
-    text = (Path(made.results) / "beside.html").read_text(encoding="utf-8")
+def test_the_page_names_every_run_and_decides_every_statement(comparison: Beside) -> None:
+    text = (Path(comparison.results) / "beside.html").read_text(encoding="utf-8")
     for said in (NATIVE, REALTIME, "rt-fluctuates-less", "not asked", "Example CPU"):
         assert said in text
-    for one in made.statements:
+    for one in comparison.statements:
         assert one.claim[1:14] in text.replace("&#39;", "'")
-    kept = json.loads((Path(made.results) / "beside.json").read_text(encoding="utf-8"))
-    assert Beside.model_validate(kept) == made
+    kept = json.loads((Path(comparison.results) / "beside.json").read_text(encoding="utf-8"))
+    assert Beside.model_validate(kept) == comparison
 
 
 def outcome(holds: bool, low: float) -> Outcome:
@@ -174,9 +174,9 @@ def test_the_history_takes_bundles_of_several_machines(
 
 def packed(tmp_path: Path, **files: str) -> Path:
     file = tmp_path / "x.zip"
-    with zipfile.ZipFile(file, "w") as made:
+    with zipfile.ZipFile(file, "w") as comparison:
         for name, content in files.items():
-            made.writestr(name.replace("__", "."), content)
+            comparison.writestr(name.replace("__", "."), content)
     return file
 
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_round_trips import (
+from synthetic_round_trips import (
     OTHER,
-    MadeTrips,
+    SyntheticTrips,
     but,
     cases,
     levels,
     trips,
 )
-from made_suites import World
+from synthetic_suites import World
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell
@@ -31,7 +31,7 @@ PUBLISHED = read_published("gutierrez2018")
 
 def judged(name: str, world: World, scale: float = 1.0) -> Answer:
     stack = ALL if name in between.CHECKS else "rcl"
-    evidence = MadeTrips.of_world(world, scale, stack)
+    evidence = SyntheticTrips.of_world(world, scale, stack)
     return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=200)
 
 
@@ -150,8 +150,8 @@ def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(nam
 @pytest.mark.parametrize("name", sorted(between.COMPARED))
 def test_one_middleware_alone_is_compared_with_nothing(name: str) -> None:
     run = trips(0.005)
-    alone = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
-    evidence = Evidence(Measured(alone, Path(), planned=True), ALL)
+    one_stack = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
+    evidence = Evidence(Measured(one_stack, Path(), planned=True), ALL)
     found = judge(EVERY[name], PUBLISHED.findings[name].values, evidence)
     assert found.holds is None
     assert found.needs == "at least two of the middlewares; measured: Fast DDS"

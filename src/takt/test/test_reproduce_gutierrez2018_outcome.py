@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_round_trips import Installed
 from rendering import none_rendered
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
+from synthetic_round_trips import Installed
 
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Run, Status
@@ -48,7 +48,7 @@ def trip(folder: Path, test: str, turn: int) -> Cell:
 def run_of(folder: Path) -> Run:
     (folder / "samples").mkdir(exist_ok=True)
     cells = [trip(folder, test, turn) for test in TESTS for turn in range(2)]
-    return made_run("gutierrez2018", cells)
+    return synthetic_run("gutierrez2018", cells)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +100,8 @@ def test_what_is_not_installed_is_published_only_and_says_so(
     monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
 ) -> None:
     monkeypatch.setattr(vendors.stacks, "find", Installed)
-    made = rows(read_published("gutierrez2018"), Measured(run, folder))
-    for one in made:
+    drawn = rows(read_published("gutierrez2018"), Measured(run, folder))
+    for one in drawn:
         assert bool(one.measured) == (one.vendor == "Fast DDS")
         assert one.why == ("" if one.measured else "not measured: not installed")
         assert one.published
@@ -183,12 +183,12 @@ def test_cycles_that_a_late_reply_costs_are_left_out(folder: Path) -> None:
 
 @pytest.mark.thorough
 def test_every_figure_is_drawn_with_all_its_panels(run: Run, folder: Path) -> None:
-    made = figures(read_published("gutierrez2018"), Measured(run, folder))
+    drawn = figures(read_published("gutierrez2018"), Measured(run, folder))
     expected = {
         (figure, f"figures/{figure}{suffix}") for figure in FIGURES for suffix in (".png", ".svg")
     }
-    assert {(one.figure, one.file) for one in made} == expected
-    for one in made:
+    assert {(one.figure, one.file) for one in drawn} == expected
+    for one in drawn:
         assert 0 < (folder / one.file).stat().st_size < 1_000_000
 
 
@@ -222,7 +222,7 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
     nothing = trip(tmp_path, "1.A", 0).model_copy(
         update={"statistics": None, "samples": [], "status": Status.failed}
     )
-    empty = made_run("x", [nothing], status=Status.failed)
+    empty = synthetic_run("x", [nothing], status=Status.failed)
     found = gutierrez2018.answers(empty, tmp_path, Request(scale=0.005, draws=5))
     assert {one.holds for one in found.findings} == {None}
     assert all(one.needs for one in found.findings)

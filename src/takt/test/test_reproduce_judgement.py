@@ -125,8 +125,8 @@ def test_an_interval_covers_the_truth_as_often_as_it_says(points: int, runs: int
     over_all = Quantity("mean of all points", Runs.mean_of_all)
     inside = 0
     for _ in range(200):
-        made = Runs({f"p{name}": list(rng.normal(10, 1, runs)) for name in range(points)})
-        found = judge(Check("mean > 0", {"mean": over_all}), {}, made, most_draws=1000)
+        synthetic = Runs({f"p{name}": list(rng.normal(10, 1, runs)) for name in range(points)})
+        found = judge(Check("mean > 0", {"mean": over_all}), {}, synthetic, most_draws=1000)
         low, high = found.intervals["mean"]
         inside += low <= 10 <= high
     # 95 % of 200 are 190; the chance of fewer than 178 by accident is below one in a thousand.
@@ -165,14 +165,14 @@ def test_what_has_a_lowest_value_has_no_interval_below_it() -> None:
 def test_what_was_seen_once_is_seen_though_the_other_run_has_not() -> None:
     runs = Runs({"a": [38.0, 47.0]})
 
-    def highest(seen: Runs) -> float:
-        seen.mean("a")
-        return 47.0 if seen._order is None else 38.0
+    def highest(evidence: Runs) -> float:
+        evidence.mean("a")
+        return 47.0 if evidence._order is None else 38.0
 
-    seen = Check("most > 40", {"most": Observed("highest", highest)})
-    found = judge(seen, {}, runs)
+    evidence = Check("most > 40", {"most": Observed("highest", highest)})
+    found = judge(evidence, {}, runs)
     assert (found.holds, found.intervals) == (True, {})
-    assert judge(Check("most <= 40", seen.quantities), {}, runs).holds is False
+    assert judge(Check("most <= 40", evidence.quantities), {}, runs).holds is False
 
 
 def test_what_is_never_below_zero_has_no_interval_below_it() -> None:
@@ -197,7 +197,7 @@ class Counted(Runs):
 
 
 def rare(*counts: tuple[int, int]) -> Answer:
-    often: Share[Counted] = share("cases of samples", lambda seen: seen.counts)
+    often: Share[Counted] = share("cases of samples", lambda evidence: evidence.counts)
     return judge(Check("often <= 1e-3", {"often": often}), {}, Counted(*counts), most_draws=50)
 
 
@@ -215,17 +215,17 @@ class Both(Counted):
     """Cases, and a number of each run."""
 
     def drawn(self, order: Order | None) -> Both:
-        made = Both(*self.counts)
-        made._points, made._order = self._points, order
-        return made
+        synthetic = Both(*self.counts)
+        synthetic._points, synthetic._order = self._points, order
+        return synthetic
 
 
 def test_what_it_would_take_is_runs_where_no_share_leaves_it_undecided() -> None:
-    seen = Both((0, 9000), (0, 9000))
-    seen._points = {"a": [0.4, 0.9]}
+    evidence = Both((0, 9000), (0, 9000))
+    evidence._points = {"a": [0.4, 0.9]}
     often: Share[Both] = share("cases of samples", lambda both: both.counts)
     level: Quantity[Both] = Quantity("mean", lambda both: both.mean("a"))
-    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, seen)
+    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, evidence)
     assert found.holds is None
     assert "runs of each point" in found.needs
     few = Both((0, 900), (0, 900))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from made_executions import (
+from rendering import none_rendered
+from synthetic_executions import (
     PUBLISHED_GROWTH,
     Value,
     World,
@@ -16,7 +17,6 @@ from made_executions import (
     overheads,
     times,
 )
-from rendering import none_rendered
 
 from takt.bench.model import Table
 from takt.reproduce.judgement import judge
@@ -53,21 +53,21 @@ def test_every_check_has_a_claim_of_the_thesis_and_every_claim_a_check() -> None
 @pytest.mark.thorough
 def test_executions_as_published_uphold_every_finding(tmp_path: Path) -> None:
     done = Executions(executed(as_published))
-    made = outcome(done, overheads(PUBLISHED_GROWTH), tmp_path)
-    assert [one.id for one in made.findings if not one.holds] == []
-    assert made.complete
-    tables = {row.table for row in made.tables}
+    result = outcome(done, overheads(PUBLISHED_GROWTH), tmp_path)
+    assert [one.id for one in result.findings if not one.holds] == []
+    assert result.complete
+    tables = {row.table for row in result.tables}
     bars = {f"figure 5.{number}" for number in range(2, 11)}
     assert tables == {"5.6", "5.7", "5.8", "5.12", "5.13", "5.14"} | bars
-    (row,) = [r for r in made.tables if (r.table, r.row) == ("figure 5.2", "256KB")]
+    (row,) = [r for r in result.tables if (r.table, r.row) == ("figure 5.2", "256KB")]
     stated = {"utilization_0.5_percent": None, "utilization_0.75_percent": None}
     assert row.published == {**stated, "utilization_1_percent": 15}
     assert list(row.measured) == [*row.published, "stolen_ms"]
     assert row.measured["utilization_1_percent"] == pytest.approx(15)
     assert row.measured["stolen_ms"] == 0
-    drawn = {figure.figure for figure in made.figures}
+    drawn = {figure.figure for figure in result.figures}
     assert drawn == {"2.7", *(f"5.{number}" for number in range(2, 14))}
-    assert all((tmp_path / figure.file).stat().st_size > 0 for figure in made.figures)
+    assert all((tmp_path / figure.file).stat().st_size > 0 for figure in result.figures)
 
 
 def scaled(experiment: str, approach: str, by: float) -> World:
@@ -260,22 +260,22 @@ def test_a_run_without_data_does_not_count_and_is_named(tmp_path: Path) -> None:
     point = Point("transport", "baseline1", size=256 * KB, periods=(100,))
     done[point][0] = done[point][0].model_copy(update={"data_age": []})
     with none_rendered():
-        made = outcome(Executions(done), [], tmp_path)
-    (found,) = [one for one in made.findings if one.id == "transport-faster-256k"]
+        result = outcome(Executions(done), [], tmp_path)
+    (found,) = [one for one in result.findings if one.id == "transport-faster-256k"]
     assert (found.holds, "one run only" in found.needs) == (None, True)
     assert found.doubts == [f"1 of 2 runs of {point.name} without any data"]
-    (other,) = [one for one in made.findings if one.id == "transport-faster-1m"]
+    (other,) = [one for one in result.findings if one.id == "transport-faster-1m"]
     assert (other.holds, other.doubts) == (True, [])
 
 
 def test_what_was_not_executed_is_said_and_undecided(tmp_path: Path) -> None:
     one, other = list(executed(as_published))[:2]
     broken = Executions(failed={(one, 0): "it broke", (one, 3): "it broke"}, left=[(other, 1)])
-    made = outcome(broken, [], tmp_path)
-    assert all(one.holds is None for one in made.findings)
-    assert all("not" in one.needs for one in made.findings)
-    assert not made.complete
-    assert [(left.key, left.state, left.runs, left.of, left.why) for left in made.unfinished] == [
+    result = outcome(broken, [], tmp_path)
+    assert all(one.holds is None for one in result.findings)
+    assert all("not" in one.needs for one in result.findings)
+    assert not result.complete
+    assert [(left.key, left.state, left.runs, left.of, left.why) for left in result.unfinished] == [
         (one.name, "failed", 2, 5, "it broke"),
         (other.name, "waiting", 1, 5, "not executed yet"),
     ]
@@ -286,8 +286,8 @@ def test_points_that_were_left_out_are_counted_and_their_minutes_reported(tmp_pa
     del some[Point("misses", "takt", 50, 0.5, 8 * MB, (10, 20), 2)]
     extent = Extent(points=list(some), runs=5, length_s=28.0, left_out=1)
     with none_rendered():
-        made = answers(extent, Executions(some), [], tmp_path, Request(draws=20))
-    needs = {one.id: one.needs for one in made.findings}
+        result = answers(extent, Executions(some), [], tmp_path, Request(draws=20))
+    needs = {one.id: one.needs for one in result.findings}
     assert needs["misses-none-at-half"] == (
         "1 of 15 points that were not executed (misses-50-nodes-0.5-8MB-10-20ms-takt-2-cores): "
         "2 min of measuring; --scale 0.027 has them"

@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from made_executions import (
+from synthetic_executions import (
     EVERY,
     as_published,
     executed,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_executions import PUBLISHED_GROWTH, as_published, executed, overheads
+from synthetic_executions import PUBLISHED_GROWTH, as_published, executed, overheads
 
 from takt.bench.model import Table
 from takt.reproduce.krukiewicz2021.evidence import Evidence

@@ -90,10 +90,10 @@ def test_sections_come_in_the_papers_order_with_their_tables_and_figures(tmp_pat
 
 
 def test_a_row_of_a_figure_an_output_or_a_section_is_where_these_are(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    made.findings.append(finding("suite", "4.1.2, figure 4.1, output 4.2", True))
-    made.tables = [row("figure 4.1", {}), row("output 4.2", {}), row("section 4.1.2", {})]
-    section = page.sections(made)[0]
+    result = outcome(tmp_path)
+    result.findings.append(finding("suite", "4.1.2, figure 4.1, output 4.2", True))
+    result.tables = [row("figure 4.1", {}), row("output 4.2", {}), row("section 4.1.2", {})]
+    section = page.sections(result)[0]
     assert (section.name, list(section.tables)) == (
         "4.1.2",
         ["figure 4.1", "output 4.2", "section 4.1.2"],
@@ -103,47 +103,49 @@ def test_a_row_of_a_figure_an_output_or_a_section_is_where_these_are(tmp_path: P
 @pytest.mark.parametrize("paper", papers.names())
 def test_every_published_table_and_figure_has_a_section(paper: str) -> None:
     published = read_published(paper)
-    made = Outcome(
+    result = Outcome(
         paper=paper, title="", scale=1, complete=True, results="",
         findings=[finding(name, claim.at, True) for name, claim in published.findings.items()],
         tables=[row(one.table, {}) for one in published.tables],
         figures=[Figure(figure=number, file="") for number in published.figures],
         statements=published.all_statements(),
     )  # fmt: skip
-    assert "Further tables and figures" not in [one.name for one in page.sections(made)]
+    assert "Further tables and figures" not in [one.name for one in page.sections(result)]
 
 
 def test_a_table_that_only_a_statement_speaks_of_stands_in_its_section(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    made.tables = [row("table 7", {})]
-    made.statements = [
+    result = outcome(tmp_path)
+    result.tables = [row("table 7", {})]
+    result.statements = [
         Statement(claim="it is so", at="2.1, table 7", why="a setting"),
         Statement(claim="it is drawn", at="2.2, figure 99", why="a drawing"),
     ]
-    assert page.sections(made)[0].name == "2.1"
-    assert "2.2" not in [one.name for one in page.sections(made)]
+    assert page.sections(result)[0].name == "2.1"
+    assert "2.2" not in [one.name for one in page.sections(result)]
 
 
 def test_a_figure_stands_in_its_own_chapter_though_another_one_refers_to_it(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    made.findings = [finding("early", "4.1.2, figures 4.1 and 9.9", True)]
-    made.statements = [Statement(claim="it is drawn", at="chapter 9, figure 9.9", why="a drawing")]
-    made.tables = []
-    last = page.sections(made)[-2]
+    result = outcome(tmp_path)
+    result.findings = [finding("early", "4.1.2, figures 4.1 and 9.9", True)]
+    result.statements = [
+        Statement(claim="it is drawn", at="chapter 9, figure 9.9", why="a drawing")
+    ]
+    result.tables = []
+    last = page.sections(result)[-2]
     assert (last.name, [one.figure for one in last.figures]) == ("chapter 9", ["9.9"])
-    made.statements = []
-    assert [one.figure for one in page.sections(made)[0].figures] == ["9.9"]
+    result.statements = []
+    assert [one.figure for one in page.sections(result)[0].figures] == ["9.9"]
 
 
 def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    made.undecidable = ["one-in-a-million"]
-    made.deviations = [Deviation(paper="two <cores>", here="one core", why="there is one")]
-    made.statements = [
+    result = outcome(tmp_path)
+    result.undecidable = ["one-in-a-million"]
+    result.deviations = [Deviation(paper="two <cores>", here="one core", why="there is one")]
+    result.statements = [
         Statement(claim="it is early", at="5.4.3", finding="first"),
         Statement(claim="it is good", at="chapter 6", why="a judgement"),
     ]
-    text = page.keep(made).read_text(encoding="utf-8")
+    text = page.keep(result).read_text(encoding="utf-8")
     for said in (
         "one-in-a-million", "two &lt;cores&gt;", "there is one",
         '<a href="#first-rcl">first</a>: holds here', "A judgement.",
@@ -159,11 +161,11 @@ def left(state: str, number: int = 0, **more: object) -> Unfinished:
 
 
 def test_what_is_not_complete_is_named_on_the_page(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    assert "never came" not in page.render(made, tmp_path)
-    made.unfinished = [left("lost", fix="sysctl"), *(left("waiting", one) for one in range(12))]
-    made.complete = False
-    text = page.render(made, tmp_path)
+    result = outcome(tmp_path)
+    assert "never came" not in page.render(result, tmp_path)
+    result.unfinished = [left("lost", fix="sysctl"), *(left("waiting", one) for one in range(12))]
+    result.complete = False
+    text = page.render(result, tmp_path)
     for said in (
         "Messages that never came",
         (
@@ -180,9 +182,9 @@ def test_what_is_not_complete_is_named_on_the_page(tmp_path: Path) -> None:
 
 
 def test_a_page_of_before_still_says_that_it_is_not_complete(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    made.complete = False
-    assert "Not all was measured" in page.render(made, tmp_path)
+    result = outcome(tmp_path)
+    result.complete = False
+    assert "Not all was measured" in page.render(result, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -227,8 +229,8 @@ def test_the_figures_and_tables_of_a_place_are_read(at: str, numbers: list[str])
 
 
 def test_everything_of_a_finding_is_on_the_page_and_nothing_is_markup(tmp_path: Path) -> None:
-    made = page.keep(outcome(tmp_path)).read_text(encoding="utf-8")
-    assert "&lt;b&gt;first&lt;/b&gt; is so." in made
+    result = page.keep(outcome(tmp_path)).read_text(encoding="utf-8")
+    assert "&lt;b&gt;first&lt;/b&gt; is so." in result
     for said in (
         "A &lt;paper&gt;",
         "share &gt;= published_share / 2",
@@ -240,9 +242,9 @@ def test_everything_of_a_finding_is_on_the_page_and_nothing_is_markup(tmp_path: 
         "does not hold here",
         "undecided",
     ):
-        assert said in made
-    assert made.count("data:image/png;base64,") == 2
-    assert made.index('id="first-') < made.index('id="table-') < made.index('id="late-')
+        assert said in result
+    assert result.count("data:image/png;base64,") == 2
+    assert result.index('id="first-') < result.index('id="table-') < result.index('id="late-')
 
 
 def test_a_published_number_has_its_unit_behind_it() -> None:

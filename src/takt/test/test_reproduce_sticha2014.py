@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_suites import (
+from synthetic_suites import (
     EVERY,
     PUBLISHED,
     RARE,
-    Made,
+    Synthetic,
     World,
     but,
     cases,
@@ -34,7 +34,7 @@ from takt.reproduce.sticha2014 import BARE_CHECKS, beyond_scale, runs
 
 def judged(name: str, world: World, scale: float = 1.0) -> Answer:
     stack = "cyclictest" if name in BARE_CHECKS else "rcl"
-    evidence = Made.of_world(world, scale, stack)
+    evidence = Synthetic.of_world(world, scale, stack)
     return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=200)
 
 
@@ -174,7 +174,7 @@ def test_each_side_of_the_threshold_is_distinguished(name: str, above: World, be
 
 ALL_JUDGED = """
 import test_reproduce_sticha2014 as own
-from made_suites import as_published
+from synthetic_suites import as_published
 for name in sorted(own.EVERY):
     print(own.judged(name, as_published))
 """

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_recordings import Ideal, Thesis, cells
-from made_suites import (
+from rendering import none_rendered
+from synthetic_cells import synthetic_run
+from synthetic_recordings import Ideal, Thesis, cells
+from synthetic_suites import (
     EVERY,
     PUBLISHED,
     RARE,
 )
-from rendering import none_rendered
-from synthetic_cells import made_run
 
 from takt.measure.results.model import Run, Status
 from takt.reproduce.evidence import Evidence
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(660)  # recordings of all suites are made for s
 
 
 def recorded(folder: Path, stack: Thesis) -> Run:
-    run = made_run("sticha2014", cells(folder, stack))
+    run = synthetic_run("sticha2014", cells(folder, stack))
     FOLDERS[id(run)] = folder
     return run
 
@@ -73,7 +73,7 @@ def test_recordings_as_published_hold_and_those_of_an_ideal_timer_do_not(
 
 
 def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
-    run = made_run("x", status=Status.failed)
+    run = synthetic_run("x", status=Status.failed)
     for name, check in EVERY.items():
         found = judge(
             check, PUBLISHED.findings[name].values, Evidence(Measured(run, tmp_path), "x")
@@ -88,7 +88,7 @@ def outcome(thesis: Run) -> Outcome:
         return answers(thesis, FOLDERS[id(thesis)], Request(scale=0.5, draws=20))
 
 
-def test_tables_and_figures_are_made_of_the_measured_points(outcome: Outcome) -> None:
+def test_tables_and_figures_show_the_measured_points(outcome: Outcome) -> None:
     assert {one.stack for one in outcome.findings} == {"rcl", "raw"}
     row = next(one for one in outcome.tables if one.table == "figure 4.1")
     assert row.published == {"min_us": 55, "mean_us": 98, "max_us": 177}
@@ -104,9 +104,9 @@ def test_tables_and_figures_are_made_of_the_measured_points(outcome: Outcome) ->
 def test_every_figure_is_drawn(thesis: Run) -> None:
     folder = FOLDERS[id(thesis)]
     evidences = [Evidence(Measured(thesis, folder), stack) for stack in ("rcl", "raw")]
-    made = figures(PUBLISHED, evidences)
-    assert {one.figure for one in made} == FIGURES
-    assert all((folder / one.file).stat().st_size > 1000 for one in made)
+    drawn = figures(PUBLISHED, evidences)
+    assert {one.figure for one in drawn} == FIGURES
+    assert all((folder / one.file).stat().st_size > 1000 for one in drawn)
 
 
 def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_suites import PUBLISHED, Made, World, as_published, suites, the_other_way_round
+from synthetic_suites import PUBLISHED, Synthetic, World, as_published, suites, the_other_way_round
 
 from takt.measure.results.model import Cell
 from takt.reproduce.model import Answer
@@ -20,10 +20,10 @@ WORLDS = {True: as_published, False: the_other_way_round}
 
 
 def judged(world: World, disturbed: Callable[[Cell], bool], name: str = NAME) -> Answer:
-    made = suites()
-    cells = [cell.model_copy(update={"disturbed": disturbed(cell)}) for cell in made.cells]
-    run = made.model_copy(update={"cells": cells})
-    evidence = type(Made.of_world(world))(Measured(run, Path(), planned=True), "rcl")
+    evidences = suites()
+    cells = [cell.model_copy(update={"disturbed": disturbed(cell)}) for cell in evidences.cells]
+    run = evidences.model_copy(update={"cells": cells})
+    evidence = type(Synthetic.of_world(world))(Measured(run, Path(), planned=True), "rcl")
     return judge(CHECKS[name], PUBLISHED.findings[name].values, evidence, 200)
 
 

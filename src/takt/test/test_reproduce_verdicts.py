@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every finding of every paper, fed with the paper's own numbers, their reversal and neither.
 
-The numbers are those of the tables and the text; :mod:`made_distributions` makes runs of them
+The numbers are those of the tables and the text; :mod:`synthetic_distributions` makes runs of them
 without anything that a criterion computes with.
 """
 

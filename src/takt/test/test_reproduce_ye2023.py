@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from made_sizes import (
+from synthetic_sizes import (
     EVERY_STACK,
     POINTERS,
     Installed,
-    MadeSizes,
+    SyntheticSizes,
     as_published,
     but,
     of_label,
@@ -19,7 +19,7 @@ from made_sizes import (
     share_of,
     under,
 )
-from made_suites import World
+from synthetic_suites import World
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
@@ -47,7 +47,7 @@ ASKED: dict[tuple[str, str], Checked] = {
 
 def judged(name: str, stack: str, world: World, scale: float = 1.0) -> Answer:
     kernel = NATIVE if name in OF_NATIVE else REALTIME
-    evidence = MadeSizes.of_world(world, scale, stack, kernel)
+    evidence = SyntheticSizes.of_world(world, scale, stack, kernel)
     values = PUBLISHED.findings[name].values
     return judge(ASKED[name, stack], values, evidence, most_draws=200)
 
@@ -225,7 +225,7 @@ def test_what_is_about_another_kernel_or_library_is_not_asked(
 ) -> None:
     for (name, of), check in ASKED.items():
         if name in names and stack in ("", of):
-            evidence = MadeSizes.of_world(as_published, 1.0, of, kernel)
+            evidence = SyntheticSizes.of_world(as_published, 1.0, of, kernel)
             found = judge(check, PUBLISHED.findings[name].values, evidence)
             assert (found.holds, found.not_asked, found.needs) == (None, why, "")
 
@@ -239,9 +239,9 @@ def test_what_never_happened_in_few_samples_is_undecided_and_says_how_many_it_ta
 @pytest.mark.parametrize("name", sorted(between.CHECKS))
 def test_one_stack_alone_is_compared_with_nothing(name: str) -> None:
     run = planned(0.01)
-    alone = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
-    world = MadeSizes.of_world(as_published, 0.01, ALL)
-    world.measured = type(world.measured)(alone, world.measured.folder, planned=True)
+    one_stack = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
+    world = SyntheticSizes.of_world(as_published, 0.01, ALL)
+    world.measured = type(world.measured)(one_stack, world.measured.folder, planned=True)
     found = judge(ASKED[name, ALL], PUBLISHED.findings[name].values, world)
     assert found.holds is None
     assert "setup ros1" in found.needs or "measured: Fast DDS" in found.needs
@@ -309,8 +309,8 @@ def test_where_all_messages_are_kept_their_sizes_fit_into_memory() -> None:
     experiment, _ = read_experiment(experiments() / "ye2023.yaml")
     room = 2 * 121 * 4 * MIB
     for memory, largest in ((None, 16 * MIB), (room, 4 * MIB), (room - 1, MIB)):
-        made = placed(experiment, Installed(), memory=memory).measurements
-        sizes = {one.label: one.payload for one in made}
+        spanned = placed(experiment, Installed(), memory=memory).measurements
+        sizes = {one.label: one.payload for one in spanned}
         assert max(sizes["reliable"] or []) == largest
         assert max(sizes["best-effort"] or []) == 16 * MIB
 

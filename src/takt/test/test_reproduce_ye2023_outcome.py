@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_sizes import planned
 from rendering import none_rendered
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
+from synthetic_sizes import planned
 
 from takt.machine.system import System
 from takt.measure.results.model import (
@@ -64,17 +64,17 @@ def recorded(folder: Path, one: Cell) -> Cell:
         [period for period, _ in one.series] if one.threads > 1 else [one.period_us] * len(late)
     )
     records = [records_of(each, period) for each, period in zip(late, periods, strict=True)]
-    made = cell_of(folder, records, one.repetition, **asked)
+    synthetic = cell_of(folder, records, one.repetition, **asked)
     if one.label in {"pointers", "loans"}:
         same = COUNT if one.transport in {"unique_ptr", "loan"} else 0
-        made.probes[0].addresses = AddressCheck(compared=COUNT, same=same)
-    return made
+        synthetic.probes[0].addresses = AddressCheck(compared=COUNT, same=same)
+    return synthetic
 
 
 def run_of(folder: Path) -> Run:
     (folder / "samples").mkdir(exist_ok=True)
     cells = [recorded(folder, one) for one in planned(0.01).cells if one.repetition < 2]
-    return made_run("ye2023", cells, machine={"preemption": "PREEMPT_DYNAMIC"})
+    return synthetic_run("ye2023", cells, machine={"preemption": "PREEMPT_DYNAMIC"})
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +113,9 @@ def test_table_3_has_the_options_of_this_kernel_beside_the_papers(outcome: Outco
 
 
 def test_an_unreadable_configuration_is_said(run: Run, folder: Path) -> None:
-    made = ye2023.rows(ye2023.read_published("ye2023"), ye2023.Measured(run, folder),
+    synthetic = ye2023.rows(ye2023.read_published("ye2023"), ye2023.Measured(run, folder),
                        Kernel(folder, {}))  # fmt: skip
-    whys = {one.why for one in made if one.table == "table 3"}
+    whys = {one.why for one in synthetic if one.table == "table 3"}
     assert whys == {"its configuration cannot be read"}
 
 
@@ -286,7 +286,7 @@ def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder:
 def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
     cells = [one for one in planned(0.01).cells if one.repetition < 2]
     failed = [one.model_copy(update={"status": Status.failed}) for one in cells]
-    empty = made_run("x", failed, status=Status.failed)
+    empty = synthetic_run("x", failed, status=Status.failed)
     found = ye2023.answers(empty, tmp_path, Request(scale=0.01, draws=5), Kernel(tmp_path, {}))
     assert {one.holds for one in found.findings} == {None}
     assert all(one.needs or one.not_asked for one in found.findings)
@@ -345,10 +345,10 @@ def test_what_is_not_installed_has_no_findings_of_its_own_and_is_reported(
     monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
 ) -> None:
     monkeypatch.setattr(ye2023.stacks, "find", lambda: {"rcl": Path()})
-    alone = run.model_copy(
+    one_kernel = run.model_copy(
         update={"cells": [one for one in run.cells if one.stack in ("rcl", "raw", "cyclictest")]}
     )
-    found = ye2023.answers(alone, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    found = ye2023.answers(one_kernel, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
     assert found.skipped == [
         f"{name}, not measured: not installed"
         + (f"; ./takt setup {stack} installs it" if stack else "")

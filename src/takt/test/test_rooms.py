@@ -126,7 +126,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_an_arrow_inside_a_function_is_seen() -> None:
+def test_an_arrow_inside_a_function_is_found() -> None:
     late = "def f():\n    from takt.measure.report import html\n    import takt.cli.main\n"
     assert {room(one) for one in imported(late)} == {"measure.report", "cli"}
 

@@ -65,8 +65,8 @@ def prepared(**keys: Any) -> Run:
     top = {key: keys.pop(key) for key in ("repetitions",) if key in keys}
     block = {"kind": "pingpong", "stack": "fake", "duration": "200ms", "rate": "1kHz"} | keys
     experiment = check({"name": "x", "repetitions": 1, "measurements": [block]} | top, Source())
-    made = plan(experiment, Source(), stacks.find(), this_machine(), 1)
-    return runner.new_run(experiment, made, runner.Diagnosis())
+    plan_of_run = plan(experiment, Source(), stacks.find(), this_machine(), 1)
+    return runner.new_run(experiment, plan_of_run, runner.Diagnosis())
 
 
 def measured(folder: Path, memory: Path, **keys: Any) -> Run:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
 
 from takt.cli.blocks import blocks
 from takt.measure.report.own import own_tables
@@ -63,7 +63,7 @@ def test_a_thread_is_a_row_of_the_report_and_of_the_summary(threads: Cell) -> No
     assert [row[0] for row in table.rows] == ["fifo 80, 1000 µs", "fifo 80, 1500 µs"]
     assert [row[1] for row in table.rows] == ["30", "20"]
     assert "2 threads · 1000 to 1500 µs" in title(threads)
-    (text,) = blocks(made_run("x", [threads]))
+    (text,) = blocks(synthetic_run("x", [threads]))
     assert "1000 us, 30 wake-ups: MIN: 10 us" in text
     assert "1500 us, 20 wake-ups: MIN: 40 us" in text
 
@@ -75,7 +75,7 @@ def test_one_thread_has_no_series_of_its_own(tmp_path: Path) -> None:
     assert cell.statistics
     assert cell.statistics.threads == []
     assert own_tables([Variant(cell)]) == []
-    assert list(blocks(made_run("x", [cell]))) == []
+    assert list(blocks(synthetic_run("x", [cell]))) == []
 
 
 def message(folder: Path, **asked: Any) -> Cell:
@@ -91,7 +91,7 @@ def test_addresses_are_reported_where_they_were_compared(tmp_path: Path) -> None
     cell.probes[0].addresses = AddressCheck(compared=30, same=15)
     (table,) = [one for one in own_tables([Variant(cell)]) if one.title == "Addresses"]
     assert table.rows == [["fifo 80", "30", "15", "50.0%"]]
-    (text,) = blocks(made_run("x", [cell]))
+    (text,) = blocks(synthetic_run("x", [cell]))
     assert "Same address at sender and receiver: 15 of 30 messages" in text
     assert "within one process by unique_ptr" in title(cell)
 

@@ -25,16 +25,16 @@ TIMING = "callbacks:\n  - {node: /guard, priority: 40}\n"
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library in the place of that which is preloaded."""
-    source, made = tmp_path / "library.c", tmp_path / "libtakt_spin.so"
+    source, shared = tmp_path / "library.c", tmp_path / "libtakt_spin.so"
     source.write_text("int nothing;\n", encoding="utf-8")
     compiler = shutil.which("cc") or pytest.skip("there is no compiler")
-    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", made], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", shared], check=True)
 
     def find(_name: str, _fix: str) -> Path:
-        return made
+        return shared
 
     monkeypatch.setattr(stacks, "program", find)
-    return made
+    return shared
 
 
 @pytest.fixture

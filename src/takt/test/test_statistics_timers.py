@@ -26,23 +26,23 @@ def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("takt.measure.statistics.series.BATCH", request.param)
 
 
-def one_shot(made: NDArray[np.void], *, reports: bool) -> OneShot:
+def one_shot(recording: NDArray[np.void], *, reports: bool) -> OneShot:
     shots = OneShots(reports=reports)
-    for part in Recording(made).batches():
+    for part in Recording(recording).batches():
         shots.add(part)
     return shots.result()
 
 
-def cyclic(made: NDArray[np.void], period_ns: int) -> Cyclic | None:
+def cyclic(recording: NDArray[np.void], period_ns: int) -> Cyclic | None:
     calls = Calls(period_ns)
-    for part in Recording(made).batches():
+    for part in Recording(recording).batches():
         calls.add(part)
     return calls.result()
 
 
-def subscriber(made: NDArray[np.void], sent: int, duplicated: int) -> Subscriber:
+def subscriber(recording: NDArray[np.void], sent: int, duplicated: int) -> Subscriber:
     listener = Listener()
-    for part in Recording(made).batches():
+    for part in Recording(recording).batches():
         listener.add(part, series_of(part))
     return listener.result(sent, duplicated)
 
@@ -115,16 +115,16 @@ def test_timer_statistics_equal_an_independent_computation() -> None:
     count = 2000
     due = (np.arange(count) + 1) * MS
     late = rng.gamma(3, 20_000, count).astype(np.int64)
-    made = np.zeros(count, dtype=RECORD)
-    made["sequence"], made["intended_ns"] = np.arange(count), due
-    made["sent_ns"], made["received_ns"] = due + late - 300, due + late
-    found = cyclic(made, MS)
+    recording = np.zeros(count, dtype=RECORD)
+    recording["sequence"], recording["intended_ns"] = np.arange(count), due
+    recording["sent_ns"], recording["received_ns"] = due + late - 300, due + late
+    found = cyclic(recording, MS)
     assert found is not None
     jitter = np.diff(due + late) - MS
     equal(found.jitter, jitter[2:])
     equal(found.drift, (late - late[0])[1:])
     assert found.negative_share == (jitter[2:] < 0).mean()
-    shot = one_shot(made, reports=True)
+    shot = one_shot(recording, reports=True)
     assert shot.reported is not None
     assert shot.difference is not None
     equal(shot.reported, (late - 300)[1:])

@@ -19,8 +19,8 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
 def test_runs_of_one_second_get_folders_of_their_own(tmp_path: Path) -> None:
-    made = [store.create_default("x", NOW, tmp_path / "results").name for _ in range(3)]
-    assert made == ["x-20260102T030405Z", "x-20260102T030405Z-2", "x-20260102T030405Z-3"]
+    names = [store.create_default("x", NOW, tmp_path / "results").name for _ in range(3)]
+    assert names == ["x-20260102T030405Z", "x-20260102T030405Z-2", "x-20260102T030405Z-3"]
 
 
 def test_a_write_that_fails_leaves_the_run_as_it_was(

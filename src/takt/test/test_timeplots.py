@@ -105,7 +105,7 @@ def test_what_is_late_has_another_colour(tmp_path: Path) -> None:
     assert drawn(tmp_path, 60.0, 30.0).count(late) > drawn(tmp_path, 60.0, 5.0).count(late)
 
 
-def test_a_column_with_one_sample_is_seen(tmp_path: Path) -> None:
+def test_a_column_with_one_sample_is_drawn(tmp_path: Path) -> None:
     from matplotlib.image import imread
 
     def inked(count: int) -> int:

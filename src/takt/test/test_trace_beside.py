@@ -93,9 +93,9 @@ def test_a_file_is_read_as_it_was_written_and_damage_is_left_out(tmp_path: Path)
         "lost many\nlost 4\nother\n",
         encoding="utf-8",
     )
-    seen = switches.read(tmp_path)
-    assert seen.held == [Held(1, 2, 0, 3, "b", 4), Held(20, 30, 1, 5, "a name", 6)]
-    assert (seen.known, seen.lost, seen.refused) == (True, 7, None)
+    switches_read = switches.read(tmp_path)
+    assert switches_read.held == [Held(1, 2, 0, 3, "b", 4), Held(20, 30, 1, 5, "a name", 6)]
+    assert (switches_read.known, switches_read.lost, switches_read.refused) == (True, 7, None)
 
 
 class Many:

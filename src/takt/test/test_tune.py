@@ -7,7 +7,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from made_machine import JOURNAL, MadeMachine, made, state, thread
+from synthetic_machine import JOURNAL, SyntheticMachine, new_machine, state, thread
 
 from takt.errors import Failure, TaktError
 from takt.machine.settings import SETTINGS
@@ -23,8 +23,8 @@ LIMITS = "/etc/security/limits.d/90-takt.conf"
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> MadeMachine:
-    return made(tmp_path)
+def machine(tmp_path: Path) -> SyntheticMachine:
+    return new_machine(tmp_path)
 
 
 def results(places: list[PlaceOutcome]) -> dict[str, set[str]]:
@@ -39,15 +39,15 @@ def one(places: list[PlaceOutcome], where: str) -> PlaceOutcome:
     return next(place for place in places if where in place.where)
 
 
-def afresh(machine: MadeMachine) -> MadeMachine:
+def afresh(machine: SyntheticMachine) -> SyntheticMachine:
     """The same machine, to a tool that was started again."""
-    return MadeMachine(machine.root)
+    return SyntheticMachine(machine.root)
 
 
 # find and apply
 
 
-def test_the_made_up_machine_has_work_for_every_setting(machine: MadeMachine) -> None:
+def test_the_synthetic_machine_has_work_for_every_setting(machine: SyntheticMachine) -> None:
     before = state(machine)
     planned = {change.setting.id for change in find_changes(machine).changes}
     assert planned == {setting.id for setting in SETTINGS}
@@ -55,7 +55,7 @@ def test_the_made_up_machine_has_work_for_every_setting(machine: MadeMachine) ->
     assert not machine.exists("/var/lib/takt")
 
 
-def test_apply_makes_everything_as_it_should_be(machine: MadeMachine) -> None:
+def test_apply_makes_everything_as_it_should_be(machine: SyntheticMachine) -> None:
     places = apply(machine)
     assert {place.result for place in places} == {"changed"}
     assert find_changes(machine).changes == []
@@ -73,7 +73,7 @@ def test_apply_makes_everything_as_it_should_be(machine: MadeMachine) -> None:
 
 
 def test_revert_puts_everything_back_to_the_byte_and_a_second_one_has_nothing_to_do(
-    machine: MadeMachine,
+    machine: SyntheticMachine,
 ) -> None:
     before = state(machine)
     apply(machine)
@@ -85,7 +85,9 @@ def test_revert_puts_everything_back_to_the_byte_and_a_second_one_has_nothing_to
     assert state(machine) == before
 
 
-def test_what_was_before_the_first_apply_counts_also_after_a_second(machine: MadeMachine) -> None:
+def test_what_was_before_the_first_apply_counts_also_after_a_second(
+    machine: SyntheticMachine,
+) -> None:
     before = state(machine)
     apply(machine)
     assert apply(afresh(machine)) == []
@@ -98,7 +100,7 @@ def test_what_was_before_the_first_apply_counts_also_after_a_second(machine: Mad
     assert state(machine) == before
 
 
-def test_a_setting_that_is_left_out_is_not_touched(machine: MadeMachine) -> None:
+def test_a_setting_that_is_left_out_is_not_touched(machine: SyntheticMachine) -> None:
     swaps = machine.text("/proc/swaps")
     apply(machine, ["swap", "limits"])
     assert machine.text("/proc/swaps") == swaps
@@ -108,7 +110,7 @@ def test_a_setting_that_is_left_out_is_not_touched(machine: MadeMachine) -> None
 
 
 def test_a_file_of_ours_that_was_there_before_comes_back_with_its_permissions(
-    machine: MadeMachine,
+    machine: SyntheticMachine,
 ) -> None:
     machine.put({LIMITS: b"# mine \xff\n@robots - rtprio 3\n"})
     machine.path(LIMITS).chmod(0o600)
@@ -131,8 +133,8 @@ def test_a_file_of_ours_that_was_there_before_comes_back_with_its_permissions(
         ("* hard nice 95\n", True),
     ],
 )
-def test_limits_are_left_alone_where_somebody_is_granted_enough(
-    machine: MadeMachine, line: str, planned: bool
+def test_limits_are_unchanged_where_a_user_is_granted_enough(
+    machine: SyntheticMachine, line: str, planned: bool
 ) -> None:
     machine.put({"/etc/security/limits.d/95-other.conf": line})
     assert machine.exists(LIMITS) is False
@@ -140,7 +142,7 @@ def test_limits_are_left_alone_where_somebody_is_granted_enough(
     assert ("limits" in changes) is planned
 
 
-def test_swap_stays_where_its_pages_do_not_fit_into_memory(machine: MadeMachine) -> None:
+def test_swap_stays_where_its_pages_do_not_fit_into_memory(machine: SyntheticMachine) -> None:
     memory = "MemTotal: 16 kB\nMemAvailable: {} kB\nSwapTotal: 2000 kB\nSwapFree: 1500 kB\n"
     machine.put({"/proc/meminfo": memory.format(999)})
     assert "swap" not in {change.setting.id for change in find_changes(machine).changes}
@@ -151,7 +153,7 @@ def test_swap_stays_where_its_pages_do_not_fit_into_memory(machine: MadeMachine)
 # what the machine refuses, and what others do
 
 
-def test_what_cannot_be_read_is_reported_and_never_written(machine: MadeMachine) -> None:
+def test_what_cannot_be_read_is_reported_and_never_written(machine: SyntheticMachine) -> None:
     machine.path(RUNTIME).unlink()
     machine.path(RUNTIME).mkdir()  # reading it is an error, as of a file without permission
     found = one(apply(machine), RUNTIME)
@@ -164,7 +166,7 @@ def test_what_cannot_be_read_is_reported_and_never_written(machine: MadeMachine)
 
 
 def test_a_refused_write_is_reported_with_its_error_and_the_rest_goes_on(
-    machine: MadeMachine,
+    machine: SyntheticMachine,
 ) -> None:
     path = "/proc/irq/9/smp_affinity_list"
     machine.refuses = {path: errno.EINVAL, MIGRATION: errno.EROFS, "thread 14": errno.EPERM}
@@ -183,7 +185,7 @@ def test_a_refused_write_is_reported_with_its_error_and_the_rest_goes_on(
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EPERM])
 def test_an_interrupt_that_the_kernel_manages_is_reported_and_speaks_against_nothing(
-    machine: MadeMachine, number: int
+    machine: SyntheticMachine, number: int
 ) -> None:
     machine.refuses = {"/proc/irq/9/smp_affinity_list": number}
     places = apply(machine)
@@ -192,31 +194,33 @@ def test_an_interrupt_that_the_kernel_manages_is_reported_and_speaks_against_not
 
 
 def test_an_interrupt_that_does_not_go_back_at_once_is_reported(
-    machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply(machine)
-    monkeypatch.setattr(MadeMachine, "_interrupt", lambda *_: None)  # it does not fire any more
+    monkeypatch.setattr(
+        SyntheticMachine, "_interrupt", lambda *_: None
+    )  # it does not fire any more
     found = one(revert(machine), "/proc/irq/9/")
     assert (found.result, "fires on CPU 0" in (found.reason or "")) == ("restored", True)
     assert machine.text("/proc/irq/9/smp_affinity_list") == "0-3"
 
 
 def test_what_the_kernel_takes_but_does_not_do_is_reported(
-    machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = MadeMachine.write
+    write = SyntheticMachine.write
 
-    def deaf(self: MadeMachine, path: str, content: bytes) -> None:
+    def deaf(self: SyntheticMachine, path: str, content: bytes) -> None:
         if path != MIGRATION:
             write(self, path, content)
 
-    monkeypatch.setattr(MadeMachine, "write", deaf)
+    monkeypatch.setattr(SyntheticMachine, "write", deaf)
     found = one(apply(machine), MIGRATION)
     assert (found.result, found.reason) == ("refused", "the kernel set '1' instead")
 
 
 def test_a_value_that_others_changed_meanwhile_is_left_and_reported_once(
-    machine: MadeMachine,
+    machine: SyntheticMachine,
 ) -> None:
     before = state(machine)
     apply(machine)
@@ -236,7 +240,7 @@ def test_a_value_that_others_changed_meanwhile_is_left_and_reported_once(
     "other", [thread(14, "ksoftirqd/0", "0 0", start=8), thread(14, "kworker/u8")]
 )
 def test_another_thread_under_the_same_number_is_never_touched(
-    machine: MadeMachine, other: dict[str, str]
+    machine: SyntheticMachine, other: dict[str, str]
 ) -> None:
     apply(machine)
     machine.put(other)
@@ -247,7 +251,7 @@ def test_another_thread_under_the_same_number_is_never_touched(
 
 
 def test_a_thread_that_ends_between_plan_and_change_is_not_touched(
-    machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 0
 
@@ -263,14 +267,16 @@ def test_a_thread_that_ends_between_plan_and_change_is_not_touched(
     assert machine.scheduling(14) == (0, 0)
 
 
-def test_an_interrupt_of_another_device_is_not_touched(machine: MadeMachine) -> None:
+def test_an_interrupt_of_another_device_is_not_touched(machine: SyntheticMachine) -> None:
     apply(machine)
     (machine.path("/proc/irq/9/nvme0")).rename(machine.path("/proc/irq/9/usb1"))
     assert one(revert(afresh(machine)), "/proc/irq/9/").result == "ended"
     assert machine.text("/proc/irq/9/smp_affinity_list") == "0-2"
 
 
-def test_a_place_that_refuses_its_old_value_is_kept_for_another_try(machine: MadeMachine) -> None:
+def test_a_place_that_refuses_its_old_value_is_kept_for_another_try(
+    machine: SyntheticMachine,
+) -> None:
     before = state(machine)
     apply(machine)
     machine.refuses = {RUNTIME: errno.EINVAL}
@@ -285,7 +291,7 @@ def test_a_place_that_refuses_its_old_value_is_kept_for_another_try(machine: Mad
 # reboots, and the journal
 
 
-def test_after_a_reboot_only_files_are_taken_back(machine: MadeMachine) -> None:
+def test_after_a_reboot_only_files_are_taken_back(machine: SyntheticMachine) -> None:
     apply(machine)
     now = {RUNTIME: "123\n", "/proc/sys/kernel/random/boot_id": "22222222-bbbb\n"}
     machine.put(now)
@@ -297,7 +303,7 @@ def test_after_a_reboot_only_files_are_taken_back(machine: MadeMachine) -> None:
     assert revert(afresh(machine)) == []
 
 
-def test_apply_after_a_reboot_takes_its_values_from_the_new_boot(machine: MadeMachine) -> None:
+def test_apply_after_a_reboot_takes_its_values_from_the_new_boot(machine: SyntheticMachine) -> None:
     apply(machine)
     machine.put({RUNTIME: "940000\n", "/proc/sys/kernel/random/boot_id": "22222222-bbbb\n"})
     apply(afresh(machine))
@@ -306,7 +312,7 @@ def test_apply_after_a_reboot_takes_its_values_from_the_new_boot(machine: MadeMa
     assert not machine.exists(LIMITS)
 
 
-def test_without_a_boot_to_report_from_others_nothing_is_changed(machine: MadeMachine) -> None:
+def test_without_a_boot_to_report_from_others_nothing_is_changed(machine: SyntheticMachine) -> None:
     machine.path("/proc/sys/kernel/random/boot_id").unlink()
     before = state(machine)
     with pytest.raises(Failure, match="the boot of this machine"):
@@ -316,7 +322,7 @@ def test_without_a_boot_to_report_from_others_nothing_is_changed(machine: MadeMa
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"boot": 1}', '{"boot": "1", "entries": 1}'])
 def test_a_journal_that_is_none_is_neither_followed_nor_replaced(
-    machine: MadeMachine, text: str
+    machine: SyntheticMachine, text: str
 ) -> None:
     machine.put({JOURNAL: text})
     before = state(machine)
@@ -327,7 +333,7 @@ def test_a_journal_that_is_none_is_neither_followed_nor_replaced(
     assert machine.path(JOURNAL).read_text() == text
 
 
-def test_two_at_once_do_not_mix(machine: MadeMachine) -> None:
+def test_two_at_once_do_not_mix(machine: SyntheticMachine) -> None:
     apply(machine)
     now = state(machine)
     with journals.held(machine):

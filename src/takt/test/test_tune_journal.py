@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import typer
-from made_machine import FILES, JOURNAL, MadeMachine, made, state
+from synthetic_machine import FILES, JOURNAL, SyntheticMachine, new_machine, state
 
 from takt.cli import tune as command
 from takt.cli.ending import ending
@@ -60,7 +60,7 @@ ALLOWED = re.compile(
 )
 
 
-class Machine(MadeMachine):
+class Machine(SyntheticMachine):
     """Its kernel refuses what is no value."""
 
     def write(self, path: str, content: bytes) -> None:
@@ -73,7 +73,7 @@ class Machine(MadeMachine):
 @pytest.fixture
 def machine(memory: Path) -> Machine:
     """One that tune has changed; in memory, where nobody waits for a disk."""
-    made(memory)
+    new_machine(memory)
     found = Machine(memory)
     found.put(SENTINELS)
     apply(found)
@@ -132,7 +132,7 @@ BAD: list[Callable[[dict[str, Any]], object]] = [
 def test_a_damaged_entry_is_named_and_kept_and_all_others_are_taken_back(
     memory: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[dict[str, Any]], object]
 ) -> None:
-    made(memory)
+    new_machine(memory)
     machine = Machine(memory)
     machine.put(SENTINELS)
     before = state(machine)
@@ -189,7 +189,7 @@ def by_a_link(file: Path) -> None:
         (by_a_link, "symbolic link"),
     ],
 )
-def test_a_journal_of_somebody_else_is_neither_followed_nor_touched(
+def test_a_journal_of_another_user_is_neither_followed_nor_touched(
     machine: Machine,
     capsys: pytest.CaptureFixture[str],
     spoil: Callable[[Path], None],

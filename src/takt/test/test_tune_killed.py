@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_machine import JOURNAL, MadeMachine, killed_at, made, state
+from synthetic_machine import JOURNAL, SyntheticMachine, killed_at, new_machine, state
 
 from takt.machine.settings import SETTINGS
 from takt.tune.apply import apply
@@ -20,9 +20,9 @@ from takt.tune.revert import revert
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
-def afresh(machine: MadeMachine) -> MadeMachine:
+def afresh(machine: SyntheticMachine) -> SyntheticMachine:
     """The same machine, to a tool that was started again."""
-    return MadeMachine(machine.root)
+    return SyntheticMachine(machine.root)
 
 
 def each_step() -> pytest.MarkDecorator:
@@ -32,8 +32,8 @@ def each_step() -> pytest.MarkDecorator:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> MadeMachine:
-    return made(tmp_path)
+def machine(tmp_path: Path) -> SyntheticMachine:
+    return new_machine(tmp_path)
 
 
 @pytest.mark.timeout(1200)
@@ -43,7 +43,7 @@ def test_an_apply_that_is_killed_at_any_step_is_taken_back_exactly(
 ) -> None:
     half_way = set()
     for number in range(0, 1000, stride):
-        machine = made(memory / str(number))
+        machine = new_machine(memory / str(number))
         before = state(machine)
         killed = killed_at(number, machine, lambda: apply(machine))  # noqa: B023
         half_way.add(tuple(state(machine).values()))
@@ -65,7 +65,7 @@ def test_a_revert_that_is_killed_at_any_step_is_finished_by_the_next(
     memory: Path, stride: int
 ) -> None:
     for number in range(0, 1000, stride):
-        machine = made(memory / str(number))
+        machine = new_machine(memory / str(number))
         before = state(machine)
         apply(machine)
         killed = killed_at(number, machine, lambda: revert(machine))  # noqa: B023
@@ -83,7 +83,7 @@ def test_a_revert_that_is_killed_at_any_step_is_finished_by_the_next(
 @each_step()
 def test_an_apply_after_a_killed_one_still_knows_what_was_before(memory: Path, stride: int) -> None:
     for number in range(0, 1000, stride):
-        machine = made(memory / str(number))
+        machine = new_machine(memory / str(number))
         before = state(machine)
         killed = killed_at(number, machine, lambda: apply(machine))  # noqa: B023
         apply(afresh(machine))
@@ -95,12 +95,13 @@ def test_an_apply_after_a_killed_one_still_knows_what_was_before(memory: Path, s
 
 
 def test_a_process_that_is_killed_while_it_applies_is_taken_back(tmp_path: Path) -> None:
-    machine = made(tmp_path / "machine")
+    machine = new_machine(tmp_path / "machine")
     before = state(machine)
     code = (
-        "import sys, time; from pathlib import Path; from made_machine import MadeMachine\n"
+        "import sys, time; from pathlib import Path\n"
+        "from synthetic_machine import SyntheticMachine\n"
         "from takt.tune.apply import apply\n"
-        "machine = MadeMachine(Path(sys.argv[1])); seen = []\n"
+        "machine = SyntheticMachine(Path(sys.argv[1])); seen = []\n"
         "def step():\n"
         "    seen.append(0)\n"
         "    if len(seen) == 20: print('half-way', flush=True); time.sleep(600)\n"
@@ -118,7 +119,7 @@ def test_a_process_that_is_killed_while_it_applies_is_taken_back(tmp_path: Path)
     assert state(machine) == before
 
 
-def test_the_journal_is_on_the_disk_before_the_first_write(machine: MadeMachine) -> None:
+def test_the_journal_is_on_the_disk_before_the_first_write(machine: SyntheticMachine) -> None:
     seen: list[str] = []
 
     def step() -> None:

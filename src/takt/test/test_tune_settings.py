@@ -15,7 +15,7 @@ import pytest
 from fake_machine import Fake
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_machine import JOURNAL, MadeMachine, made, state, thread
+from synthetic_machine import JOURNAL, SyntheticMachine, new_machine, state, thread
 
 from takt.cli.main import main
 from takt.doctor import findings
@@ -32,15 +32,15 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> MadeMachine:
-    return made(tmp_path / "machine")
+def machine(tmp_path: Path) -> SyntheticMachine:
+    return new_machine(tmp_path / "machine")
 
 
 # the list
 
 
 def test_every_setting_is_seen_by_the_doctor_who_names_it_and_its_command(
-    machine: MadeMachine,
+    machine: SyntheticMachine,
 ) -> None:
     machine.fifo_error = errno.EPERM  # what limits are for
     limits = "Max locked memory 65536 65536 bytes\nMax realtime priority 0 0\n"
@@ -48,22 +48,22 @@ def test_every_setting_is_seen_by_the_doctor_who_names_it_and_its_command(
     machine.put({"/proc/self/limits": limits, "/proc/self/status": status})
     found = findings(machine)
     for setting in SETTINGS:
-        seen = [one for one in found if one.id in setting.findings]
-        assert seen, setting.id
-        assert {one.setting for one in seen} == {setting.id}
-        for one in seen:
+        reported = [one for one in found if one.id in setting.findings]
+        assert reported, setting.id
+        assert {one.setting for one in reported} == {setting.id}
+        for one in reported:
             assert one.severity is not Severity.good, one.id
             assert setting.by_hand(machine) in (one.fix or ""), one.id
 
 
-def test_no_finding_names_a_setting_that_is_as_it_should_be(machine: MadeMachine) -> None:
+def test_no_finding_names_a_setting_that_is_as_it_should_be(machine: SyntheticMachine) -> None:
     apply(machine)
-    after = MadeMachine(machine.root)
+    after = SyntheticMachine(machine.root)
     assert [one.id for one in findings(after) if one.setting] == []
     assert tuned_by(findings(after)) is None
 
 
-def test_the_doctor_says_which_of_its_findings_tune_fixes(machine: MadeMachine) -> None:
+def test_the_doctor_says_which_of_its_findings_tune_fixes(machine: SyntheticMachine) -> None:
     machine.put({"/proc/sys/kernel/sched_autogroup_enabled": "0\n"})
     words = tuned_by(findings(machine)) or ""
     assert words.startswith("takt tune changes ")
@@ -71,10 +71,10 @@ def test_the_doctor_says_which_of_its_findings_tune_fixes(machine: MadeMachine) 
     assert "autogroup" not in words
 
 
-def test_the_doctor_asks_no_more_for_what_tune_made(machine: MadeMachine) -> None:
+def test_the_doctor_no_longer_asks_for_what_tune_changed(machine: SyntheticMachine) -> None:
     apply(machine)
     files = {"/proc/meminfo": "MemTotal: 9 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n"}  # the kernel's
-    after = {one.id: one for one in findings(MadeMachine(machine.root).put(files))}
+    after = {one.id: one for one in findings(SyntheticMachine(machine.root).put(files))}
     for setting in SETTINGS:
         for name in set(setting.findings) - {"sched-fifo", "locked-memory"}:  # at the next login
             assert setting.by_hand(machine) not in (after[name].fix or ""), name
@@ -87,7 +87,7 @@ def test_identifiers_and_findings_belong_to_one_setting_each() -> None:
 
 
 def test_a_machine_of_which_nothing_can_be_read_has_nothing_to_tune(tmp_path: Path) -> None:
-    found = find_changes(MadeMachine(tmp_path))
+    found = find_changes(SyntheticMachine(tmp_path))
     assert (found.changes, found.unread) == ([], [])
 
 
@@ -95,7 +95,7 @@ def test_a_machine_of_which_nothing_can_be_read_has_nothing_to_tune(tmp_path: Pa
     ("isolated", "interrupt", "mask"), [("\n", "0-2", "7"), ("1-2\n", "0,3", "9")]
 )
 def test_interrupts_leave_the_cores_of_the_loop(
-    machine: MadeMachine, isolated: str, interrupt: str, mask: str
+    machine: SyntheticMachine, isolated: str, interrupt: str, mask: str
 ) -> None:
     machine.put({f"{CPU}/isolated": isolated, "/proc/irq/31/smp_affinity_list": "1-3\n"})
     wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
@@ -103,31 +103,33 @@ def test_interrupts_leave_the_cores_of_the_loop(
     assert wanted["/proc/irq/default_smp_affinity"] == mask
 
 
-def test_a_mask_of_many_cpus_is_written_in_words_of_32(machine: MadeMachine) -> None:
+def test_a_mask_of_many_cpus_is_written_in_words_of_32(machine: SyntheticMachine) -> None:
     machine.put({f"{CPU}/online": "0-67\n"})
     wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
     assert wanted["/proc/irq/default_smp_affinity"] == "7,ffffffff,ffffffff"
 
 
-def test_on_a_single_core_nobody_is_sent_away(machine: MadeMachine) -> None:
+def test_on_a_single_core_nobody_is_sent_away(machine: SyntheticMachine) -> None:
     machine.put({f"{CPU}/online": "0\n"})
     planned = {one.setting.id for one in find_changes(machine).changes}
     assert not planned & {"interrupts", "cpusets"}
     assert "governor" in planned
 
 
-def test_an_interrupt_that_is_kept_away_already_stays_where_it_is(machine: MadeMachine) -> None:
+def test_an_interrupt_that_is_kept_away_already_stays_where_it_is(
+    machine: SyntheticMachine,
+) -> None:
     machine.put({"/proc/irq/9/smp_affinity_list": "1\n"})
     planned = {one.place.where for one in find_changes(machine).changes}
     assert not any("/proc/irq/9/" in where for where in planned)
 
 
-def test_the_group_of_this_very_process_is_not_restricted(machine: MadeMachine) -> None:
+def test_the_group_of_this_very_process_is_not_restricted(machine: SyntheticMachine) -> None:
     machine.put({"/proc/self/cgroup": "0::/system.slice/robot.service\n"})
     assert "cpusets" not in {one.setting.id for one in find_changes(machine).changes}
 
 
-def test_cpusets_of_the_first_version_need_no_controller(machine: MadeMachine) -> None:
+def test_cpusets_of_the_first_version_need_no_controller(machine: SyntheticMachine) -> None:
     machine.path("/sys/fs/cgroup/cgroup.controllers").unlink()
     machine.put({"/sys/fs/cgroup/cpuset/system.slice/cpuset.cpus": "0-3\n"})
     wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
@@ -137,19 +139,21 @@ def test_cpusets_of_the_first_version_need_no_controller(machine: MadeMachine) -
 
 @pytest.mark.parametrize(("latency", "planned"), [(10, False), (11, True)])
 def test_sleep_states_deeper_than_ten_microseconds_are_switched_off(
-    machine: MadeMachine, latency: int, planned: bool
+    machine: SyntheticMachine, latency: int, planned: bool
 ) -> None:
     machine.put({f"{CPU}/cpu0/cpuidle/state3/latency": f"{latency}\n"})
     assert ("idle-states" in {one.setting.id for one in find_changes(machine).changes}) is planned
 
 
 @pytest.mark.parametrize(("size", "planned"), [(2**21 - 1, True), (2**21, False)])
-def test_buffers_that_are_large_enough_stay(machine: MadeMachine, size: int, planned: bool) -> None:
+def test_buffers_that_are_large_enough_stay(
+    machine: SyntheticMachine, size: int, planned: bool
+) -> None:
     machine.put({f"/proc/sys/net/core/{name}": f"{size}\n" for name in ("rmem_max", "wmem_max")})
     assert ("udp-buffers" in {one.setting.id for one in find_changes(machine).changes}) is planned
 
 
-def test_a_program_that_calls_itself_ksoftirqd_is_none(machine: MadeMachine) -> None:
+def test_a_program_that_calls_itself_ksoftirqd_is_none(machine: SyntheticMachine) -> None:
     user = thread(77, "ksoftirqd/7")["/proc/77/stat"].replace("69238848", "4194304")
     machine.put({"/proc/77/comm": "ksoftirqd/7\n", "/proc/77/stat": user})
     assert not any("thread 77" in one.place.where for one in find_changes(machine).changes)
@@ -158,14 +162,14 @@ def test_a_program_that_calls_itself_ksoftirqd_is_none(machine: MadeMachine) -> 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
 def test_no_content_of_any_file_makes_the_plan_fail(
-    machine: MadeMachine, data: st.DataObject
+    machine: SyntheticMachine, data: st.DataObject
 ) -> None:
     files = sorted(path for path in machine.root.rglob("*") if path.is_file())
     path = data.draw(st.sampled_from(files))
     before = path.read_bytes()
     try:
         path.write_bytes(data.draw(st.one_of(st.binary(max_size=40), st.just(before * 2))))
-        fresh = MadeMachine(machine.root)
+        fresh = SyntheticMachine(machine.root)
         assert find_changes(fresh).changes
         review.text(fresh)
     finally:
@@ -219,7 +223,9 @@ def test_the_file_to_review_has_all_of_table_3_and_what_this_kernel_has(tmp_path
 
 
 @pytest.fixture
-def tune(machine: MadeMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def tune(
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     """Calls the command; its exit code, output and errors."""
 
     class Done:
@@ -229,7 +235,7 @@ def tune(machine: MadeMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr("takt.machine.writable.WritableSystem", lambda: afresh)
-        afresh = MadeMachine(machine.root)
+        afresh = SyntheticMachine(machine.root)
         afresh.refuses = machine.refuses
         afresh.writable = machine.writable  # type: ignore[method-assign]
         done = Done()
@@ -244,7 +250,7 @@ def tune(machine: MadeMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     return call
 
 
-def test_the_command_plans_applies_and_reverts(machine: MadeMachine, tune) -> None:
+def test_the_command_plans_applies_and_reverts(machine: SyntheticMachine, tune) -> None:
     before = state(machine)
     planned = tune("--dry-run")
     assert (planned.code, "950000 -> -1" in planned.out) == (0, True)
@@ -270,7 +276,7 @@ def test_the_command_plans_applies_and_reverts(machine: MadeMachine, tune) -> No
     )
 
 
-def test_a_refusal_is_exit_code_1(machine: MadeMachine, tune) -> None:
+def test_a_refusal_is_exit_code_1(machine: SyntheticMachine, tune) -> None:
     machine.refuses = {"/proc/sys/kernel/timer_migration": errno.EROFS}
     done = tune("--apply")
     assert done.code == 1
@@ -280,7 +286,7 @@ def test_a_refusal_is_exit_code_1(machine: MadeMachine, tune) -> None:
 
 @pytest.mark.parametrize("mode", ["--dry-run", "--apply"])
 def test_without_rights_there_is_a_plan_and_exit_code_1(
-    machine: MadeMachine, tune, mode: str
+    machine: SyntheticMachine, tune, mode: str
 ) -> None:
     before = state(machine)
     machine.writable = lambda path: False  # type: ignore[method-assign]
@@ -291,7 +297,7 @@ def test_without_rights_there_is_a_plan_and_exit_code_1(
     assert not machine.exists(JOURNAL)
 
 
-def test_without_rights_nothing_is_taken_back(machine: MadeMachine, tune) -> None:
+def test_without_rights_nothing_is_taken_back(machine: SyntheticMachine, tune) -> None:
     apply(machine)
     now = state(machine)
     machine.writable = lambda path: False  # type: ignore[method-assign]
@@ -310,7 +316,7 @@ def test_wrong_use_is_exit_code_2(tune, arguments: tuple[str, ...]) -> None:
 
 
 def test_the_file_to_review_is_written_and_nothing_else(
-    machine: MadeMachine, tune, tmp_path: Path
+    machine: SyntheticMachine, tune, tmp_path: Path
 ) -> None:
     before = state(machine)
     done = tune("--review", str(tmp_path / "review.config"))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_machine import JOURNAL, MadeMachine, made, state
+from synthetic_machine import JOURNAL, SyntheticMachine, new_machine, state
 from synthetic_runs import Point, write_run
 from test_run import Quiet, prepared
 
@@ -31,8 +31,8 @@ MIGRATION = "/proc/sys/kernel/timer_migration"
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
-    found = made(tmp_path / "machine")
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyntheticMachine:
+    found = new_machine(tmp_path / "machine")
     monkeypatch.setattr(tuned, "machine", lambda: found)
     return found
 
@@ -45,7 +45,7 @@ def measured(folder: Path, memory: Path, choice: str) -> Cell:
     return run.cells[0]
 
 
-def test_one_setting_is_there_for_a_while_and_no_other(machine: MadeMachine) -> None:
+def test_one_setting_is_there_for_a_while_and_no_other(machine: SyntheticMachine) -> None:
     before = state(machine)
     with tuned.tuned("timer-migration") as found:
         changed = {name for name, content in state(machine).items() if before[name] != content}
@@ -54,7 +54,7 @@ def test_one_setting_is_there_for_a_while_and_no_other(machine: MadeMachine) -> 
     assert state(machine) == before
 
 
-def test_all_are_those_that_count_at_once(machine: MadeMachine) -> None:
+def test_all_means_the_settings_that_take_effect_at_once(machine: SyntheticMachine) -> None:
     with tuned.tuned("all") as found:
         assert found.fault is None
         assert machine.text(MIGRATION) == "0"
@@ -62,7 +62,7 @@ def test_all_are_those_that_count_at_once(machine: MadeMachine) -> None:
         assert not machine.exists("/etc/security/limits.d/90-takt.conf")
 
 
-def test_whatever_happens_meanwhile_it_is_taken_back(machine: MadeMachine) -> None:
+def test_whatever_happens_meanwhile_it_is_taken_back(machine: SyntheticMachine) -> None:
     before = state(machine)
     with contextlib.suppress(KeyboardInterrupt), tuned.tuned("all"):
         assert state(machine) != before
@@ -70,8 +70,8 @@ def test_whatever_happens_meanwhile_it_is_taken_back(machine: MadeMachine) -> No
     assert state(machine) == before
 
 
-def test_a_machine_that_somebody_tuned_is_neither_measured_nor_taken_back(
-    machine: MadeMachine,
+def test_a_machine_that_is_tuned_already_is_neither_measured_nor_reverted(
+    machine: SyntheticMachine,
 ) -> None:
     apply(machine, without=["swap"])
     now = state(machine)
@@ -86,14 +86,14 @@ def test_a_machine_that_somebody_tuned_is_neither_measured_nor_taken_back(
     assert tuned.lacking("none") is None
 
 
-def test_a_setting_that_changes_nothing_is_a_fault(machine: MadeMachine) -> None:
+def test_a_setting_that_changes_nothing_is_a_fault(machine: SyntheticMachine) -> None:
     machine.put({MIGRATION: "0\n"})
     with tuned.tuned("timer-migration") as found:
         assert found.fault is not None
         assert "all settings already have" in found.fault.why
 
 
-def test_a_refused_setting_is_a_fault_and_a_refused_place_a_note(machine: MadeMachine) -> None:
+def test_a_refused_setting_is_a_fault_and_a_refused_place_a_note(machine: SyntheticMachine) -> None:
     machine.refuses = {MIGRATION: errno.EROFS, "/proc/sys/kernel/nmi_watchdog": errno.EROFS}
     with tuned.tuned("timer-migration") as found:
         assert found.fault is not None
@@ -103,14 +103,14 @@ def test_a_refused_setting_is_a_fault_and_a_refused_place_a_note(machine: MadeMa
         assert ["EROFS" in note.why for note in found.notes] == [True]
 
 
-def test_what_cannot_be_put_back_is_in_the_notes(machine: MadeMachine) -> None:
+def test_what_cannot_be_put_back_is_in_the_notes(machine: SyntheticMachine) -> None:
     with tuned.tuned("timer-migration") as found:
         machine.put({MIGRATION: "7\n"})
     assert [note.what for note in found.notes] == [f"timer-migration: {MIGRATION} left"]
 
 
 def test_only_who_may_change_the_machine_gets_such_a_cell(
-    machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell = Cell.model_construct(
         kind="wakeup", tuned="all", load="none", host="here", traffic_mbps=0.0
@@ -125,13 +125,13 @@ def test_only_who_may_change_the_machine_gets_such_a_cell(
 
 
 def test_a_tuned_cell_says_so_in_its_name_and_what_was_changed(
-    machine: MadeMachine, folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+    machine: SyntheticMachine, folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, seen = state(machine), []
+    before, values_read = state(machine), []
     measure = one_cell._supervised
 
     def watched(*arguments: object) -> object:
-        seen.append(machine.text(MIGRATION))
+        values_read.append(machine.text(MIGRATION))
         return measure(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(one_cell, "_supervised", watched)
@@ -140,12 +140,12 @@ def test_a_tuned_cell_says_so_in_its_name_and_what_was_changed(
     assert "-tuned_timer-migration" in cell.key
     assert cell.conditions is not None
     assert cell.conditions.tuned_places == 1
-    assert seen == ["0"]
+    assert values_read == ["0"]
     assert state(machine) == before
 
 
 def test_a_cell_whose_setting_is_refused_has_failed(
-    machine: MadeMachine, folder: Path, memory: Path
+    machine: SyntheticMachine, folder: Path, memory: Path
 ) -> None:
     machine.refuses = {MIGRATION: errno.EROFS}
     cell = measured(folder, memory, "timer-migration")
@@ -154,7 +154,7 @@ def test_a_cell_whose_setting_is_refused_has_failed(
     assert cell.error.what == "nothing was changed by timer-migration"
 
 
-def test_an_unknown_setting_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_setting_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="rt-throttling"):
         tuned.parse("warp")
 
@@ -205,17 +205,17 @@ def test_a_setting_whose_cells_failed_is_not_measured(tmp_path: Path) -> None:
     assert [one.answer for one in checked.worth(run, tmp_path)] == ["not measured"]
 
 
-def test_the_experiment_has_each_setting_alone_and_all_together(machine: MadeMachine) -> None:
+def test_the_experiment_has_each_setting_alone_and_all_together(machine: SyntheticMachine) -> None:
     names = tuned.worth_measuring(machine)
     assert names == [name for name in BY_ID if name != "limits"]
     asked = checked.experiment(RealtimeCore(1, "the last one"), names)
     assert [block.tuned for block in asked.measurements] == [["none", *names, "all"]] * 2
-    alone = checked.experiment(RealtimeCore(1, "the last one"), ["swap"])
-    assert alone.measurements[0].tuned == ["none", "swap"]
+    single = checked.experiment(RealtimeCore(1, "the last one"), ["swap"])
+    assert single.measurements[0].tuned == ["none", "swap"]
 
 
 def test_the_command_refuses_who_may_not(
-    machine: MadeMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    machine: SyntheticMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(machine, "writable", lambda path: False)
     with pytest.raises(SystemExit) as end:

@@ -130,11 +130,11 @@ def compiler(package: str) -> list[str]:
     return [*command, "-O0", "-fPIC"]
 
 
-def compiled(package: str, text: str, made: Path, *options: str) -> None:
-    source = made.with_suffix(".cpp")
+def compiled(package: str, text: str, output: Path, *options: str) -> None:
+    source = output.with_suffix(".cpp")
     source.write_text(text, encoding="utf-8")
-    command = [*compiler(package), *options, "-o", str(made), str(source)]
-    done = subprocess.run(command, cwd=made.parent, capture_output=True, text=True)
+    command = [*compiler(package), *options, "-o", str(output), str(source)]
+    done = subprocess.run(command, cwd=output.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
 
 

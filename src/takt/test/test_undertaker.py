@@ -103,8 +103,8 @@ class Tool:
     def __init__(self, folder: Path, how: str) -> None:
         self.memory, self.results = folder / "memory", folder / "results"
         self.temporary = folder / "tmp"
-        for made in (self.memory, self.results, self.temporary):
-            made.mkdir()
+        for watched in (self.memory, self.results, self.temporary):
+            watched.mkdir()
         self.before = self.memory / "fastdds_of_before"
         self.before.touch()
         program = PROGRAM % (how == "hanging")
@@ -140,7 +140,7 @@ def test_a_killed_run_leaves_no_shared_memory_and_no_lock(tmp_path: Path) -> Non
     assert tool.before.exists()
 
 
-def test_who_was_killed_as_it_made_its_folder_leaves_none(tmp_path: Path) -> None:
+def test_a_process_killed_as_it_creates_its_folder_leaves_none(tmp_path: Path) -> None:
     tool = Tool(tmp_path, "making")
     assert tool.scratch.is_dir()
     tool.process.kill()
@@ -214,7 +214,7 @@ def test_a_killed_run_that_can_be_resumed_keeps_its_recordings(tmp_path: Path) -
     assert recording.exists()
 
 
-def test_what_somebody_uses_stays(tmp_path: Path) -> None:
+def test_what_is_in_use_stays(tmp_path: Path) -> None:
     tool = Tool(tmp_path, "killed")
     with tool.run.open("rb"):
         tool.process.kill()
@@ -224,7 +224,7 @@ def test_what_somebody_uses_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["killed", "interrupted"])
-def test_a_run_that_ends_in_order_is_left_alone(tmp_path: Path, how: str) -> None:
+def test_a_run_that_ends_in_order_is_unchanged(tmp_path: Path, how: str) -> None:
     tool = Tool(tmp_path, how)
     if how == "interrupted":  # as by Ctrl-C in a terminal: the tool's group gets it, nobody else
         assert until(lambda: tool.process.poll() is not None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
 
 from takt.machine.system import System
 from takt.measure.results.model import Cell, Note, ProbeResult, Status
@@ -25,15 +25,15 @@ def topic(folder: Path, came: int = 5, repetition: int = 0, **asked: Any) -> Cel
     asked = {"kind": "pubsub", "stack": "rustdds", "transport": "udp", "period_us": 1e5,
              "payload_bytes": 16 * MIB, "label": "sizes",
              "samples_requested": 5} | asked  # fmt: skip
-    made = cell_of(folder, [records_of([10.0] * came, 1e5)], repetition, **asked)
-    made.sent, made.lost, made.error = 5, 5 - came, None
-    made.status = Status.complete if came == 5 else Status.partial
+    synthetic = cell_of(folder, [records_of([10.0] * came, 1e5)], repetition, **asked)
+    synthetic.sent, synthetic.lost, synthetic.error = 5, 5 - came, None
+    synthetic.status = Status.complete if came == 5 else Status.partial
     ended = "complete" if came == 5 else "stopped"
-    made.probes = [
+    synthetic.probes = [
         ProbeResult.model_validate({"role": SUBSCRIBER, "status": ended}),
         ProbeResult(role=PUBLISHER, status="complete", sent=5),
     ]
-    return made
+    return synthetic
 
 
 def stopped(cell: Cell) -> Cell:
@@ -73,10 +73,10 @@ def test_why_a_cell_is_not_complete_is_distinguished(tmp_path: Path) -> None:
 
 def test_a_run_that_only_lost_messages_was_not_stopped(tmp_path: Path) -> None:
     cells = [topic(tmp_path, 5, 0), topic(tmp_path, 0, 1)]
-    verdict = judge(made_run("x", cells, status=Status.partial))
+    verdict = judge(synthetic_run("x", cells, status=Status.partial))
     assert verdict.headline == "in 1 of 2 cells the last message is missing"
     assert verdict.reasons == [f"{cells[1].id}: none of 5 messages arrived"]
-    verdict = judge(made_run("x", [*cells, pending(cells[0])], status=Status.partial))
+    verdict = judge(synthetic_run("x", [*cells, pending(cells[0])], status=Status.partial))
     assert verdict.headline == "stopped with 1 of 3 cells measured"
 
 
@@ -84,7 +84,7 @@ def test_the_runs_of_a_point_are_one_entry_with_what_came_and_why(tmp_path: Path
     cells = [topic(tmp_path, came, number) for number, came in enumerate((0, 0, 5))]
     why = Note(what="buffer", why="the kernel grants less", fix="sysctl")
     cells[1].notes = [why, Note(what="sched", why="was not asked for")]
-    (left,) = points_left(made_run("x", cells))
+    (left,) = points_left(synthetic_run("x", cells))
     assert left.point == "RustDDS, pubsub of 16 MB, UDP (sizes)"
     assert (left.key, left.state, left.runs, left.of) == (cells[0].key, "lost", 2, 3)
     assert (left.sent, left.came) == (10, 0)
@@ -95,7 +95,7 @@ def test_the_runs_of_a_point_are_one_entry_with_what_came_and_why(tmp_path: Path
 def test_a_point_with_runs_of_several_states_is_in_each_list(tmp_path: Path) -> None:
     cells = [topic(tmp_path, 0, 0), topic(tmp_path, 5, 1), topic(tmp_path, 5, 2)]
     cells[1:] = failed(cells[1]), pending(cells[2])
-    found = {one.state: one for one in points_left(made_run("x", cells))}
+    found = {one.state: one for one in points_left(synthetic_run("x", cells))}
     assert {state: one.runs for state, one in found.items()} == {
         "lost": 1, "failed": 1, "waiting": 1,
     }  # fmt: skip
@@ -105,10 +105,10 @@ def test_a_point_with_runs_of_several_states_is_in_each_list(tmp_path: Path) -> 
 
 def test_a_list_names_the_first_points_and_counts_the_others(tmp_path: Path) -> None:
     cells = [pending(topic(tmp_path, 5, 0, depth=depth + 1)) for depth in range(SHOWN + 3)]
-    (part,) = parts(points_left(made_run("x", cells)))
+    (part,) = parts(points_left(synthetic_run("x", cells)))
     assert [one.key for one in part.points] == [one.key for one in cells[:SHOWN]]
     assert part.more == 3
-    (short,) = parts(points_left(made_run("x", cells[:SHOWN])))
+    (short,) = parts(points_left(synthetic_run("x", cells[:SHOWN])))
     assert short.more == 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
 
 from takt.doctor.finding import Finding, Severity
 from takt.measure.check.verdict import RANKS, assess, judge
@@ -65,7 +65,7 @@ def percentiles(responses: Sequence[float]) -> Percentiles:
 def cell(responses: Sequence[Response], repetition: int = 0, **changes: Any) -> Cell:
     """A real-time wake-up cell with these responses."""
     received = [response for response in responses if response is not None]
-    made = Cell(
+    cell_judged = Cell(
         id=f"point-r{repetition}",
         key="point",
         repetition=repetition,
@@ -93,18 +93,18 @@ def cell(responses: Sequence[Response], repetition: int = 0, **changes: Any) -> 
     )
     if received:
         known = percentiles(received)
-        made.statistics = Statistics(
+        cell_judged.statistics = Statistics(
             latency=known,
             response=known,
             first_us=0.0,
             highest=[],
             lowest=[],
-            exceedance=exceedance(received, made.deadline_us),
+            exceedance=exceedance(received, cell_judged.deadline_us),
             loop_exceedance=[exceedance(received, 1e6 / rate) for rate in LOOP_RATES_HZ],
         )
-        made.p50_us, made.p99_us = known.p50_us, known.p99_us
-        made.p999_us, made.max_us = known.p999_us, known.max_us
-    return made.model_copy(update=changes)
+        cell_judged.p50_us, cell_judged.p99_us = known.p50_us, known.p99_us
+        cell_judged.p999_us, cell_judged.max_us = known.p999_us, known.max_us
+    return cell_judged.model_copy(update=changes)
 
 
 def preemption(severity: Severity = Severity.good, value: str = "PREEMPT_RT") -> Finding:
@@ -112,7 +112,7 @@ def preemption(severity: Severity = Severity.good, value: str = "PREEMPT_RT") ->
 
 
 def run(*cells: Cell, doctor: Sequence[Finding] = (preemption(),), **changes: Any) -> Run:
-    return made_run("check", cells, doctor=list(doctor), **changes)
+    return synthetic_run("check", cells, doctor=list(doctor), **changes)
 
 
 def rank(level: str) -> int:

@@ -67,10 +67,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("view")
-    made = {"big": simulated(folder), "robot": robot(folder / "robot")}
-    for name, trace in made.items():
+    traces = {"big": simulated(folder), "robot": robot(folder / "robot")}
+    for name, trace in traces.items():
         write_view(trace, folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in made}
+    return {name: folder / f"{name}.html" for name in traces}
 
 
 @contextmanager

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import made_hosts
 import pyarrow.parquet as pq
 import pytest
+import synthetic_hosts
 from conftest import Takt
-from made_hosts import Cluster, until
+from synthetic_hosts import Cluster, until
 from test_process import gone
 from test_real_probes import INSTALLED, ROOT
 
@@ -50,9 +50,9 @@ def machine_folder(tmp_path: Path) -> Path:
 def cluster(
     machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Cluster]:
-    with made_hosts.here(machine_folder) as made:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(made.tool.configuration))
-        yield made
+    with synthetic_hosts.here(machine_folder) as opened:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(opened.tool.configuration))
+        yield opened
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def start(cluster: Cluster, out: Path, *words: str | Path) -> subprocess.Popen[b
             arguments(cluster, out, *words),
             env={
                 **os.environ,
-                "PYTHONPATH": made_hosts.python_path(),
+                "PYTHONPATH": synthetic_hosts.python_path(),
                 "TAKT_FAKE_MEETING": str(cluster.tool.folder),
                 "XDG_CONFIG_HOME": str(cluster.tool.configuration),
             },
@@ -104,7 +104,7 @@ def fake(transport: str, host: str = "controller,component", **keys: str) -> lis
 
 def probes(folder: Path) -> list[int]:
     """Those that run on the machines."""
-    return [pid for pid in made_hosts.marked(folder) if "--role" in title(pid)]
+    return [pid for pid in synthetic_hosts.marked(folder) if "--role" in title(pid)]
 
 
 def title(pid: int) -> str:
@@ -172,9 +172,9 @@ def test_an_experiment_runs_on_two_workers(
 def test_the_same_file_runs_on_workers_in_two_namespaces(
     tmp_path: Path, machine_folder: Path, real: None
 ) -> None:
-    if lack := made_hosts.lacking():
+    if lack := synthetic_hosts.lacking():
         pytest.skip(f"no network namespaces can be made here: {lack}")
-    with made_hosts.apart(machine_folder) as cluster:
+    with synthetic_hosts.apart(machine_folder) as cluster:
         run = measured(cluster, tmp_path / "out", "run", file_for(tmp_path))
     check_two_machines(run, tmp_path / "out", machine_folder)
 
@@ -231,7 +231,7 @@ def test_shared_memory_that_is_left_there_is_swept(
     assert cell.error is not None
     assert cell.error.what == "the ping died: SIGKILL"
     assert until(lambda: nothing_left(machine_folder))
-    assert not made_hosts.leaked(machine_folder).exists()
+    assert not synthetic_hosts.leaked(machine_folder).exists()
 
 
 @pytest.mark.thorough
@@ -345,9 +345,9 @@ def test_another_takt_is_refused(
     other = tmp_path / "other"
     other.mkdir()
     if has == "another":
-        shutil.copytree(made_hosts.SOURCES / "takt", other / "takt")
+        shutil.copytree(synthetic_hosts.SOURCES / "takt", other / "takt")
         (other / "takt" / "__init__.py").write_text('__version__ = "0.0.1"\n')
-    with made_hosts.here(machine_folder, roles=()) as cluster:
+    with synthetic_hosts.here(machine_folder, roles=()) as cluster:
         monkeypatch.setenv("XDG_CONFIG_HOME", str(cluster.tool.configuration))
         machine, log = cluster.tool, cluster.tool.folder / "other.log"
         command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.address]

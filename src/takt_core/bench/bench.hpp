@@ -62,7 +62,7 @@ inline void burn_until(os::TimePoint end) {
 void print_document(const std::string& mode, const Settings& settings, const Json& rows);
 
 // So that every document says under which conditions it came about.
-void note_shortfalls(const os::Shortfalls& shortfalls);
+void note_not_granted(const os::SettingsNotGranted& not_granted);
 
 inline sched::Task timer(std::string name, nanoseconds period, int priority,
                          nanoseconds offset = 0ns) {

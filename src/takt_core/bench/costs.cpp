@@ -47,7 +47,7 @@ void measure_switch(const Settings& settings, const char* policy, Samples& from_
   constexpr int tasks = 50;
   executor::Executor executor{{.policy = sched::parse_policy(policy),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   for (int i = 0; i < tasks; ++i) {
     executor.add(timer("task" + std::to_string(i), (10 + i) * 1ms, 30 + i % 10, i * 333us),
                  {[](const auto&) {}});
@@ -71,7 +71,7 @@ void measure_switch(const Settings& settings, const char* policy, Samples& from_
                        }
                      }};
   outside.join();
-  note_shortfalls(outside.shortfalls());
+  note_not_granted(outside.not_granted());
   executor.stop();
 }
 

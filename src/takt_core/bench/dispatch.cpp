@@ -20,7 +20,7 @@ struct Point {
 void measure(Point& point, const Settings& settings) {
   executor::Executor executor{{.policy = sched::parse_policy(point.policy),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   constexpr nanoseconds period = 10ms;
   for (int i = 0; i < point.tasks; ++i) {
     executor.add(timer("task" + std::to_string(i), period, 40 + i % point.priorities,

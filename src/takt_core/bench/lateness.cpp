@@ -51,7 +51,7 @@ Samples bare(const Settings& settings, bool burning) {
                                           });
   }
   loop.join();
-  note_shortfalls(loop.shortfalls());
+  note_not_granted(loop.not_granted());
   done = true;
   if (burner) {
     burner->join();
@@ -64,7 +64,7 @@ Samples executed(const Settings& settings, const char* policy, bool burning) {
   samples.reserve(static_cast<std::size_t>(settings.duration / period) + 100);
   executor::Executor executor{{.policy = sched::parse_policy(policy),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   executor.add(timer("top", period, priority), {[&](const sched::Job& job) {
                  if (samples.size() < samples.capacity()) {
                    samples.push_back((os::now() - job.release).count());

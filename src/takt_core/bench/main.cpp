@@ -13,7 +13,7 @@
 namespace takt::bench {
 namespace {
 
-std::set<std::string> shortfalls_seen;
+std::set<std::string> all_not_granted;
 
 const std::map<std::string, void (*)(const Settings&)> modes{
     {"dispatch", dispatch},     {"wakeup", wakeup},    {"preempt", preempt},
@@ -22,9 +22,9 @@ const std::map<std::string, void (*)(const Settings&)> modes{
 
 }  // namespace
 
-void note_shortfalls(const os::Shortfalls& shortfalls) {
-  for (const os::Shortfall& shortfall : shortfalls) {
-    shortfalls_seen.insert(shortfall.what + ": " + shortfall.why);
+void note_not_granted(const os::SettingsNotGranted& not_granted) {
+  for (const os::NotGranted& refused_setting : not_granted) {
+    all_not_granted.insert(refused_setting.what + ": " + refused_setting.why);
   }
 }
 
@@ -34,7 +34,7 @@ void print_document(const std::string& mode, const Settings& settings, const Jso
                       {"rounds", settings.rounds},
                       {"duration_ms", settings.duration / 1ms},
                       {"cpu", settings.cpu},
-                      {"shortfalls", shortfalls_seen},
+                      {"shortfalls", all_not_granted},
                       {"rows", rows}};
   std::puts(document.dump().c_str());
 }
@@ -62,8 +62,8 @@ int run(int argc, char** argv) {
     settings.duration = duration_ms * 1ms;
     // For baselines and executors alike, as the executor in real time has it.
     const os::NoDeepIdle no_deep_idle;
-    if (no_deep_idle.shortfall()) {
-      note_shortfalls({*no_deep_idle.shortfall()});
+    if (no_deep_idle.refused_setting()) {
+      note_not_granted({*no_deep_idle.refused_setting()});
     }
     modes.at(mode)(settings);
     return 0;

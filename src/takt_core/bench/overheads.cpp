@@ -59,7 +59,7 @@ Samples gaps_of(const Settings& settings, const char* policy, bool preempts) {
   gaps.reserve(1'000'000);
   executor::Executor executor{{.policy = sched::parse_policy(policy),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   sched::Task burner = timer("burner", burn_period, 30);
   burner.parameters.deadline = burn_time + 5ms;
   executor.add(burner, {[&](const sched::Job& job) {
@@ -92,7 +92,7 @@ Samples between_callbacks(const Settings& settings, const char* policy) {
   samples.reserve(static_cast<std::size_t>(settings.duration / period + 10) * tasks);
   executor::Executor executor{{.policy = sched::parse_policy(policy),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   os::TimePoint last_end;
   os::TimePoint last_release;
   for (int i = 0; i < tasks; ++i) {

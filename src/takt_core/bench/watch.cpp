@@ -39,13 +39,14 @@ executor::Limits limits() {
 void gaps(const Settings& settings, bool watched, Samples& samples) {
   executor::Executor executor{{.policy = sched::parse_policy("fp"),
                                .cpus = {settings.cpu},
-                               .on_shortfalls = note_shortfalls}};
+                               .on_not_granted = note_not_granted}};
   if (watched) {
     executor.set_limits(limits());
   }
   os::TimePoint last_end;
   os::TimePoint last_release;
-  std::array<std::optional<std::int64_t>, tasks> made;  // by its own key, which no other job has
+  std::array<std::optional<std::int64_t>, tasks>
+      published;  // by its own key, which no other job has
   for (int i = 0; i < tasks; ++i) {
     executor.add(
         timer(task_name(i), period, 40), {[&, i](const sched::Job& job) {
@@ -55,11 +56,11 @@ void gaps(const Settings& settings, bool watched, Samples& samples) {
           }
           last_release = job.release;
           last_end = os::now();  // what follows is a cost of watching, too
-          if (i % places != 0 && made.at(i - 1)) {
-            executor::use_message(*made.at(i - 1));
+          if (i % places != 0 && published.at(i - 1)) {
+            executor::use_message(*published.at(i - 1));
           }
-          made.at(i) = begin.time_since_epoch().count();
-          executor::publish_message(*made.at(i));
+          published.at(i) = begin.time_since_epoch().count();
+          executor::publish_message(*published.at(i));
         }});
   }
   executor.start();

@@ -127,9 +127,9 @@ int main(int argc, char** argv) {
   try {
     settings.policy =
         settings.priority > 0 ? os::SchedulingPolicy::fifo : os::SchedulingPolicy::other;
-    os::Shortfalls shortfalls = os::apply(settings);
-    std::ranges::move(os::lock_memory(os::Stacks::whole), std::back_inserter(shortfalls));
-    for (const os::Shortfall& one : shortfalls) {
+    os::SettingsNotGranted not_granted = os::apply(settings);
+    std::ranges::move(os::lock_memory(os::Stacks::whole), std::back_inserter(not_granted));
+    for (const os::NotGranted& one : not_granted) {
       std::fprintf(stderr, "bench_record: not obtained: %s: %s; %s\n", one.what.c_str(),
                    one.why.c_str(), one.fix.c_str());
     }

@@ -114,15 +114,15 @@ class DirectLink : public Link {
     return {};
   }
 
-  std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
+  std::optional<os::NotGranted> detour() const override { return detour_of(options_); }
 
-  std::optional<os::Shortfall> problem() const override {
+  std::optional<os::NotGranted> problem() const override {
     if (failure_ == RCL_RET_OK) {
       return {};
     }
-    return os::Shortfall{.what = "the middleware could not send or take a message",
-                         .why = "rcl returned " + std::to_string(failure_),
-                         .fix = "look at the middleware's own output above"};
+    return os::NotGranted{.what = "the middleware could not send or take a message",
+                          .why = "rcl returned " + std::to_string(failure_),
+                          .fix = "look at the middleware's own output above"};
   }
 
  private:

@@ -36,11 +36,11 @@ class Counters {
   }
 
   /// Where the counter is wrong to the end.
-  std::optional<os::Shortfall> fault() const {
+  std::optional<os::NotGranted> fault() const {
     if (!known_ || last_.working_counter == report_.expected_counter) {
       return {};
     }
-    return os::Shortfall{
+    return os::NotGranted{
         .what = "slaves were lost in mid-run",
         .why = "from cycle " + std::to_string(since_) + " to the end the working counter was " +
                std::to_string(last_.working_counter) + ", not " +
@@ -56,7 +56,7 @@ class Counters {
   bool known_ = false;
 };
 
-os::Shortfall silence(std::uint64_t cycle) {
+os::NotGranted silence(std::uint64_t cycle) {
   return {.what = "the segment does not answer any more",
           .why = std::to_string(most_lost_in_a_row) + " cycles in a row did not come back, up to " +
                  std::to_string(cycle),
@@ -69,7 +69,7 @@ Outcome bus_cycles(const Bench& bench, Bus& bus) {
   const Options& options = bench.options;
   Outcome outcome;
   Counters counters{bus};
-  std::optional<os::Shortfall> problem;
+  std::optional<os::NotGranted> problem;
   Loop loop{outcome};
   Pacer pacer = make_pacer(options);
   int lost_in_a_row = 0;

@@ -28,12 +28,12 @@ os::ThreadSettings settings_of(const Options& options, Role role) {
           .name = {}};
 }
 
-os::Shortfalls enter_role(const Options& options, Role role) {
-  os::Shortfalls shortfalls = os::apply(settings_of(options, role));
+os::SettingsNotGranted enter_role(const Options& options, Role role) {
+  os::SettingsNotGranted not_granted = os::apply(settings_of(options, role));
   if (options.real_time()) {
-    std::ranges::move(os::prefault_stack(prefaulted_stack_bytes), std::back_inserter(shortfalls));
+    std::ranges::move(os::prefault_stack(prefaulted_stack_bytes), std::back_inserter(not_granted));
   }
-  return shortfalls;
+  return not_granted;
 }
 
 Obtained read_back() {

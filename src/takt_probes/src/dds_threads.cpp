@@ -89,7 +89,7 @@ std::vector<DdsThread> DdsThreads::found(const std::vector<os::ThreadStatus>& no
   return all;
 }
 
-os::Shortfalls DdsThreads::shortfalls(const std::vector<DdsThread>& found) const {
+os::SettingsNotGranted DdsThreads::not_granted(const std::vector<DdsThread>& found) const {
   if (!options_.dds_priority) {
     return {};
   }
@@ -113,7 +113,7 @@ os::Shortfalls DdsThreads::shortfalls(const std::vector<DdsThread>& found) const
       elsewhere.push_back(one.status.name + " on CPU " + list_of(one.status.cpus));
     }
   }
-  os::Shortfalls notes;
+  os::SettingsNotGranted notes;
   if (!others.empty()) {
     notes.push_back({.what = what,
                      .why = (refused_.empty() ? "" : refused_ + ": ") + listed(others),

@@ -31,7 +31,7 @@ Json bytes(std::optional<std::size_t> number) {
   return number ? Json(*number) : Json();
 }
 
-Json shortfall(const os::Shortfall& one) {
+Json refused_setting(const os::NotGranted& one) {
   return {{"what", one.what}, {"why", one.why}, {"fix", one.fix}};
 }
 
@@ -173,7 +173,7 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
 std::string to_json(const Options& options, const Result& result) {
   const Outcome& outcome = result.outcome;
   Json notes = Json::array();
-  std::ranges::transform(result.notes, std::back_inserter(notes), shortfall);
+  std::ranges::transform(result.notes, std::back_inserter(notes), refused_setting);
   Json document{{"schema_version", 2},
                 {"stack", result.stack},
                 {"kind", name_of(options.kind)},
@@ -181,7 +181,7 @@ std::string to_json(const Options& options, const Result& result) {
                 {"transport", options.transport},
                 {"executor", options.executor.empty() ? Json() : Json(options.executor)},
                 {"status", result.status},
-                {"error", result.error ? shortfall(*result.error) : Json()},
+                {"error", result.error ? refused_setting(*result.error) : Json()},
                 {"sent", outcome.sent},
                 {"received", outcome.received},
                 {"lost", outcome.lost},

@@ -39,14 +39,14 @@ class Loop {
   /// locked page by page. That is in the first sample, which is apart from every number.
   void count_from_here() { before_ = os::resource_usage(os::UsageOf::thread); }
 
-  void end(std::optional<os::Shortfall> problem = {}) {
+  void end(std::optional<os::NotGranted> problem = {}) {
     outcome_.ended = os::now();
     outcome_.usage = os::resource_usage(os::UsageOf::thread) - before_;
     outcome_.obtained = read_back();
     outcome_.problem = std::move(problem);
   }
 
-  void end(const Pacer& pacer, std::optional<os::Shortfall> problem = {}) {
+  void end(const Pacer& pacer, std::optional<os::NotGranted> problem = {}) {
     end(std::move(problem));
     outcome_.overruns = pacer.overruns();
     outcome_.rests = pacer.rests();

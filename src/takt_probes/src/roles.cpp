@@ -61,7 +61,7 @@ void close_exchange(const Bench& bench, Link& link, std::uint64_t sent) noexcept
 }
 
 /// What was taken is no measurement of a transport that did not carry it.
-std::optional<os::Shortfall> fault_of(const Link& link, const Outcome& outcome) {
+std::optional<os::NotGranted> fault_of(const Link& link, const Outcome& outcome) {
   auto problem = link.problem();
   return problem || !outcome.finished || outcome.received == 0 ? problem : link.detour();
 }

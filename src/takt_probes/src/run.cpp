@@ -40,8 +40,8 @@ bool active(Role role) {
   return role == Role::ping || role == Role::publisher;
 }
 
-void add_notes(os::Shortfalls& notes, const os::Shortfalls& more) {
-  for (const os::Shortfall& note : more) {
+void add_notes(os::SettingsNotGranted& notes, const os::SettingsNotGranted& more) {
+  for (const os::NotGranted& note : more) {
     if (std::ranges::find(notes, note) == notes.end()) {
       notes.push_back(note);
     }
@@ -55,7 +55,7 @@ std::string in_words(std::chrono::nanoseconds duration) {
   return text;
 }
 
-os::Shortfall unexpected(const std::exception& error) {
+os::NotGranted unexpected(const std::exception& error) {
   return {.what = "the probe met an error that it does not know",
           .why = error.what(),
           .fix = "report it, with the command line"};
@@ -103,8 +103,8 @@ class Measurement {
       add_notes(result.notes, os::lock_memory(os::Stacks::whole));
       result.memory_locked = os::memory_locked();  // before the sample file locks pages of its own
       no_deep_idle.emplace();
-      if (const auto& shortfall = no_deep_idle->shortfall()) {
-        add_notes(result.notes, {*shortfall});
+      if (const auto& refused_setting = no_deep_idle->refused_setting()) {
+        add_notes(result.notes, {*refused_setting});
       }
       result.no_deep_idle = no_deep_idle->held();
     }
@@ -155,9 +155,9 @@ class Measurement {
   static void describe(Result& result, const Middleware& middleware) {
     if (result.outcome.finished) {  // otherwise it may have been stopped before they had met
       result.dds_threads = middleware.threads.found(result.outcome.obtained.threads);
-      add_notes(result.notes, middleware.threads.shortfalls(result.dds_threads));
+      add_notes(result.notes, middleware.threads.not_granted(result.dds_threads));
       result.sockets = middleware.traffic.found();
-      add_notes(result.notes, middleware.traffic.shortfalls(result.sockets));
+      add_notes(result.notes, middleware.traffic.not_granted(result.sockets));
     }
   }
 
@@ -187,7 +187,7 @@ class Measurement {
                           stop_.request();
                         }
                       }};
-    add_notes(result.notes, thread.shortfalls());
+    add_notes(result.notes, thread.not_granted());
     Outcome outcome_here;
     try {
       add_notes(result.notes, enter_role(options_, here));
@@ -257,8 +257,8 @@ int measure(const Options& options, Stack& stack) {
   const os::StopOnSignal stop_on_signal{stop};
   Result result;
   result.stack = stack.name();
-  if (const auto shortfall = os::end_with_parent()) {
-    result.notes.push_back(*shortfall);
+  if (const auto refused_setting = os::end_with_parent()) {
+    result.notes.push_back(*refused_setting);
   }
   std::atomic<bool> written{false};
   std::atomic<int> exit_code{exit_failed};
@@ -287,7 +287,7 @@ int measure(const Options& options, Stack& stack) {
     if (!result.error) {
       judge(result, options, watchdog.time_limit_reached());
     }
-    add_notes(result.notes, watchdog.shortfalls());
+    add_notes(result.notes, watchdog.not_granted());
     result.dropped = measurement.dropped();
     result.versions = stack.versions();
     result.pool = stack.pool();

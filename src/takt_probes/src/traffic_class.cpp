@@ -94,7 +94,7 @@ MarkedSockets TrafficClass::found() const {
   return found;
 }
 
-os::Shortfalls TrafficClass::shortfalls(const MarkedSockets& found) const {
+os::SettingsNotGranted TrafficClass::not_granted(const MarkedSockets& found) const {
   if (!options_.dscp || (found.all > 0 && found.marked == found.all)) {
     return {};
   }

@@ -37,7 +37,7 @@ void Watchdog::rise_above(const Options& options) {
   // when the process is to end.
   const sched_param parameters{.sched_priority = options.priority + 1};
   if (sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) {
-    shortfalls_.push_back(
+    not_granted_.push_back(
         {.what = "watchdog at priority " + std::to_string(parameters.sched_priority),
          .why = "sched_setscheduler: " + os::error_text(errno),
          .fix = "allow one priority above the loop's: '<user> - rtprio 99' in "

@@ -46,8 +46,8 @@ class ScriptedBus : public Bus {
     }
   }
 
-  std::optional<os::Shortfall> problem() const override {
-    return broken_ ? std::optional{os::Shortfall{.what = "broken", .why = "w", .fix = "f"}}
+  std::optional<os::NotGranted> problem() const override {
+    return broken_ ? std::optional{os::NotGranted{.what = "broken", .why = "w", .fix = "f"}}
                    : std::nullopt;
   }
 

@@ -62,7 +62,7 @@ TEST(DdsThreads,
   EXPECT_EQ(named(found, "dds.udp.2").set_by, "probe");
   EXPECT_EQ(named(found, "dds.ev.0").asked, 10);
   EXPECT_EQ(named(found, "dds.udp.3").set_by, "later");
-  const auto notes = threads.shortfalls(found);
+  const auto notes = threads.not_granted(found);
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().what, "DDS threads at fifo 10-15");
   EXPECT_NE(notes.front().why.find("dds.udp.3 other 0 instead of 15"), std::string::npos)
@@ -80,7 +80,7 @@ TEST(DdsThreads, a_middleware_without_threads_is_reported) {
   const Options options = asking(10, 10);
   DdsThreads threads{options};
   threads.enforce();
-  const auto notes = threads.shortfalls(threads.found(os::process_threads()));
+  const auto notes = threads.not_granted(threads.found(os::process_threads()));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes.front().why.find("no thread of its own"), std::string::npos);
 }
@@ -92,7 +92,7 @@ TEST(DdsThreads, where_nothing_is_asked_nothing_is_touched) {
   threads.enforce();
   const auto found = threads.found(os::process_threads());
   EXPECT_TRUE(found.empty());
-  EXPECT_TRUE(threads.shortfalls(found).empty());
+  EXPECT_TRUE(threads.not_granted(found).empty());
 }
 
 }  // namespace

@@ -46,14 +46,14 @@ class ScriptedLink : public Link {
   }
   void leave() noexcept override { left = true; }
   std::size_t peers() const noexcept override { return 0; }
-  std::optional<os::Shortfall> problem() const override {
+  std::optional<os::NotGranted> problem() const override {
     return fail_after && sent.size() > *fail_after
-               ? std::optional{os::Shortfall{.what = "broken", .why = "w", .fix = "f"}}
+               ? std::optional{os::NotGranted{.what = "broken", .why = "w", .fix = "f"}}
                : std::nullopt;
   }
 
-  std::optional<os::Shortfall> detour() const override {
-    return miscarried ? std::optional{os::Shortfall{.what = "detour", .why = "w", .fix = "f"}}
+  std::optional<os::NotGranted> detour() const override {
+    return miscarried ? std::optional{os::NotGranted{.what = "detour", .why = "w", .fix = "f"}}
                       : std::nullopt;
   }
 

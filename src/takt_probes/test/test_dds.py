@@ -136,7 +136,7 @@ def receive_buffers(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("stack", ["cyclonedds", "rustdds"])
-def test_who_stays_alone_says_what_is_missing(probes: Probes, stack: str) -> None:
+def test_a_role_without_a_peer_says_what_is_missing(probes: Probes, stack: str) -> None:
     running = probes.start(stack, "pingpong", "--role", "ping", "--topic", "takt/nobody")
     assert running.end() == 1
     error = running.document()["error"]

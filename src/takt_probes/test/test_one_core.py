@@ -16,7 +16,7 @@ from test_measuring import free_port
 
 CORE = min(os.sched_getaffinity(0))
 
-ALONE = [
+SINGLE = [
     ("raw", "timer-cyclic", "timerfd", "idle"),
     ("raw", "timer-oneshot", "timerfd", "busy"),
     ("raw", "pingpong", "futex", "idle"),
@@ -70,10 +70,10 @@ def check(running: Running, policy: str) -> None:
 @pytest.mark.parametrize(
     ("stack", "kind", "transport", "wait", "policy"),
     [
-        (*alone, policy)
-        for alone in ALONE
+        (*single, policy)
+        for single in SINGLE
         for policy in ("fifo", "rr")
-        if (alone[2], policy) != ("executor", "rr")  # which has no round robin
+        if (single[2], policy) != ("executor", "rr")  # which has no round robin
     ],
 )
 def test_one_process_ends(

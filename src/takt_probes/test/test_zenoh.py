@@ -95,7 +95,7 @@ def test_a_topic_that_is_no_single_key_is_said(probes: Probes, topic: str, why: 
     assert why in running.document()["error"]["why"]
 
 
-def test_who_stays_alone_says_what_is_missing(probes: Probes) -> None:
+def test_a_role_without_a_peer_says_what_is_missing(probes: Probes) -> None:
     running = probes.start("zenoh", "pingpong", "--role", "ping", "--topic", "takt/nobody")
     assert running.end() == 1
     error = running.document()["error"]

@@ -55,8 +55,8 @@ class ScriptedTimer : public Timer {
   }
 
   void stop() noexcept override { ++stops; }
-  std::optional<os::Shortfall> problem() const override {
-    return broken ? std::optional{os::Shortfall{.what = "broken", .why = "w", .fix = "f"}}
+  std::optional<os::NotGranted> problem() const override {
+    return broken ? std::optional{os::NotGranted{.what = "broken", .why = "w", .fix = "f"}}
                   : std::nullopt;
   }
 

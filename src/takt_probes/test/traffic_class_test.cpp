@@ -54,7 +54,7 @@ TEST(TrafficClass, sockets_of_the_internet_are_marked_and_their_ecn_stays) {
   const MarkedSockets found = traffic.found();
   EXPECT_EQ(found.all, 2U);
   EXPECT_EQ(found.marked, 2U);
-  EXPECT_TRUE(traffic.shortfalls(found).empty());
+  EXPECT_TRUE(traffic.not_granted(found).empty());
 }
 
 TEST(TrafficClass, ipv6_has_the_same) {
@@ -73,7 +73,7 @@ TEST(TrafficClass, a_socket_that_comes_later_is_reported) {
   TrafficClass traffic{options};
   traffic.enforce();
   const Socket later{AF_INET, SOCK_DGRAM};
-  const auto notes = traffic.shortfalls(traffic.found());
+  const auto notes = traffic.not_granted(traffic.found());
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes.front().why.find("1 of 2"), std::string::npos) << notes.front().why;
 }
@@ -82,7 +82,7 @@ TEST(TrafficClass, without_a_socket_there_is_nothing_to_mark) {
   const Options options = asking();
   TrafficClass traffic{options};
   traffic.enforce();
-  EXPECT_EQ(traffic.shortfalls(traffic.found()).size(), 1U);
+  EXPECT_EQ(traffic.not_granted(traffic.found()).size(), 1U);
 }
 
 TEST(TrafficClass, where_none_is_asked_nothing_is_touched) {
@@ -91,7 +91,7 @@ TEST(TrafficClass, where_none_is_asked_nothing_is_touched) {
   TrafficClass traffic{options};
   traffic.enforce();
   EXPECT_EQ(datagrams.get(IPPROTO_IP, IP_TOS), 0);
-  EXPECT_TRUE(traffic.shortfalls(traffic.found()).empty());
+  EXPECT_TRUE(traffic.not_granted(traffic.found()).empty());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ std::string without_slash(const char* name) {
 std::string NodeHandle::name_of_timer() {
   const std::scoped_lock lock{entities_mutex};
   return without_slash(rcl_node_get_fully_qualified_name(&node)) + ".timer" +
-         std::to_string(++timers_made_);
+         std::to_string(++timers_created_);
 }
 
 std::string NodeHandle::name_of_topic(const std::string& full_topic) {

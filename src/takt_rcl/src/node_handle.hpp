@@ -44,7 +44,7 @@ struct NodeHandle {
   std::vector<std::weak_ptr<SubscriptionBase>> subscriptions;
 
  private:
-  int timers_made_{0};
+  int timers_created_{0};
   std::set<std::string> names_;  // of subscriptions
 };
 

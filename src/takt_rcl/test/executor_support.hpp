@@ -22,7 +22,7 @@
 namespace takt::test {
 
 inline ExecutorOptions quiet(PolicyPtr policy = fixed_priority()) {
-  return {.policy = std::move(policy), .on_shortfalls = [](const auto&) {}};
+  return {.policy = std::move(policy), .on_not_granted = [](const auto&) {}};
 }
 
 inline void burn(std::chrono::nanoseconds time) {
@@ -56,8 +56,8 @@ bool spin_until(SchedulingExecutor& executor, Predicate done) {
 inline std::string no_real_time() {
   std::string reason;
   std::thread{[&] {
-    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!shortfalls.empty()) reason = shortfalls.front().why;
+    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!not_granted.empty()) reason = not_granted.front().why;
   }}.join();
   return reason;
 }

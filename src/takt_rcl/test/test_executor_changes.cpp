@@ -107,8 +107,8 @@ TEST(SchedulingExecutor, tasks_come_and_go_while_it_spins) {
     executor.remove("called").wait();
     executor.remove("ticks").wait();
     const int at_removal = called;
-    const int seen = steady;
-    EXPECT_TRUE(eventually([&] { return steady > seen + 2; }));
+    const int count_before = steady;
+    EXPECT_TRUE(eventually([&] { return steady > count_before + 2; }));
     EXPECT_EQ(called, at_removal);
     in->set_on_new_message_callback([](std::size_t) noexcept {});  // it is free again
   }
@@ -225,8 +225,9 @@ TEST(SchedulingExecutor, a_scenario_may_name_a_task_that_comes_and_goes) {
     std::atomic<int> runs{0};
     EXPECT_TRUE(executor.switch_to("docking"));
     executor.add(robot.node.create_timer(1ms, [&] { ++runs; }), {.name = "guest", .priority = 20});
-    const std::uint64_t seen = executor.statistics("steady").completed;
-    EXPECT_TRUE(eventually([&] { return executor.statistics("steady").completed >= seen + 5; }));
+    const std::uint64_t count_before = executor.statistics("steady").completed;
+    EXPECT_TRUE(
+        eventually([&] { return executor.statistics("steady").completed >= count_before + 5; }));
     EXPECT_EQ(runs, 0);
     EXPECT_TRUE(executor.switch_to("cruising"));
     EXPECT_TRUE(eventually([&] { return runs >= 3; }));

@@ -24,10 +24,10 @@ class MessageCallbackForms : public testing::TestWithParam<bool> {
     const Context context{ContextOptions{.use_intra_process = GetParam()}};
     const Node node{context, "forms"};
     const std::string topic = unique_topic("forms");
-    std::atomic<std::uint64_t> seen{0};
-    const auto note = [&seen](const Sample& message) {
-      EXPECT_EQ(message.sequence, seen);
-      ++seen;
+    std::atomic<std::uint64_t> received{0};
+    const auto note = [&received](const Sample& message) {
+      EXPECT_EQ(message.sequence, received);
+      ++received;
     };
     const auto in = node.create_subscription<Sample>(topic, QoS{10}, make(note));
     const auto out = node.create_publisher<Sample>(topic, QoS{10});
@@ -41,7 +41,7 @@ class MessageCallbackForms : public testing::TestWithParam<bool> {
       sample.sequence = i;
       ASSERT_TRUE(out->publish(sample));
     }
-    EXPECT_TRUE(eventually([&] { return seen == 3; }));
+    EXPECT_TRUE(eventually([&] { return received == 3; }));
     executor.stop();
     EXPECT_EQ(executor.statistics(in->get_name()).skipped, 0U);
   }

@@ -99,12 +99,12 @@ TEST(MessagePool, does_not_change_a_message_under_a_reader_that_came_by_a_weak_p
 TEST(MessagePool, needs_no_more_messages_than_are_used_at_once) {
   Pool pool;
   pool.grow(4);
-  std::set<const Message*> seen;
+  std::set<const Message*> distinct;
   for (int round = 0; round < 100; ++round) {
     std::vector<std::shared_ptr<Message>> used;
-    for (int i = 0; i < 4; ++i) seen.insert(used.emplace_back(pool.get()).get());
+    for (int i = 0; i < 4; ++i) distinct.insert(used.emplace_back(pool.get()).get());
   }
-  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_EQ(distinct.size(), 4U);
 }
 
 }  // namespace

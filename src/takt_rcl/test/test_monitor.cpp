@@ -86,7 +86,7 @@ class Monitor : public testing::TestWithParam<ByPointer> {
   static Limits limits() {
     return {.chains = {{.chain = "stop", .callbacks = path, .latency = 2ms, .age = 3ms}}};
   }
-  [[nodiscard]] LimitStatistics seen(Quantity quantity) const {
+  [[nodiscard]] LimitStatistics watched(Quantity quantity) const {
     const auto all = executor_.limits();
     return *std::ranges::find_if(all, [&](const auto& one) { return one.quantity == quantity; });
   }
@@ -107,16 +107,17 @@ INSTANTIATE_TEST_SUITE_P(Ways, Monitor,
                                   (ways.param.clean ? "Pointer" : "Middleware");
                          });
 
-void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& traced) {
-  EXPECT_EQ(seen.checked, traced.size());
-  EXPECT_EQ(seen.exceeded, static_cast<std::uint64_t>(std::ranges::count_if(
-                               traced, [&](auto value) { return value > seen.limit.count(); })));
-  EXPECT_EQ(seen.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
+void expect_same(const LimitStatistics& watched, const std::vector<std::int64_t>& traced) {
+  EXPECT_EQ(watched.checked, traced.size());
+  EXPECT_EQ(watched.exceeded,
+            static_cast<std::uint64_t>(std::ranges::count_if(
+                traced, [&](auto value) { return value > watched.limit.count(); })));
+  EXPECT_EQ(watched.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
 }
 
 TEST_P(Monitor, SaysOfAChainWhatTheTraceSays) {
   executor_.set_limits(limits());
-  EXPECT_TRUE(spin_until(executor_, [&] { return seen(Quantity::latency).checked >= 100; }));
+  EXPECT_TRUE(spin_until(executor_, [&] { return watched(Quantity::latency).checked >= 100; }));
   const trace::Trace trace = trace::read_trace(file_.path());
   ASSERT_EQ(trace.lost, 0U);
   trace::Flows flows{trace, {path}};
@@ -129,8 +130,8 @@ TEST_P(Monitor, SaysOfAChainWhatTheTraceSays) {
       latencies.push_back(arrival.age);
     }
   }
-  expect_same(seen(Quantity::age), ages);
-  expect_same(seen(Quantity::latency), latencies);
+  expect_same(watched(Quantity::age), ages);
+  expect_same(watched(Quantity::latency), latencies);
 }
 
 // What comes from elsewhere has a stamp, too; scan makes none of what brake reads.
@@ -143,10 +144,10 @@ TEST_P(Monitor, MessagesOfNoCallbackOfTheChainLeadToNoArrival) {
        .chains = {{.chain = "stop", .callbacks = {"scan", "brake"}, .latency = 1ns}}});
   EXPECT_TRUE(spin_until(executor_, [&] {
     static_cast<void>(out->publish(Int64{}));
-    return seen(Quantity::response).checked >= 50;
+    return watched(Quantity::response).checked >= 50;
   }));
-  EXPECT_EQ(seen(Quantity::latency).checked, 0U);
-  EXPECT_GE(seen(Quantity::latency).begun, 1U);
+  EXPECT_EQ(watched(Quantity::latency).checked, 0U);
+  EXPECT_GE(watched(Quantity::latency).begun, 1U);
 }
 
 TEST_P(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
@@ -159,7 +160,7 @@ TEST_P(Monitor, TheHandlerMayAskForTheNameOfTheTask) {
     const std::lock_guard lock{mutex};
     names.push_back(std::string{exceeded.subject} + " " + executor_.task_name(exceeded.task));
   });
-  EXPECT_TRUE(spin_until(executor_, [&] { return seen(Quantity::latency).exceeded >= 5; }));
+  EXPECT_TRUE(spin_until(executor_, [&] { return watched(Quantity::latency).exceeded >= 5; }));
   ASSERT_GE(names.size(), 5U);
   EXPECT_EQ(names.front(), "stop brake");
 }
@@ -168,7 +169,7 @@ TEST_P(Monitor, AReadIsNamedByItsTopicWithoutTheFirstSlash) {
   Limits ages;
   ages.reads = {{.callback = "brake", .topic = robot_.topic + "_clean", .age = 1ns}};
   executor_.set_limits(ages);
-  EXPECT_TRUE(spin_until(executor_, [&] { return seen(Quantity::age).exceeded >= 5; }));
+  EXPECT_TRUE(spin_until(executor_, [&] { return watched(Quantity::age).exceeded >= 5; }));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::unique_ptr<rclcpp::Executor> make_executor(const Settings& settings,
   takt_rclcpp::Options options;
   options.scheduling.policy = sched::fixed_priority();
   options.scheduling.cpus = {settings.cpu};
-  options.scheduling.on_shortfalls = [](const auto&) {};  // of the same thing main() tells
+  options.scheduling.on_not_granted = [](const auto&) {};  // of the same thing main() tells
   options.timing = std::move(rule);
   options.default_priority = priority;
   return takt_rclcpp::make_executor(settings.executor, std::move(options), settings.threads);

@@ -54,9 +54,9 @@ Settings parse(CLI::App& app, int argc, char** argv) {
 // This thread, and all that it starts: those of the middleware and of every executor.
 std::set<std::string> be_in_real_time(int cpu) {
   std::set<std::string> missing;
-  for (const os::Shortfall& shortfall :
+  for (const os::NotGranted& refused_setting :
        os::apply({.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = {cpu}})) {
-    missing.insert(shortfall.what + ": " + shortfall.why);
+    missing.insert(refused_setting.what + ": " + refused_setting.why);
   }
   return missing;
 }

@@ -85,7 +85,7 @@ void ChangedHands::add_group(const GroupPointer& group, const NodePointer& node,
     stock();
   }
   const std::lock_guard lock{mutex_};
-  members_.push_back({.node = node, .group = group, .alone = true});
+  members_.push_back({.node = node, .group = group, .is_group = true});
 }
 
 void ChangedHands::remove_group(const GroupPointer& group, bool notify, const Stock& stock) {
@@ -122,7 +122,7 @@ void ChangedHands::cancel(const Stock& stock) {
 void ChangedHands::forget(const NodePointer& node, const GroupPointer& group) {
   const std::lock_guard lock{mutex_};
   std::erase_if(members_, [&](const Member& one) {
-    return one.alone ? group && one.group.lock() == group : node && one.node.lock() == node;
+    return one.is_group ? group && one.group.lock() == group : node && one.node.lock() == node;
   });
 }
 
@@ -132,7 +132,7 @@ std::vector<std::pair<NodePointer, GroupPointer>> ChangedHands::members() {
   std::erase_if(members_, [&](const Member& one) {
     NodePointer node = one.node.lock();
     GroupPointer group = one.group.lock();
-    if (one.alone ? group == nullptr : node == nullptr) {
+    if (one.is_group ? group == nullptr : node == nullptr) {
       return true;
     }
     there.emplace_back(std::move(node), std::move(group));

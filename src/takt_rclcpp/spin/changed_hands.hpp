@@ -76,7 +76,7 @@ class ChangedHands {
   struct Member {
     NodePointer::weak_type node;
     GroupPointer::weak_type group;  // of a group that was added by itself
-    bool alone = false;             // it is one
+    bool is_group = false;          // it is one
   };
   [[nodiscard]] std::vector<std::pair<NodePointer, GroupPointer>> members();
   void forget(const NodePointer& node, const GroupPointer& group);

@@ -221,16 +221,16 @@ class Spinning final : public Takeover {
   std::shared_ptr<Together> make(rclcpp::Executor& executor, ChangedHands& hands,
                                  std::size_t threads, std::optional<std::string>& fault) {
     try {
-      auto made = std::make_shared<Together>();
-      made->timed = timed(threads, ordinal_.fetch_add(1));
+      auto created = std::make_shared<Together>();
+      created->timed = timed(threads, ordinal_.fetch_add(1));
       rclcpp::ExecutorOptions of_base;
       of_base.context = hands.context();
       if (of_base.context == nullptr) {
         of_base.context = Open::context(executor);
       }
       const Passing straight;
-      made->executor = std::make_shared<SchedulingExecutor>(made->timed.options, of_base);
-      return made;
+      created->executor = std::make_shared<SchedulingExecutor>(created->timed.options, of_base);
+      return created;
     } catch (const takt::sched::ScheduleError& error) {
       fault = error.what();
       return nullptr;

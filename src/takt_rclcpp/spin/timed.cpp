@@ -21,8 +21,9 @@ std::string Timed::cores() const {
 
 std::string Timed::in_words() const {
   const takt::sched::Policy& policy = *options.scheduling.policy;
-  const bool alone = !policy.preemptive() && options.scheduling.cpus.size() == 1;
-  return std::string{policy.name()} + ", " + cores() + (alone ? ", one callback at a time" : "");
+  const bool one_thread = !policy.preemptive() && options.scheduling.cpus.size() == 1;
+  return std::string{policy.name()} + ", " + cores() +
+         (one_thread ? ", one callback at a time" : "");
 }
 
 void Timed::report_unmatched() const {

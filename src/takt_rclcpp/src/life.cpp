@@ -144,7 +144,7 @@ void SchedulingExecutor::Life::set_strategy(const std::string& node, SchedulingS
 
 void SchedulingExecutor::Life::begin() {
   const std::lock_guard lock{changing};
-  auto made =
+  auto created =
       tasks ? nullptr : std::make_unique<Tasks>(options, rule, needs(strategies), bell, mutex);
   static_cast<void>(bell->take_error());  // of a spin() that something else has left
   reported.clear();
@@ -153,8 +153,8 @@ void SchedulingExecutor::Life::begin() {
   begun_at_ = os::now();
   nodes_at_begin_ = nodes.arrived().count;
   const std::lock_guard written{mutex};
-  if (made) {
-    tasks = std::move(made);
+  if (created) {
+    tasks = std::move(created);
   }
   has_started_ = false;
   ++spins_;

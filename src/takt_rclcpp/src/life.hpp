@@ -100,8 +100,8 @@ class SchedulingExecutor::Life {
   enum class Letter : std::uint8_t { none, being_written, there, read };
   std::atomic<Letter> hold_up_is_{Letter::none};
 
-  os::Shortfalls memory_;     // not told yet
-  bool has_started_ = false;  // the core, with these tasks; under the mutex
+  os::SettingsNotGranted memory_;  // not told yet
+  bool has_started_ = false;       // the core, with these tasks; under the mutex
   os::TimePoint last_look_{};
   os::TimePoint begun_at_{};        // of the last spin()
   std::size_t nodes_at_begin_ = 0;  // how many had come before

@@ -26,17 +26,18 @@ bool sleeps(int thread) {
 }  // namespace
 
 void SchedulingExecutor::Life::report_memory() {
-  const os::Shortfalls shortfalls = std::exchange(memory_, {});
-  if (shortfalls.empty()) {
+  const os::SettingsNotGranted not_granted = std::exchange(memory_, {});
+  if (not_granted.empty()) {
     return;
   }
-  if (options.scheduling.on_shortfalls) {
-    options.scheduling.on_shortfalls(shortfalls);
+  if (options.scheduling.on_not_granted) {
+    options.scheduling.on_not_granted(not_granted);
     return;
   }
-  for (const os::Shortfall& shortfall : shortfalls) {
-    RCLCPP_WARN(rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
-                shortfall.why.c_str(), shortfall.fix.c_str());
+  for (const os::NotGranted& refused_setting : not_granted) {
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "not obtained: %s: %s; %s",
+                refused_setting.what.c_str(), refused_setting.why.c_str(),
+                refused_setting.fix.c_str());
   }
 }
 

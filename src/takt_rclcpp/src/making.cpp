@@ -48,36 +48,37 @@ CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) co
 Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity& entity,
                         const EntityPointer& locked, executor::Executor& core) {
   const sched::Task task = describe(id, timing, *entity.group, timer_of(locked));
-  Task made{.key = entity.key,
-            .entity = std::visit(
-                [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
-            .source = {},
-            .name = task.name,
-            .seen = round_};
+  Task created{.key = entity.key,
+               .entity = std::visit(
+                   [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
+               .source = {},
+               .name = task.name,
+               .round = round_};
   if (const auto* const timer = std::get_if<rclcpp::TimerBase::SharedPtr>(&locked)) {
     if (is_polled(**timer)) {
-      made.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
+      created.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
     } else {
-      made.source = std::make_shared<SteadyTimerSource>(id, task, entity.group, bell_, *timer);
+      created.source = std::make_shared<SteadyTimerSource>(id, task, entity.group, bell_, *timer);
     }
   } else {
-    made.source = std::make_shared<MessageSource>(id, task, entity.group, bell_, listen_to(locked));
+    created.source =
+        std::make_shared<MessageSource>(id, task, entity.group, bell_, listen_to(locked));
   }
   if (!task.trigger.empty()) {
     declare(task.trigger, core);
   }
   for (const sched::Read& read : task.reads) {
     declare(read.topic, core);
-    made.reads.push_back(read.topic);
+    created.reads.push_back(read.topic);
   }
   if (is_too_short(id)) {
-    remarks_.push_back("the timer '" + made.name + "' has a period of " +
+    remarks_.push_back("the timer '" + created.name + "' has a period of " +
                        std::to_string(id.period.count()) + " ns: it is called every " +
                        std::to_string(shortest_period.count()) +
                        " us, after all others unless the timing says otherwise. Give it the period "
                        "at which it has something to do");
   }
-  return made;
+  return created;
 }
 
 void Tasks::declare(const std::string& topic, executor::Executor& core) {

@@ -209,7 +209,7 @@ void MessageSource::silence() noexcept {
   arrivals_->close();
 }
 
-std::unique_lock<executor::PriorityMutex> MessageSource::alone() {
+std::unique_lock<executor::PriorityMutex> MessageSource::lock_exclusively() {
   return group().exclusive ? std::unique_lock<executor::PriorityMutex>{}
                            : std::unique_lock{executing_};
 }
@@ -223,14 +223,14 @@ void MessageSource::execute(std::int64_t part) {
 }
 
 void MessageSource::work(const sched::Job& /*job*/) {
-  const auto lock = alone();
+  const auto lock = lock_exclusively();
   if (const auto value = arrivals_->take_for_job()) {
     execute(*value);
   }
 }
 
 void MessageSource::drain(executor::Delivered& delivered) {
-  const auto lock = alone();
+  const auto lock = lock_exclusively();
   // What arrives meanwhile may be delivered, too, and is taken for as old.
   std::optional<os::TimePoint> newest = arrivals_->newest();
   while (const auto value = arrivals_->take()) {

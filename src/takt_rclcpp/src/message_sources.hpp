@@ -74,7 +74,7 @@ class MessageSource final : public Source {
   void listen_again() override;
   void silence() noexcept override;
   void work(const sched::Job& job) override;
-  [[nodiscard]] std::unique_lock<executor::PriorityMutex> alone();
+  [[nodiscard]] std::unique_lock<executor::PriorityMutex> lock_exclusively();
   void execute(std::int64_t part);
 
   const std::unique_ptr<Arriving> entity_;

@@ -24,15 +24,15 @@ bool Tasks::see_part(const Entity& entity) {
     leave(entity.key);
     return false;
   }
-  part.seen = round_;
-  present_.at(part.group).seen = round_;
+  part.round = round_;
+  present_.at(part.group).round = round_;
   return true;
 }
 
 void Tasks::forget_parts() {
   std::vector<const void*> gone;
   for (const auto& [key, part] : parts_) {
-    if (part.seen != round_) {
+    if (part.round != round_) {
       gone.push_back(key);
     }
   }
@@ -44,7 +44,7 @@ void Tasks::keep_housekeeping(const std::vector<const Entity*>& come) {
   for (const Entity* const entity : come) {
     const auto known = present_.find(entity->group.get());
     if (known != present_.end()) {
-      known->second.seen = round_;
+      known->second.round = round_;
     }
   }
 }
@@ -55,8 +55,9 @@ void Tasks::join(const Joining& joining, std::vector<Task>& added, executor::Exe
   std::shared_ptr<Housekeeping> housekeeping;
   if (const auto known = present_.find(key); known != present_.end()) {
     housekeeping = known->second.housekeeping;
-  } else if (const auto made = std::ranges::find(added, key, &Task::key); made != added.end()) {
-    housekeeping = made->housekeeping;
+  } else if (const auto created = std::ranges::find(added, key, &Task::key);
+             created != added.end()) {
+    housekeeping = created->housekeeping;
   } else {
     CallbackId id{.node = group->node,
                   .kind = CallbackKind::housekeeping,
@@ -77,7 +78,7 @@ void Tasks::join(const Joining& joining, std::vector<Task>& added, executor::Exe
                      .source = source,
                      .name = task.name,
                      .housekeeping = housekeeping,
-                     .seen = round_});
+                     .round = round_});
   }
   const bool asks_again = std::holds_alternative<rclcpp::ServiceBase::SharedPtr>(joining.locked);
   housekeeping->add(joining.entity->key, listen_to(joining.locked), asks_again);
@@ -87,7 +88,7 @@ void Tasks::join(const Joining& joining, std::vector<Task>& added, executor::Exe
       .of = std::move(housekeeping),
       .group = key,
       .name = joining.name,
-      .seen = round_};
+      .round = round_};
 }
 
 void Tasks::leave(const void* key) noexcept {

@@ -57,7 +57,7 @@ executor::Binding Tasks::bind(Task& task, const std::vector<Task>& added, Fault 
       }
     };
     for (const auto& [key, other] : present_) {
-      if (other.seen == round_) {
+      if (other.round == round_) {
         look_at(other);
       }
     }
@@ -84,7 +84,7 @@ executor::Binding Tasks::bind(Task& task, const std::vector<Task>& added, Fault 
 }
 
 void Tasks::renew_readers(const std::vector<Entity>& entities, std::vector<const Entity*>& come) {
-  const auto stays = [this](const Task& task) { return task.seen == round_; };
+  const auto stays = [this](const Task& task) { return task.round == round_; };
   if (std::ranges::none_of(present_, [&](const auto& entry) {
         return stays(entry.second) && !entry.second.reads.empty();
       })) {
@@ -115,7 +115,7 @@ void Tasks::renew_readers(const std::vector<Entity>& entities, std::vector<const
     if (std::ranges::any_of(task.reads, [&](const std::string& topic) {
           return changed.contains({task.source->id().node, topic});
         })) {
-      task.seen = 0;  // no round's
+      task.round = 0;  // no round's
       come.push_back(&entity);
     }
   }

@@ -148,8 +148,8 @@ void Strategies::look(const std::function<bool(const std::string& callback)>& is
   }
   for (const sched::ScenarioPtr& scenario : together_->scenarios()) {
     for (const sched::TaskChange& change : scenario->tasks()) {
-      if (!seen_.contains(change.task) && is_there(change.task)) {
-        seen_.insert(change.task);
+      if (!matched_.contains(change.task) && is_there(change.task)) {
+        matched_.insert(change.task);
       }
     }
   }
@@ -162,7 +162,7 @@ std::vector<Unmatched> Strategies::unmatched(const std::set<std::string>& there)
   }
   for (const sched::ScenarioPtr& scenario : together_->scenarios()) {
     for (const sched::TaskChange& change : scenario->tasks()) {
-      if (!seen_.contains(change.task)) {
+      if (!matched_.contains(change.task)) {
         found.push_back({.where = "scenario '" + scenario->name() + "', '" + change.task + "'",
                          .problem = "no callback of this name yet",
                          .fix = fix(change.task, there)});

@@ -42,7 +42,7 @@ class Strategies {
 
   std::vector<OfOne> all_;  // the executor's first, nodes in the order in which they were set
   std::optional<sched::SchedulingStrategy> together_;
-  std::set<std::string> seen_;
+  std::set<std::string> matched_;
 };
 
 }  // namespace takt_rclcpp

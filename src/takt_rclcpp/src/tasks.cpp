@@ -43,11 +43,11 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
       continue;
     }
     known->second.source->catch_up();
-    known->second.seen = round_;
+    known->second.round = round_;
   }
   forget_parts();
   const bool all_stay = std::ranges::all_of(
-      present_, [this](const auto& entry) { return entry.second.seen == round_; });
+      present_, [this](const auto& entry) { return entry.second.round == round_; });
   if (come.empty() && all_stay) {
     return left_out;
   }
@@ -136,7 +136,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
   keep_housekeeping(come);
   executor::Changes changes;
   for (const auto& [key, task] : present_) {
-    if (task.seen != round_) {
+    if (task.round != round_) {
       changes.remove(task.name);
       renamed.freed.push_back(task.name);
       names_.erase(task.name);
@@ -182,7 +182,7 @@ void Tasks::write(const executor::Change& change, std::vector<Task> added) {
   static_cast<void>(is_settled());  // forgets what is
   under_way_.push_back(change);
   std::erase_if(present_, [&](auto& entry) {
-    const bool is_gone = entry.second.seen != round_;
+    const bool is_gone = entry.second.round != round_;
     if (is_gone) {
       gone.push_back(std::move(entry.second.source));
     }

@@ -65,7 +65,7 @@ class Tasks {
     std::shared_ptr<Source> source;
     std::string name;
     std::shared_ptr<Housekeeping> housekeeping = {};  // null: it is of an entity
-    std::uint64_t seen = 0;                           // the last round
+    std::uint64_t round = 0;                          // the last round
     std::uint64_t looked_at = 0;                      // how often it had run then
     os::TimePoint runs_since = {};
     std::vector<std::string> reads = {};     // topics
@@ -90,7 +90,7 @@ class Tasks {
     std::shared_ptr<Housekeeping> of = {};
     const void* group = nullptr;
     std::string name = {};  // by which the timing was asked of it
-    std::uint64_t seen = 0;
+    std::uint64_t round = 0;
   };
   struct Joining {
     const Entity* entity;

@@ -28,13 +28,13 @@ void Values::expect_map(const YAML::Node& node,
     refuse(node.Mark(), "a table of keys and values is expected here",
            "write 'key: value' lines; known keys: " + joined(keys));
   }
-  std::set<std::string> seen;
+  std::set<std::string> read;
   for (const auto& entry : node) {
     const std::string key = text(entry.first);
     if (std::ranges::find(keys, key) == keys.end()) {
       refuse(entry.first.Mark(), "unknown key " + quoted(key), "known keys here: " + joined(keys));
     }
-    if (!seen.insert(key).second) {
+    if (!read.insert(key).second) {
       refuse(entry.first.Mark(), "key " + quoted(key) + " stands here twice", "keep one");
     }
   }

@@ -27,22 +27,22 @@ using takt_rclcpp::SchedulingStrategy;
 
 inline ScenarioPtr scenario(const std::string& name, const std::vector<TaskChange>& changes,
                             const sched::PolicyPtr& policy = nullptr) {
-  auto made = std::make_shared<SchedulingScenario>(name);
+  auto created = std::make_shared<SchedulingScenario>(name);
   for (const TaskChange& change : changes) {
-    made->add_task(change);
+    created->add_task(change);
   }
   if (policy) {
-    made->set_scheduling_policy(policy);
+    created->set_scheduling_policy(policy);
   }
-  return made;
+  return created;
 }
 
 inline SchedulingStrategy strategy(const std::vector<ScenarioPtr>& scenarios) {
-  SchedulingStrategy made;
+  SchedulingStrategy created;
   for (const ScenarioPtr& one : scenarios) {
-    made.add_scenario(one);
+    created.add_scenario(one);
   }
-  return made;
+  return created;
 }
 
 // A node with a timer that counts.

@@ -50,9 +50,9 @@ inline void burn(std::chrono::nanoseconds time) {
 inline std::string no_real_time() {
   std::string reason;
   std::thread{[&] {
-    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!shortfalls.empty()) {
-      reason = shortfalls.front().why;
+    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!not_granted.empty()) {
+      reason = not_granted.front().why;
     }
   }}.join();
   return reason;
@@ -66,7 +66,7 @@ inline std::string unique(const std::string& name) {
 inline takt_rclcpp::Options quiet() {
   takt_rclcpp::Options options;
   options.scheduling.cpus = {os::current_thread().cpus.front()};
-  options.scheduling.on_shortfalls = [](const auto&) {};
+  options.scheduling.on_not_granted = [](const auto&) {};
   return options;
 }
 

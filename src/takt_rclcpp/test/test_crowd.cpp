@@ -51,11 +51,11 @@ TEST_F(Crowd, moreThanAThousandCallbacksRun) {
 // The cores on which the callbacks of a timer ran.
 class Cores {
  public:
-  void look() { seen_[static_cast<std::size_t>(sched_getcpu())] = true; }
+  void look() { used_[static_cast<std::size_t>(sched_getcpu())] = true; }
   [[nodiscard]] std::set<int> seen() const {
     std::set<int> found;
-    for (std::size_t cpu = 0; cpu < seen_.size(); ++cpu) {
-      if (seen_[cpu]) {
+    for (std::size_t cpu = 0; cpu < used_.size(); ++cpu) {
+      if (used_[cpu]) {
         found.insert(static_cast<int>(cpu));
       }
     }
@@ -63,7 +63,7 @@ class Cores {
   }
 
  private:
-  std::vector<std::atomic<bool>> seen_ = std::vector<std::atomic<bool>>(CPU_SETSIZE);
+  std::vector<std::atomic<bool>> used_ = std::vector<std::atomic<bool>>(CPU_SETSIZE);
 };
 
 // Where nobody says on which: two callbacks that exclude each other share one, others need not.

@@ -65,21 +65,21 @@ TEST_F(Diagnostics, reportNothingBeforeItSpinsAndTheLastWordAfterwards) {
   listen();
   const std::string name = "/" + unique("watched");
   std::vector<DiagnosticArray> reports;
-  int seen = 0;
+  int found = 0;
   {
     const takt_rclcpp::Diagnostics diagnostics{*node, executor, {.period = 5ms}};
     EXPECT_TRUE(heard().empty());
     Spinning spinning{executor};
     EXPECT_TRUE(eventually([&] { return calls > 3 && !heard().empty(); }));
     spinning.end();
-    seen = calls;
+    found = calls;
   }
   EXPECT_TRUE(eventually([&] {
     for (const DiagnosticArray& report : heard()) {
       reports.push_back(report);
     }
     return !reports.empty() &&
-           value_of(reports.back().status.at(1), "completed") == std::to_string(seen);
+           value_of(reports.back().status.at(1), "completed") == std::to_string(found);
   }));
   const DiagnosticArray& last = reports.back();
   EXPECT_EQ(last.status.at(0).name, name + ": executor");
@@ -158,10 +158,10 @@ TEST_F(Diagnostics, haveAStatusOfEachLimit) {
   Spinning spinning{executor};
   EXPECT_TRUE(eventually([&] { return exceeded >= 20; }));
   spinning.end();
-  const auto seen = executor.limits();
-  ASSERT_EQ(seen.size(), 1U);
-  EXPECT_EQ(seen.front().exceeded, exceeded);
-  EXPECT_EQ(seen.front().checked, exceeded);
+  const auto found = executor.limits();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().exceeded, exceeded);
+  EXPECT_EQ(found.front().checked, exceeded);
   bool reported = false;
   for (const DiagnosticArray& report : heard()) {
     for (const DiagnosticStatus& status : report.status) {

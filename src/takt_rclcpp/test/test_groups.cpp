@@ -78,7 +78,7 @@ TEST_F(Groups, callbacksNeverRunAtOnceHoweverTheyCome) {
   std::atomic<int> inside{0};
   std::atomic<int> together{0};
   std::atomic<int> calls{0};
-  const auto alone = [&] {
+  const auto run_exclusively = [&] {
     together += inside++ != 0 ? 1 : 0;
     burn(100us);
     --inside;
@@ -86,7 +86,7 @@ TEST_F(Groups, callbacksNeverRunAtOnceHoweverTheyCome) {
   };
   std::vector<rclcpp::TimerBase::SharedPtr> timers;
   for (int i = 0; i < 3; ++i) {
-    timers.push_back(node->create_wall_timer(1ms, alone));
+    timers.push_back(node->create_wall_timer(1ms, run_exclusively));
   }
   auto options = quiet();
   options.scheduling.cpus = {};
@@ -99,7 +99,7 @@ TEST_F(Groups, callbacksNeverRunAtOnceHoweverTheyCome) {
     const auto service = node->create_service<ListParameters>(
         name,
         [&](const ListParameters::Request::SharedPtr, const ListParameters::Response::SharedPtr) {
-          alone();
+          run_exclusively();
           ++answered;
         });
     const auto client = node->create_client<ListParameters>(name);

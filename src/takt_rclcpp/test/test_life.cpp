@@ -76,9 +76,9 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
     nodes.push_back(std::make_shared<rclcpp::Node>("node" + std::to_string(i)));
     timers.push_back(nodes.back()->create_wall_timer(1h, [&] { ++calls; }));
     executor.add_node(nodes.back());
-    const auto seen = std::make_shared<std::atomic<bool>>(false);
+    const auto called = std::make_shared<std::atomic<bool>>(false);
     timers.push_back(nodes.back()->create_wall_timer(
-        1ms, [&calls, seen] { calls += seen->exchange(true) ? 0 : 1; }));
+        1ms, [&calls, called] { calls += called->exchange(true) ? 0 : 1; }));
     ASSERT_TRUE(eventually([&] { return calls == i + 1; })) << calls;
   }
   for (const auto& node : nodes) {
@@ -92,29 +92,29 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
 TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
   const auto node = std::make_shared<rclcpp::Node>("maker");
   SchedulingExecutor executor{quiet()};
-  std::atomic<int> made{0};
+  std::atomic<int> sent{0};
   std::atomic<int> heard{0};  // the last child that ran
   rclcpp::Node::SharedPtr child;
   rclcpp::TimerBase::SharedPtr child_timer;
   rclcpp::SubscriptionBase::SharedPtr subscription;
   const auto timer = node->create_wall_timer(3ms, [&] {
-    if (made % 2 == 1 && heard != made) {
+    if (sent % 2 == 1 && heard != sent) {
       return;
     }
     if (child != nullptr) {
       executor.remove_node(child);
     }
     child_timer.reset();
-    const int number = made + 1;
+    const int number = sent + 1;
     child = std::make_shared<rclcpp::Node>("child" + std::to_string(number));
     child_timer = child->create_wall_timer(1ms, [&heard, number] { heard = number; });
     subscription = node->create_subscription<Int32>(unique("unheard"), 1, [](const Int32&) {});
     executor.add_node(child);
-    made = number;
+    sent = number;
   });
   executor.add_node(node);
   Spinning spinning{executor};
-  EXPECT_TRUE(eventually([&] { return made > 50; })) << made << " " << heard;
+  EXPECT_TRUE(eventually([&] { return sent > 50; })) << sent << " " << heard;
 }
 
 TEST_F(Life, subscriptionsThatComeAndGoHearTheirMessage) {

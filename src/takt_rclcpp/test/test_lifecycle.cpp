@@ -90,18 +90,18 @@ class Lifecycle : public WithContext {
 TEST_F(Lifecycle, aNodeGoesThroughItsTransitions) {
   const auto camera = std::make_shared<Camera>();
   const auto viewer = std::make_shared<rclcpp::Node>("viewer");
-  std::atomic<int> seen{0};
+  std::atomic<int> received{0};
   const auto images =
-      viewer->create_subscription<Int32>(unique("images"), 10, [&](const Int32&) { ++seen; });
+      viewer->create_subscription<Int32>(unique("images"), 10, [&](const Int32&) { ++received; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(camera->get_node_base_interface());
   executor.add_node(viewer);
   Spinning spinning{executor};
   for (int round = 0; round < 3; ++round) {
     change(Transition::TRANSITION_CONFIGURE, State::PRIMARY_STATE_INACTIVE);
-    const int before = seen;
+    const int before = received;
     change(Transition::TRANSITION_ACTIVATE, State::PRIMARY_STATE_ACTIVE);
-    EXPECT_TRUE(eventually([&] { return seen > before + 5; }));
+    EXPECT_TRUE(eventually([&] { return received > before + 5; }));
     change(Transition::TRANSITION_DEACTIVATE, State::PRIMARY_STATE_INACTIVE);
     change(Transition::TRANSITION_CLEANUP, State::PRIMARY_STATE_UNCONFIGURED);
   }

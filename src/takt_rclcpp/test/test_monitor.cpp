@@ -20,12 +20,13 @@ using executor::LimitStatistics;
 using executor::Quantity;
 using std_msgs::msg::Int32;
 
-void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& traced) {
-  SCOPED_TRACE(seen.subject);
-  EXPECT_EQ(seen.checked, traced.size());
-  EXPECT_EQ(seen.exceeded, static_cast<std::uint64_t>(std::ranges::count_if(
-                               traced, [&](auto value) { return value > seen.limit.count(); })));
-  EXPECT_EQ(seen.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
+void expect_same(const LimitStatistics& watched, const std::vector<std::int64_t>& traced) {
+  SCOPED_TRACE(watched.subject);
+  EXPECT_EQ(watched.checked, traced.size());
+  EXPECT_EQ(watched.exceeded,
+            static_cast<std::uint64_t>(std::ranges::count_if(
+                traced, [&](auto value) { return value > watched.limit.count(); })));
+  EXPECT_EQ(watched.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
 }
 
 // scan (timer) -> filter (subscription) -> store (subscription); brake (timer) reads what store

@@ -50,9 +50,10 @@ int run_child(const NodeProcess& process, pid_t parent, const SignalsWait& waiti
       settings.policy = os::SchedulingPolicy::fifo;
       settings.priority = process.priority;
     }
-    for (const os::Shortfall& shortfall : os::apply(settings)) {
+    for (const os::NotGranted& refused_setting : os::apply(settings)) {
       std::fprintf(stderr, "%s: not obtained: %s: %s. To get it: %s.\n", process.name.c_str(),
-                   shortfall.what.c_str(), shortfall.why.c_str(), shortfall.fix.c_str());
+                   refused_setting.what.c_str(), refused_setting.why.c_str(),
+                   refused_setting.fix.c_str());
     }
     return process.run(stop);
   } catch (const std::exception& error) {

@@ -17,7 +17,7 @@ class WithTakt final : public Application {
       : members_{std::move(members)},
         executor_{{.policy = fixed_priority(),
                    .cpus = {settings.cpu},
-                   .on_shortfalls = note_shortfalls}} {
+                   .on_not_granted = note_not_granted}} {
     for (const Member& member : members_) {
       TaskOptions options{.priority = member.priority, .offset = member.offset};
       if (member.reads && member.subscription) {
@@ -62,7 +62,7 @@ class WithBaseline0 final : public Application {
                                                               .cpus = {cpu_},
                                                               .name = "baseline0"},
                                            [this] { executor_.spin(); });
-    note_shortfalls(thread_->shortfalls());
+    note_not_granted(thread_->not_granted());
   }
 
   void stop() override {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <takt/os/shortfall.hpp>
+#include <takt/os/not_granted.hpp>
 #include <vector>
 
 namespace takt::bench {
@@ -45,7 +45,7 @@ void handover(const Settings& settings);
 void messages(const Settings& settings);
 
 // For all modes: the document's begin, and what real-time settings were not obtained so far.
-void note_shortfalls(const os::Shortfalls& shortfalls);
+void note_not_granted(const os::SettingsNotGranted& not_granted);
 void print_document(const Settings& settings, const Json& figures);
 
 // Binds the calling thread, and all that it starts, to the core.

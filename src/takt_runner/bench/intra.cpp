@@ -69,7 +69,7 @@ void intra(const Settings& settings) {
   Latencies first{settings.duration, 1};
   Latencies all{settings.duration, hops};
   SchedulingExecutor executor{
-      {.policy = fixed_priority(), .cpus = {settings.cpu}, .on_shortfalls = note_shortfalls}};
+      {.policy = fixed_priority(), .cpus = {settings.cpu}, .on_not_granted = note_not_granted}};
   executor.add(node.create_timer(period,
                                  [&] {
                                    auto message = std::make_unique<Message>();
@@ -113,17 +113,17 @@ void handover(const Settings& settings) {
                               .name = name};
   };
   os::Thread receiver{thread(high, "receiver"), [&] {
-                        for (std::uint32_t seen = 0;;) {
+                        for (std::uint32_t before = 0;;) {
                           const std::uint32_t now_set = word.load();
                           if (now_set == finished) {
                             return;
                           }
-                          if (now_set == seen) {
-                            static_cast<void>(os::futex_wait(word, seen));
+                          if (now_set == before) {
+                            static_cast<void>(os::futex_wait(word, before));
                             continue;
                           }
                           latencies.add(os::now() - os::TimePoint{nanoseconds{sent.load()}});
-                          seen = now_set;
+                          before = now_set;
                         }
                       }};
   os::Thread sender{thread(low, "sender"), [&] {
@@ -139,8 +139,8 @@ void handover(const Settings& settings) {
                     }};
   sender.join();
   receiver.join();
-  note_shortfalls(sender.shortfalls());
-  note_shortfalls(receiver.shortfalls());
+  note_not_granted(sender.not_granted());
+  note_not_granted(receiver.not_granted());
   print_document(settings, latencies.figures());
 }
 

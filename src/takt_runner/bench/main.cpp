@@ -24,7 +24,7 @@ Modes modes() {
           {"messages", messages}};
 }
 
-std::set<std::string>& shortfalls_seen() {
+std::set<std::string>& all_not_granted() {
   static std::set<std::string> seen;
   return seen;
 }
@@ -75,8 +75,8 @@ int run(int argc, char** argv) {
     const Settings settings = parse(app, argc, argv);
     // For baselines and executors alike, as the executor in real time has it.
     const os::NoDeepIdle no_deep_idle;
-    if (no_deep_idle.shortfall()) {
-      note_shortfalls({*no_deep_idle.shortfall()});
+    if (no_deep_idle.refused_setting()) {
+      note_not_granted({*no_deep_idle.refused_setting()});
     }
     modes().at(settings.mode)(settings);
     return 0;
@@ -87,9 +87,9 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-void note_shortfalls(const os::Shortfalls& shortfalls) {
-  for (const os::Shortfall& shortfall : shortfalls) {
-    shortfalls_seen().insert(shortfall.what + ": " + shortfall.why);
+void note_not_granted(const os::SettingsNotGranted& not_granted) {
+  for (const os::NotGranted& refused_setting : not_granted) {
+    all_not_granted().insert(refused_setting.what + ": " + refused_setting.why);
   }
 }
 
@@ -98,13 +98,13 @@ void print_document(const Settings& settings, const Json& figures) {
                 {"bench", settings.mode},
                 {"executor", settings.executor},
                 {"cpu", settings.cpu},
-                {"shortfalls", shortfalls_seen()}};
+                {"shortfalls", all_not_granted()}};
   document.update(figures);
   std::puts(document.dump().c_str());
 }
 
 void stay_on(int cpu) {
-  note_shortfalls(os::apply({.cpus = {cpu}}));
+  note_not_granted(os::apply({.cpus = {cpu}}));
 }
 
 }  // namespace takt::bench

@@ -68,7 +68,7 @@ void messages(const Settings& settings) {
     delivering.add(end - waits);
   });
   SchedulingExecutor executor{
-      {.policy = fixed_priority(), .cpus = {settings.cpu}, .on_shortfalls = note_shortfalls}};
+      {.policy = fixed_priority(), .cpus = {settings.cpu}, .on_not_granted = note_not_granted}};
   executor.add(timer, {.priority = priority});
   executor.add(listener, {.priority = priority});  // runs after it: publish() is not preempted
   executor.start();

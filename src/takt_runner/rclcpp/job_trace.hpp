@@ -65,10 +65,10 @@ class JobTrace {
 
   // Around the callback of a message that was made at `made`.
   template <class Job>
-  void message(TracedTask& task, os::TimePoint made, const Job& job) {
+  void message(TracedTask& task, os::TimePoint published_at, const Job& job) {
     const sched::Job* const of_takt = task.keeps_only ? nullptr : executor::current_job();
     Released job_of_task = of_takt != nullptr ? as_released(*of_takt) : as_described(task);
-    job_of_task.time = made;
+    job_of_task.time = published_at;
     job_of_task.deadline = task.has_deadline ? job_of_task.deadline : nanoseconds{0};
     const std::uint64_t index = task.jobs++;
     run(task, index, job_of_task, os::now(), [&] { job(index); });

@@ -109,10 +109,10 @@ NodeOutlet::NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& c
 void NodeOutlet::publish(os::TimePoint sampled) {
   message_.sequence = static_cast<std::uint64_t>(common_->next_sequence(place_));
   message_.intended_ns = sampled.time_since_epoch().count();
-  const os::TimePoint made = os::now();
-  message_.sent_ns = made.time_since_epoch().count();
+  const os::TimePoint published_at = os::now();
+  message_.sent_ns = published_at.time_since_epoch().count();
   publisher_->publish(message_);
-  trace::record_in_job(EventType::publish, made, number_,
+  trace::record_in_job(EventType::publish, published_at, number_,
                        static_cast<std::int64_t>(message_.sequence));
 }
 

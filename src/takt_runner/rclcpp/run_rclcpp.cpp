@@ -109,7 +109,7 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
                                     .priority = peers_priority,
                                     .cpus = application.cpus,
                                     .name = "takt.spin"};
-  add_shortfalls(attributes, of_peers);
+  add_not_granted(attributes, of_peers);
   JobTrace trace{execution.settings.trace,
                  is_takt ? application.policy : execution.settings.approach, attributes};
   const Affinity anywhere;

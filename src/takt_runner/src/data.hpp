@@ -51,12 +51,12 @@ class Outlet {
     message->payload.resize(bytes_);
     message->sequence = static_cast<std::uint64_t>(common_->next_sequence(topic_));
     message->intended_ns = sampled.time_since_epoch().count();
-    const os::TimePoint made = os::now();
-    message->sent_ns = made.time_since_epoch().count();
+    const os::TimePoint published_at = os::now();
+    message->sent_ns = published_at.time_since_epoch().count();
     const auto sequence = static_cast<std::int64_t>(message->sequence);
     const Status status =
         by_pointer_ ? publisher_->publish(std::move(message)) : publisher_->publish(*message);
-    if (status) trace::record_in_job(trace::EventType::publish, made, number, sequence);
+    if (status) trace::record_in_job(trace::EventType::publish, published_at, number, sequence);
   }
 
   [[nodiscard]] const std::shared_ptr<Publisher<Message>>& publisher() const noexcept {

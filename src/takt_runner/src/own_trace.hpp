@@ -28,11 +28,11 @@ class Affinity {
 };
 
 // What real-time settings a thread would not obtain, as a trace tells them.
-inline void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes,
-                           const os::ThreadSettings& settings) {
+inline void add_not_granted(std::vector<std::pair<std::string, std::string>>& attributes,
+                            const os::ThreadSettings& settings) {
   const os::Thread trying{settings, [] {}};
-  for (const os::Shortfall& shortfall : trying.shortfalls()) {
-    attributes.emplace_back("shortfall", shortfall.what + ": " + shortfall.why);
+  for (const os::NotGranted& refused_setting : trying.not_granted()) {
+    attributes.emplace_back("shortfall", refused_setting.what + ": " + refused_setting.why);
   }
 }
 

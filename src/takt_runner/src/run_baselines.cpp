@@ -55,8 +55,8 @@ void run_node(const Execution& execution, Common& common, const std::string& nod
               const std::filesystem::path& trace, os::StopFlag& stop) {
   const std::vector<int>& cpus = execution.application.cpus;
   auto attributes = execution.attributes;
-  add_shortfalls(attributes,
-                 {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = cpus});
+  add_not_granted(attributes,
+                  {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = cpus});
   const Context& context = until_the_process_ends<Context>(through_middleware);
   auto& members = until_the_process_ends<Members>(execution, common, context, std::vector{node},
                                                   Delivery::own_callbacks);
@@ -83,9 +83,9 @@ void run_baseline0(const Execution& execution, os::StopFlag& stop) {
   auto attributes = execution.attributes;
   std::exception_ptr failure;
   std::optional<baseline::SingleThreadedExecutor> executor;
-  add_shortfalls(attributes, {.policy = os::SchedulingPolicy::fifo,
-                              .priority = priority,
-                              .cpus = execution.application.cpus});
+  add_not_granted(attributes, {.policy = os::SchedulingPolicy::fifo,
+                               .priority = priority,
+                               .cpus = execution.application.cpus});
   executor.emplace(context, baseline::Options{.trace = execution.settings.trace,
                                               .trace_capacity = trace_capacity,
                                               .trace_attributes = attributes});

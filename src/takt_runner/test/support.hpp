@@ -46,8 +46,8 @@ inline std::string unique_topic(const std::string& name) {
 inline std::string no_real_time() {
   std::string reason;
   std::thread{[&] {
-    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!shortfalls.empty()) reason = shortfalls.front().why;
+    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!not_granted.empty()) reason = not_granted.front().why;
   }}.join();
   return reason;
 }

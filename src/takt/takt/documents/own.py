@@ -133,7 +133,7 @@ class Lock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, text.encode(), 0)
 
-    def alone(self) -> None:
+    def take_exclusively(self) -> None:
         """Has it for itself; BlockingIOError where others have it, too."""
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

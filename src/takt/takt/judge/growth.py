@@ -40,7 +40,7 @@ class _Pair:
     after: list[Repetition]
 
     @property
-    def alone(self) -> bool:
+    def single(self) -> bool:
         return len(self.before) == len(self.after) == 1
 
 
@@ -119,7 +119,7 @@ def _percentiles(
     undisturbed = ratios.judge(calm, by, chance)
     for (pair, name), one, without in zip(enough, grown, undisturbed, strict=True):
         outcome, needed, remark = _OUTCOMES[one.outcome], one.needed, ""
-        if pair.alone and not exact and outcome is not Outcome.undecided:
+        if pair.single and not exact and outcome is not Outcome.undecided:
             outcome, needed = Outcome.undecided, LEAST
             remark = "; the variation between repetitions is unknown"
         elif outcome is Outcome.fails and without.outcome is not growth.Outcome.regressed:
@@ -178,7 +178,7 @@ def _of_share(pair: _Pair, one: Share, by: float, chance: float, *, exact: bool)
     """Late values, or events such as skipped releases."""
     one, found, needed = _decided(one, chance, exact=exact)
     outcome, remark = _OUTCOMES[found], ""
-    if outcome is Outcome.fails and pair.alone and not exact:
+    if outcome is Outcome.fails and pair.single and not exact:
         outcome, needed = Outcome.undecided, LEAST
         remark = "; the variation between repetitions is unknown"
     elif outcome is Outcome.fails and not _remains(pair, by, chance, exact=exact):

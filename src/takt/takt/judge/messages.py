@@ -49,7 +49,9 @@ def _of_reader(trial: Trial, name: str, topic: str, allowed: int) -> Judgement:
 def _judge(trial: Trial, subject: str, topic: str, tasks: Sequence[int], allowed: int) -> Judgement:
     """Messages of the topic that none of these tasks used."""
     recorded = trial.recorded
-    published = [made for of, made in recorded.published.items() if _is(trial, of, topic)]
+    published = [
+        publications for of, publications in recorded.published.items() if _is(trial, of, topic)
+    ]
     times = np.concatenate([one.times.all() for one in published] or [np.empty(0, np.int64)])
     sequences = np.concatenate(
         [one.sequences.all() for one in published] or [np.empty(0, np.int64)]

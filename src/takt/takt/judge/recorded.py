@@ -60,7 +60,7 @@ class PathOf:
 
 
 @dataclass
-class MadeOf:
+class SyntheticOf:
     """The messages of one topic."""
 
     times: Series = field(default_factory=Series)
@@ -74,7 +74,7 @@ class Recorded:
         self.jobs: dict[int, JobsOf] = defaultdict(JobsOf)
         self.chains = [PathOf() for _ in range(chains)]
         self.uses: dict[tuple[int, int], Series] = defaultdict(Series)  # by task and topic
-        self.published: dict[int, MadeOf] = defaultdict(MadeOf)  # by topic
+        self.published: dict[int, SyntheticOf] = defaultdict(SyntheticOf)  # by topic
         self.used: dict[tuple[int, int], Series] = defaultdict(Series)  # sequences, as uses
         self.delivered: dict[tuple[int, int], GotOf] = defaultdict(GotOf)  # by task and topic
         self.stolen: dict[int, list[int]] = defaultdict(list)  # pieces by core
@@ -93,9 +93,9 @@ class Recorded:
         for task, (times, counts) in by_number(events["task"][skips], *columns):
             self.jobs[task].skipped += int(counts.sum())
             self.jobs[task].skips.extend(times, counts)
-        made = types == Type.publish
-        columns = (events["time"][made], values[made])
-        for topic, (times, sequences) in by_number(events["topic"][made], *columns):
+        is_publish = types == Type.publish
+        columns = (events["time"][is_publish], values[is_publish])
+        for topic, (times, sequences) in by_number(events["topic"][is_publish], *columns):
             self.published[topic].times.extend(times)
             self.published[topic].sequences.extend(sequences)
         starts = types == Type.start

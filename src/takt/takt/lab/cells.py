@@ -70,8 +70,12 @@ def experiment(
     disturbed = [kinds[0] | common | {"label": one} for one in disturbances]
     document["measurements"] += disturbed
     source = file.Source()
-    made = file.check(document, source)
-    return made, plan(made, source, found, Machine(frozenset({0}), 1 << 30), seed=1), found
+    collected = file.check(document, source)
+    return (
+        collected,
+        plan(collected, source, found, Machine(frozenset({0}), 1 << 30), seed=1),
+        found,
+    )
 
 
 def planned(
@@ -87,7 +91,7 @@ def planned(
     """
     limits = Limits()
     context = Context(Scratch(folder, folder, NAME, []), folder, 0, Journal(folder), Stop(), limits)
-    made, texts = [], {}
+    collected, texts = [], {}
     for cell in cells:
         seconds = cell.samples_requested * cell.period_us / 1e6
         limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
@@ -106,8 +110,8 @@ def planned(
             environment=environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
             beside=disturbances.get(cell.label, ""),
         )
-        made.append(Planned(cell, job, each))
-    return made, texts
+        collected.append(Planned(cell, job, each))
+    return collected, texts
 
 
 def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:

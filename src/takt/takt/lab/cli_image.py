@@ -42,16 +42,16 @@ def image(
     chosen = experiments.chosen(default, published())
     with stderr().status("downloading Debian's RT kernel with apt") as status:
         kernel = kernels.of_a_pc(show=status.update)
-        made = make.make(out, kernel, chosen, default.stem, status.update)
+        written = make.make(out, kernel, chosen, default.stem, status.update)
     if as_json:
-        print_json(made.model_dump(mode="json"))
+        print_json(written.model_dump(mode="json"))
         return
-    others = ", ".join(one for one in made.experiments if one != made.experiment) or "none"
-    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB used"
-    write = f"sudo dd if={made.image} of=/dev/sdX bs=4M conv=fsync status=progress"
+    others = ", ".join(one for one in written.experiments if one != written.experiment) or "none"
+    size = f"{written.bytes / 1e6:.0f} MB, {written.used / 1e6:.0f} MB used"
+    write = f"sudo dd if={written.image} of=/dev/sdX bs=4M conv=fsync status=progress"
     for line in (
-        f"{made.image}: {size}; {made.kernel}",
-        f"Default experiment: {made.experiment}; others in the menu: {others}",
+        f"{written.image}: {size}; {written.kernel}",
+        f"Default experiment: {written.experiment}; others in the menu: {others}",
         f"Write it to a stick (this erases the stick): {write}",
         "Boot a PC from it, without Secure Boot; the PC powers off after the measurement.",
         "Copy the runs back: takt lab runs /dev/sdX",

@@ -42,10 +42,10 @@ def summed(document: dict[str, Any], load: str, mode: Mode) -> Latency:
     highest = max(float(one["max"]) for one in threads)
 
     def percentile(share: float) -> float:
-        rank, seen = math.ceil(share * cycles), 0
+        rank, counted = math.ceil(share * cycles), 0
         for value in sorted(counts):
-            seen += counts[value]
-            if seen >= rank:
+            counted += counts[value]
+            if counted >= rank:
                 return float(value)
         return highest
 

@@ -56,15 +56,22 @@ def command(boot: Boot) -> list[str]:
     """The whole command line; nothing of the host but the shared folders is visible inside."""
     words = ["console=ttyS0", "loglevel=4", "panic=-1", "nokaslr", "tsc=reliable"]
     line = " ".join([*words, *boot.kernel.options, *boot.options])
-    made = [QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    made += ["-m", str(MEMORY_MB), *machine(boot.mode, boot.seed)]
-    made += ["-kernel", str(boot.kernel.image), "-initrd", str(boot.initramfs), "-append", line]
-    made += ["-serial", f"file:{_quoted(boot.console)}"]
+    arguments = [QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+    arguments += ["-m", str(MEMORY_MB), *machine(boot.mode, boot.seed)]
+    arguments += [
+        "-kernel",
+        str(boot.kernel.image),
+        "-initrd",
+        str(boot.initramfs),
+        "-append",
+        line,
+    ]
+    arguments += ["-serial", f"file:{_quoted(boot.console)}"]
     for share in boot.shares:
         rights = "" if share.writable else ",readonly=on"
         what = f"local,path={_quoted(share.folder)},mount_tag={share.tag}"
-        made += ["-virtfs", f"{what},security_model=none,multidevs=remap{rights}"]
-    return made
+        arguments += ["-virtfs", f"{what},security_model=none,multidevs=remap{rights}"]
+    return arguments
 
 
 def run(

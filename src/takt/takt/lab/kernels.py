@@ -133,15 +133,15 @@ def _fetched(package: str, place: Path, show: Callable[[str], None], module: str
         return folder
     show(f"fetching {package}, about 110 MB")
     place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place, prefix=".new-") as made:
-        _download(package, Path(made))
-        archive = next(Path(made).glob("*.deb"), None)
+    with tempfile.TemporaryDirectory(dir=place, prefix=".new-") as download:
+        _download(package, Path(download))
+        archive = next(Path(download).glob("*.deb"), None)
         if archive is None:
-            raise Failure(f"apt did not download {package}", where=made, fix=_REMEDY)
-        unpacked = Path(made) / "kernel"
+            raise Failure(f"apt did not download {package}", where=download, fix=_REMEDY)
+        unpacked = Path(download) / "kernel"
         _unpack(archive, unpacked)
         if folder.exists() and module:
-            folder.rename(Path(made) / "less")
+            folder.rename(Path(download) / "less")
         if not folder.exists():
             unpacked.rename(folder)  # in one step: a killed download leaves no half kernel
     return folder

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from takt.machine import alone, cores, kernel, memory, threads
+from takt.machine import cores, exclusive, kernel, memory, threads
 from takt.machine.places import AnyPlace
 from takt.machine.setting import Setting, Wish
 from takt.machine.system import System
@@ -21,7 +21,9 @@ BY_FINDING = {finding: setting for setting in SETTINGS for finding in setting.fi
 
 def is_listed(name: str, place: AnyPlace) -> bool:
     """Whether a setting may have a place: one of the list, or the cores of the measured."""
-    places = alone.PLACES if name == alone.ID else BY_ID[name].places if name in BY_ID else ()
+    places = (
+        exclusive.PLACES if name == exclusive.ID else BY_ID[name].places if name in BY_ID else ()
+    )
     return any(one.has(place) for one in places)
 
 

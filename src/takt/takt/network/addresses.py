@@ -144,7 +144,7 @@ def _try(place: own.Folder, name: str, kind: int, user: int) -> own.Lock | None:
 def _drop(lock: own.Lock) -> None:
     """The last one who has it takes its file away."""
     with contextlib.suppress(OSError):
-        lock.alone()
+        lock.take_exclusively()
         lock.remove()
     lock.free()
 
@@ -166,7 +166,7 @@ def _changed_by_root() -> bool:
     path = _lock_of(_ROOT)
     with contextlib.suppress(OSError):
         if os.geteuid() != _ROOT and own.fault(path.lstat(), owner=_ROOT) is None:
-            return any(alone for _, alone in holders(path))
+            return any(exclusive for _, exclusive in holders(path))
     return False
 
 

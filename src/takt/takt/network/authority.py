@@ -38,8 +38,8 @@ def for_machine(name: str, signer: EllipticCurvePrivateKey, authority: Certifica
 
     key = ec.generate_private_key(ec.SECP256R1())
     of = authority.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
-    made = _certificate(name, key, str(of), signer, authority=False)
-    return pem(key) + made.public_bytes(Encoding.PEM) + authority.public_bytes(Encoding.PEM)
+    builder = _certificate(name, key, str(of), signer, authority=False)
+    return pem(key) + builder.public_bytes(Encoding.PEM) + authority.public_bytes(Encoding.PEM)
 
 
 def _certificate(
@@ -70,7 +70,7 @@ def _certificate(
     may |= {"key_cert_sign": True} if authority else {"digital_signature": True}
     of_signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
     now = datetime.now(timezone.utc)
-    made = (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(named(name))
         .issuer_name(named(signer_name))
@@ -85,5 +85,5 @@ def _certificate(
     )
     if not authority:
         both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-        made = made.add_extension(x509.ExtendedKeyUsage(both), critical=False)
-    return made.sign(signer, hashes.SHA256())
+        builder = builder.add_extension(x509.ExtendedKeyUsage(both), critical=False)
+    return builder.sign(signer, hashes.SHA256())

@@ -162,9 +162,9 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
         if wants.relay:
             others.append(Process(["unshare", "--net", "--mount", "--", "sleep", "infinity"]))
             _await(others[0])
-        made = Link(interface, domain, holder, *others)
-        _connect(made, holder.pid, wants, *(one.pid for one in others))
-        yield made
+        new_link = Link(interface, domain, holder, *others)
+        _connect(new_link, holder.pid, wants, *(one.pid for one in others))
+        yield new_link
     finally:
         remove(interface)
         for process in (holder, *others):
@@ -205,21 +205,21 @@ def _enter(holder: Process) -> list[str]:
     return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--"]
 
 
-def _connect(made: Link, namespace: int, wants: Wants, between: int | None = None) -> None:
-    here, there = made.interface, _THERE
+def _connect(new_link: Link, namespace: int, wants: Wants, between: int | None = None) -> None:
+    here, there = new_link.interface, _THERE
     pairs = [(here, there, namespace, False)]
     if between is not None:
         pairs = [(here, RELAYED[0], between, False), (there, RELAYED[1], between, True)]
     for one, other, where, inside in pairs:
         add = ["ip", "link", "add", one, "type", "veth", "peer", "name", other]
         add += ["netns", str(where)]
-        _do([_Step(add, "a pair of virtual interfaces")], made.inside if inside else list)
+        _do([_Step(add, "a pair of virtual interfaces")], new_link.inside if inside else list)
     if between is not None:
         silent = [["ip", "link", "set", one, "addrgenmode", "none", "up"] for one in RELAYED]
-        _do([_Step(one, "an interface for the relay") for one in silent], made.between)
+        _do([_Step(one, "an interface for the relay") for one in silent], new_link.between)
     with contextlib.nullcontext() if wants.bare else addresses.changing():
-        _do(_steps(made, here, 0, wants), list)
-        _do(_steps(made, there, 1, wants), made.inside)
+        _do(_steps(new_link, here, 0, wants), list)
+        _do(_steps(new_link, there, 1, wants), new_link.inside)
         _await_running(here)
 
 
@@ -246,21 +246,21 @@ class _Step:
     what: str
 
 
-def _steps(made: Link, interface: str, end: int, wants: Wants) -> list[_Step]:
+def _steps(new_link: Link, interface: str, end: int, wants: Wants) -> list[_Step]:
     """What makes an end of the link usable."""
     silent = ["ip", "link", "set", interface, "addrgenmode", "none"]
     up = _Step(["ip", "link", "set", interface, "up"], "an interface that is up")
     if wants.bare:
         # Even an IPv6 address that the kernel makes up would send.
         return [_Step(silent, "no address"), up]
-    address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
+    address = ["ip", "address", "add", f"{new_link.addresses[end]}/30", "dev", interface]
     steps = [_Step(address, "an address")]
     if end == 1:
         # What goes to an own address goes there: Cyclone wakes its threads so when it ends.
         steps += [_Step(["ip", "link", "set", "lo", "up"], "a loopback")]
     if wants.traffic:
         # Another IPv6 address would send before anybody has asked for anything.
-        address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
+        address = ["ip", "address", "add", f"{new_link.traffic_addresses[end]}/64"]
         address += ["dev", interface, "nodad"]
         steps += [_Step(silent, "IPv6 for traffic"), _Step(address, "IPv6 for traffic")]
     shapes = shaping.commands(interface, wants.bits_per_s, wants.queue)

@@ -28,7 +28,7 @@ def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
         bucket = ["tbf", "rate", rate, "burst", burst, "latency", f"{_WAIT_S * 1e3:g}ms"]
         return [["tc", "qdisc", "add", *device, "root", *bucket]]
     all_of_it = ["htb", "rate", rate, "burst", burst, "cburst", burst, "quantum", "1514"]
-    made = [
+    classes = [
         ["tc", "qdisc", "add", *device, "root", "handle", "1:", "htb", "default", "20"],
         ["tc", "class", "add", *device, "parent", "1:", "classid", "1:1", *all_of_it],
     ]
@@ -36,13 +36,13 @@ def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
         part = ["htb", "rate", half, "ceil", rate, "burst", burst, "cburst", burst]
         part += ["quantum", "1514", "prio", str(priority)]
         limit = str(max(_LEAST_BURST, round(bits_per_s * _WAIT_S / 8)))
-        made += [
+        classes += [
             ["tc", "class", "add", *device, "parent", "1:1", "classid", name, *part],
             ["tc", "qdisc", "add", *device, "parent", name, "bfifo", "limit", limit],
         ]
     match = ["protocol", "ip", "u32", "match", "ip", "dsfield", hex(DSCP << 2), "0xfc"]
     match += ["flowid", _OF_MESSAGES]
-    return [*made, ["tc", "filter", "add", *device, "parent", "1:", *match]]
+    return [*classes, ["tc", "filter", "add", *device, "parent", "1:", *match]]
 
 
 def show(interface: str) -> list[str]:

@@ -106,8 +106,8 @@ def _draw(axes: Axes, course: Course, deadline_ms: float, top_ms: float) -> None
     for columns, colour in ((there & ~late, _DRAWN), (late, _MISSED)):
         low, high = course.low[columns], course.high[columns]
         axes.vlines(times[columns], low, high, colors=colour, linewidth=0.9, capstyle="projecting")
-        alone = low == high  # a line of no length is not drawn
-        axes.plot(times[columns][alone], low[alone], ".", color=colour, markersize=2)
+        is_point = low == high  # a line of no length is not drawn
+        axes.plot(times[columns][is_point], low[is_point], ".", color=colour, markersize=2)
     for begin in course.begins[1:]:
         axes.axvline(begin / unit, color=_BETWEEN, linewidth=0.6, linestyle=":")
     label = f"deadline {deadline_ms:g} ms"

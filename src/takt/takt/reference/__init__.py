@@ -75,26 +75,28 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
 
 def files() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root of the clone, and what makes its text."""
-    made: dict[str, Callable[[], str]] = {
+    pages: dict[str, Callable[[], str]] = {
         f"{REFERENCE}/command-line.md": command_line.page,
     }
     for name, (title, model) in WRITTEN.items():
-        made[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
+        pages[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
         heading = f"Keys of the {name} file"
-        made[f"{REFERENCE}/{name}-keys.md"] = partial(_keys, heading, model, written_by_people=True)
+        pages[f"{REFERENCE}/{name}-keys.md"] = partial(
+            _keys, heading, model, written_by_people=True
+        )
     for name, (title, model) in DOCUMENTS.items():
         page = f"{REFERENCE}/documents/{name}.md"
-        made[page] = partial(_keys, title, model, written_by_people=False)
+        pages[page] = partial(_keys, title, model, written_by_people=False)
     for name, added in plugins.loaded(plugins.REFERENCE).items():
         title = f"takt {name.rpartition('/')[2]} --json"
-        made[f"{REFERENCE}/{name}.md"] = (
+        pages[f"{REFERENCE}/{name}.md"] = (
             partial(_keys, title, added, written_by_people=False)
             if isinstance(added, type)
             else added
         )
     for name in cpp.PAGES:
-        made[f"{REFERENCE}/cpp/{name}.md"] = partial(cpp.page, ROOT / "src", name)
-    return made
+        pages[f"{REFERENCE}/cpp/{name}.md"] = partial(cpp.page, ROOT / "src", name)
+    return pages
 
 
 def _keys(title: str, model: type[BaseModel], *, written_by_people: bool) -> str:

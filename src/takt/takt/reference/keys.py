@@ -137,13 +137,13 @@ def _choice(choices: list[Schema]) -> str:
 
 def _reachable(root: str, parts: dict[str, Schema]) -> Iterator[str]:
     """The parts as they are met, each once."""
-    waiting, seen = [root], {root}
+    waiting, visited = [root], {root}
     while waiting:
         name = waiting.pop(0)
         yield name
-        met = [one for one in _references({**parts[name], "$defs": {}}) if one not in seen]
+        met = [one for one in _references({**parts[name], "$defs": {}}) if one not in visited]
         for one in dict.fromkeys(met):
-            seen.add(one)
+            visited.add(one)
             waiting.append(one)
 
 
@@ -160,13 +160,13 @@ def _references(schema: Any) -> Iterator[str]:
 
 def _models(root: type[BaseModel]) -> Iterator[type[BaseModel]]:
     """The model and all that its fields mention, at any depth."""
-    seen: set[type[BaseModel]] = set()
+    visited: set[type[BaseModel]] = set()
     waiting: list[Any] = [root]
     while waiting:
         one = waiting.pop()
         if inspect.isclass(one) and issubclass(one, BaseModel):
-            if one not in seen:
-                seen.add(one)
+            if one not in visited:
+                visited.add(one)
                 yield one
                 waiting += get_type_hints(one).values()
         else:

@@ -98,8 +98,8 @@ def _beside(paper: str, runs: list[Path], out: Path | None, *, as_json: bool) ->
     from takt.reproduce.beside.show import show
 
     with stderr().status(f"{paper}: reading the runs") as status:
-        made = set_beside(paper, runs, out, lambda text: status.update(f"{paper}: {text}"))
+        comparison = set_beside(paper, runs, out, lambda text: status.update(f"{paper}: {text}"))
     if as_json:
-        print_json(made.model_dump(mode="json"))
+        print_json(comparison.model_dump(mode="json"))
     else:
-        show(stdout(), made)
+        show(stdout(), comparison)

@@ -116,7 +116,7 @@ class Published(_Model):
         )
 
     def outcome(
-        self, request: Request, folder: Path, *, unfinished: list[Unfinished], **made: Any
+        self, request: Request, folder: Path, *, unfinished: list[Unfinished], **fields: Any
     ) -> Outcome:
         """What a reproduction ``made`` (fields of Outcome), with what the paper says of itself."""
         return Outcome(
@@ -128,7 +128,7 @@ class Published(_Model):
             deviations=self.deviations,
             statements=self.all_statements(),
             results=str(folder),
-            **made,
+            **fields,
         )
 
 

@@ -83,7 +83,7 @@ def highest(
     """The highest value of a run, of its definition and the runs' highest."""
     return Highest(
         definition,
-        lambda seen: join([median(runs) for runs in maxima(seen)]),
+        lambda evidence: join([median(runs) for runs in maxima(evidence)]),
         maxima=maxima,
         samples=samples,
         join=join,
@@ -92,7 +92,7 @@ def highest(
 
 def share(definition: str, counts: Callable[[Seen], Sequence[Counts]]) -> Share[Seen]:
     """A share of its definition and counts; Missing where there is no sample."""
-    return pooled(definition, lambda seen: [counts(seen)])
+    return pooled(definition, lambda evidence: [counts(evidence)])
 
 
 def pooled(definition: str, strata: Callable[[Seen], Strata]) -> Share[Seen]:

@@ -27,7 +27,7 @@ from takt.statistics.shares import least
 
 #: Name, share, and how many samples a repetition needs for a say about it.
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}
-ALONE = (
+ONE_REPETITION = (
     "only one repetition each: the variation between repetitions is unknown and the "
     "interval too narrow; measure at least 3 repetitions"
 )

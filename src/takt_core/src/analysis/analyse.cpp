@@ -291,7 +291,7 @@ std::string_view text(Verdict verdict) noexcept {
 
 namespace {
 
-Report analyse_seen(const application::Application& application, const Options& options) {
+Report analyse_graph(const application::Application& application, const Options& options) {
   const Interruptible interruptible{options.stop};
   const sched::CompiledStrategy strategy = application::compile(application);
   Report report{.application = application.name,
@@ -327,12 +327,12 @@ Report analyse_seen(const application::Application& application, const Options& 
 
 Report analyse(const application::Application& application, const Options& options) {
   if (!application.processes.empty()) {
-    return analyse_robot(application, options, analyse_seen);
+    return analyse_robot(application, options, analyse_graph);
   }
   if (!application::has_stock_executor(application)) {
-    return analyse_seen(application, options);
+    return analyse_graph(application, options);
   }
-  Report report = analyse_seen(application::with_own_subscriptions(application), options);
+  Report report = analyse_graph(application::with_own_subscriptions(application), options);
   for (const application::Callback& callback : application.callbacks) {
     if (std::ranges::any_of(callback.task.reads,
                             [](const sched::Read& read) { return read.max_age.count() > 0; })) {

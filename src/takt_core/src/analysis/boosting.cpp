@@ -22,12 +22,12 @@ std::optional<nanoseconds> waited(const Demand& demand, const Response& response
   return result;
 }
 
-std::optional<std::vector<Demand>> seen_boosted(std::span<const Demand> demands, std::size_t own,
-                                                const Waited& waited) {
+std::optional<std::vector<Demand>> with_boosts(std::span<const Demand> demands, std::size_t own,
+                                               const Waited& waited) {
   const sched::Level level = demands[own].level;
-  std::vector<Demand> seen{demands.begin(), demands.end()};
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    Demand& demand = seen[i];
+  std::vector<Demand> boosted_demands{demands.begin(), demands.end()};
+  for (std::size_t i = 0; i < boosted_demands.size(); ++i) {
+    Demand& demand = boosted_demands[i];
     const bool from_below = demand.level < level && demand.boosted >= level;
     if (i == own || (!from_below && (demand.level != level || demand.boosted <= level))) {
       continue;
@@ -40,7 +40,7 @@ std::optional<std::vector<Demand>> seen_boosted(std::span<const Demand> demands,
       demand.lag = std::max(demand.lag, *waited[i]);
     }
   }
-  return seen;
+  return boosted_demands;
 }
 
 }  // namespace takt::analysis

@@ -24,7 +24,7 @@ using Waited = std::vector<std::optional<nanoseconds>>;
 std::optional<nanoseconds> waited(const Demand& demand, const Response& response) noexcept;
 
 // The demands as they interfere with one of them; nothing if there is no bound.
-std::optional<std::vector<Demand>> seen_boosted(std::span<const Demand> demands, std::size_t own,
-                                                const Waited& waited);
+std::optional<std::vector<Demand>> with_boosts(std::span<const Demand> demands, std::size_t own,
+                                               const Waited& waited);
 
 }  // namespace takt::analysis

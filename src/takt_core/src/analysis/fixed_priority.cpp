@@ -65,7 +65,8 @@ class LevelTest {
         if (demands[i].level >= own_.level) {
           level.push_back(demands[i]);
           // How late the core notices it shifts its jobs, and adds none to the level.
-          level.back().lag = i == index && alone() ? nanoseconds{0} : demands[i].lag;
+          level.back().lag =
+              i == index && is_alone_on_its_level() ? nanoseconds{0} : demands[i].lag;
         }
       }
       bounded_ = has_busy_period(level, blocking_, supply);
@@ -80,7 +81,7 @@ class LevelTest {
     }
     const bool keeps_core = threshold_ > own_.level;
     nanoseconds busy = never;  // the length of the level's busy period, where it is needed
-    if (!alone()) {
+    if (!is_alone_on_its_level()) {
       const auto found = busy_period();
       if (!found) {
         return result;
@@ -109,7 +110,9 @@ class LevelTest {
 
  private:
   // Each of its jobs can be looked at without the others of its level.
-  [[nodiscard]] bool alone() const noexcept { return threshold_ == own_.level && equal_.empty(); }
+  [[nodiscard]] bool is_alone_on_its_level() const noexcept {
+    return threshold_ == own_.level && equal_.empty();
+  }
 
   // The work of equal priorities that is released up to `at`, this job's included. Of its own task
   // that is the jobs before it; of the others all that may have been noticed or released by then.
@@ -226,8 +229,8 @@ Response response_among(std::span<const Demand> demands, std::size_t demand, con
   if (waited.empty()) {
     return LevelTest{demands, demand, supply, effort}.run(limit);
   }
-  const auto seen = seen_boosted(demands, demand, waited);
-  return seen ? LevelTest{*seen, demand, supply, effort}.run(limit) : Response{};
+  const auto delayed = with_boosts(demands, demand, waited);
+  return delayed ? LevelTest{*delayed, demand, supply, effort}.run(limit) : Response{};
 }
 
 // Empty where nobody is boosted.
@@ -249,12 +252,12 @@ Waited waited_of(std::span<const Demand> demands, const Supply& supply, Effort& 
 }
 
 // Replaces the response by a lesser one if some demands count as blocking.
-void choose_blocking(std::span<const Demand> demands, std::span<const Demand> seen,
+void choose_blocking(std::span<const Demand> demands, std::span<const Demand> delayed,
                      std::size_t demand, std::span<const Response> responses, const Supply& supply,
                      Effort& effort, Response& least) {
   const nanoseconds distance = least_distance(demands[demand]);
   for (const Blocking& blocking : choices_of_blocking(demands, demand, responses, supply)) {
-    const auto changed = seen_blocking(demands, seen, demand, blocking);
+    const auto changed = seen_blocking(demands, delayed, demand, blocking);
     Response response = LevelTest{changed, demand, supply, effort}.run(distance);
     if (response.bound && *response.bound <= distance &&
         (!least.bound || *response.bound < *least.bound)) {
@@ -266,19 +269,19 @@ void choose_blocking(std::span<const Demand> demands, std::span<const Demand> se
 
 enum class Choices : std::uint8_t { jitter, all };
 
-Response response_seen(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
-                       std::span<const Response> responses, Choices choices, const Supply& supply,
-                       Effort& effort) {
+Response response_with_waits(std::span<const Demand> demands, std::size_t demand,
+                             const Waited& waited, std::span<const Response> responses,
+                             Choices choices, const Supply& supply, Effort& effort) {
   std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
-    boosted = seen_boosted(demands, demand, waited);
+    boosted = with_boosts(demands, demand, waited);
     if (!boosted) {
       return {};
     }
   }
-  const auto seen =
-      seen_by(boosted ? std::span<const Demand>{*boosted} : demands, demand, responses);
-  if (!seen) {
+  const auto delayed =
+      as_delayed_by_waits(boosted ? std::span<const Demand>{*boosted} : demands, demand, responses);
+  if (!delayed) {
     return {};
   }
   // On a level that is full the busy period may have no end: not all of the effort goes there.
@@ -290,10 +293,10 @@ Response response_seen(std::span<const Demand> demands, std::size_t demand, cons
   };
   Response response;
   spend(most_steps_of_one,
-        [&](Effort& part) { response = LevelTest{*seen, demand, supply, part}.run(never); });
+        [&](Effort& part) { response = LevelTest{*delayed, demand, supply, part}.run(never); });
   if (choices == Choices::all && !boosted) {
     spend(std::min(effort.steps / part_for_choices, most_steps_of_one), [&](Effort& part) {
-      choose_blocking(demands, *seen, demand, responses, supply, part, response);
+      choose_blocking(demands, *delayed, demand, responses, supply, part, response);
     });
   }
   return response;
@@ -312,7 +315,7 @@ std::vector<Response> responses_that_agree(std::span<const Demand> demands, cons
   }
   // True as long as it is worth going on.
   const auto update = [&](std::size_t i) {
-    result[i] = response_seen(demands, i, waited, result, Choices::all, supply, effort);
+    result[i] = response_with_waits(demands, i, waited, result, Choices::all, supply, effort);
     if (effort.steps <= 0) {
       result.assign(demands.size(), {});
     }
@@ -350,7 +353,7 @@ Response fixed_priority_response(std::span<const Demand> demands, std::size_t de
     at_most.push_back({.bound = other.deadline});
   }
   // What blocks depends on the order of those above.
-  return response_seen(demands, demand, waited, at_most, Choices::jitter, supply, effort);
+  return response_with_waits(demands, demand, waited, at_most, Choices::jitter, supply, effort);
 }
 
 std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort,

@@ -181,13 +181,13 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
         })) {
       walk.overwritten = std::ranges::find_if(task.reads, is_written)->topic;
     }
-    const bool alone = walk.before == walk.head && task.kind == TaskKind::timer;
+    const bool is_only_head = walk.before == walk.head && task.kind == TaskKind::timer;
     const Bound passed =
-        alone && ends_first(walk.head, callback) ? noticed(walk.head) : walk.stretch;
+        is_only_head && ends_first(walk.head, callback) ? noticed(walk.head) : walk.stretch;
     // Data is used until the next job of the head has come, which is its own however late that was
     // asked for.
     const Bound used =
-        alone && always_first(walk.head, callback) ? Bound{lag(walk.head)} : walk.stretch;
+        is_only_head && always_first(walk.head, callback) ? Bound{lag(walk.head)} : walk.stretch;
     walk.latency =
         may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
     hold(walk);

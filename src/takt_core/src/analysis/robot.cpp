@@ -82,20 +82,20 @@ class Robot {
 
   // One process with all that the others do to it.
   Application process(std::size_t number) {
-    Application seen = application::process_of(robot_, number);
+    Application view = application::process_of(robot_, number);
     disturbed_[number] = false;
-    add_interrupts(seen, number);
-    for (application::Topic& topic : seen.topics) {
-      receive(seen, topic, number);
+    add_interrupts(view, number);
+    for (application::Topic& topic : view.topics) {
+      receive(view, topic, number);
     }
-    return seen;
+    return view;
   }
 
   // Whether others influence it at all.
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
 
  private:
-  void add_interrupts(Application& seen, std::size_t number) {
+  void add_interrupts(Application& view, std::size_t number) {
     const Process& own = robot_.processes[number];
     application::Core core{.cpu = own.cpu};
     const nanoseconds around = robot_.overheads.preemption + robot_.overheads.release;
@@ -112,12 +112,12 @@ class Robot {
       }
     }
     if (!core.interrupts.empty()) {
-      seen.cores = {core};
+      view.cores = {core};
     }
   }
 
   // The messages of a topic that come from elsewhere.
-  void receive(Application& seen, application::Topic& topic, std::size_t number) {
+  void receive(Application& view, application::Topic& topic, std::size_t number) {
     if (!application::comes_from_elsewhere(robot_, topic.name, number)) {
       return;
     }
@@ -138,7 +138,7 @@ class Robot {
       }
     }
     if (all.empty()) {
-      silence(seen, topic);
+      silence(view, topic);
       return;
     }
     const Arrivals arrivals = merged(all);
@@ -147,13 +147,13 @@ class Robot {
   }
 
   // So far nobody is known to publish it.
-  static void silence(Application& seen, application::Topic& topic) {
-    if (std::ranges::any_of(seen.callbacks,
+  static void silence(Application& view, application::Topic& topic) {
+    if (std::ranges::any_of(view.callbacks,
                             [&](const Callback& one) { return publishes(one, topic.name); })) {
       topic.external = false;
       return;
     }
-    for (Callback& callback : seen.callbacks) {
+    for (Callback& callback : view.callbacks) {
       if (callback.task.kind == sched::TaskKind::message && callback.task.trigger == topic.name) {
         callback.task.parameters.active = false;
       }
@@ -161,9 +161,9 @@ class Robot {
   }
 
   std::vector<Effect> effects_of(std::size_t number) {
-    const Application seen = process(number);
-    const sched::CompiledStrategy strategy = application::compile(seen);
-    ScenarioModel model{seen, strategy, strategy.scenarios().front()};
+    const Application view = process(number);
+    const sched::CompiledStrategy strategy = application::compile(view);
+    ScenarioModel model{view, strategy, strategy.scenarios().front()};
     Effort effort;
     const ScenarioBounds bounds = model.solve(effort, Graphs::none);
     std::vector<Effect> effects;

@@ -209,9 +209,9 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   }
   Response unit = units[stream];
   if (unit.bound) {
-    const nanoseconds alone = *unit.bound - (net.links[stream].offset - net.links[first].offset);
+    const nanoseconds rest = *unit.bound - (net.links[stream].offset - net.links[first].offset);
     Response own = unit;
-    own.bound = alone;
+    own.bound = rest;
     take_less(response, own);
     unit.bound = sum(until(streams_[first].parent), unit.bound);
     take_less(latency, unit);

@@ -25,7 +25,7 @@ class Explorer {
         messages_(policy.order(), tasks),
         front_(messages_.size()),
         behind_(messages_.size()),
-        seen_(messages_.size()),
+        visited_(messages_.size()),
         waiting_(tasks.size()) {
     result_.responses.resize(tasks.size());
     result_.exact = options.release_overhead.count() == 0 && !messages_.any() &&
@@ -41,7 +41,7 @@ class Explorer {
     result_.outcome = ScheduleGraph::Outcome::met;
     for (std::size_t level = 0; result_.outcome == ScheduleGraph::Outcome::met; ++level) {
       if (level >= first_cut_ && (level - first_cut_) % jobs_ == 0) {
-        forget_what_was_seen((level - first_cut_) / jobs_);
+        forget_visited((level - first_cut_) / jobs_);
       }
       std::swap(front_, behind_);
       behind_.clear();
@@ -100,7 +100,7 @@ class Explorer {
   }
 
   // A hyperperiod later everything repeats itself: what has been there needs no second look.
-  void forget_what_was_seen(std::size_t rounds) {
+  void forget_visited(std::size_t rounds) {
     const nanoseconds shift = static_cast<std::int64_t>(rounds) * hyperperiod_;
     std::swap(front_, behind_);
     behind_.clear();
@@ -114,8 +114,8 @@ class Explorer {
       vertex.earliest -= shift;
       vertex.latest -= shift;
       vertex.since -= options_.release_overhead.count() == 0 ? nanoseconds{0} : shift;
-      if (!seen_.covers(vertex, started)) {
-        seen_.add(vertex, started);
+      if (!visited_.covers(vertex, started)) {
+        visited_.add(vertex, started);
         behind_.add(front_.vertices()[i], front_.started(i));
       }
     }
@@ -271,8 +271,8 @@ class Explorer {
   NextStart starts_;
   GraphMessages messages_;
   Level front_;
-  Level behind_;  // the vertices of the next level
-  Level seen_;    // at the cuts, shifted into the first hyperperiod
+  Level behind_;   // the vertices of the next level
+  Level visited_;  // at the cuts, shifted into the first hyperperiod
   Ancestry ancestry_;
   std::vector<Job> waiting_;  // the first job of each task that has not started
   std::vector<std::int64_t> scratch_;

@@ -44,13 +44,14 @@ bool others_need_response(std::span<const Demand> demands, const Demand& demand)
          });
 }
 
-std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std::size_t own_index,
-                                           std::span<const Response> responses) {
+std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> demands,
+                                                       std::size_t own_index,
+                                                       std::span<const Response> responses) {
   const Demand& own = demands[own_index];
   const sched::Level threshold = std::max(own.level, own.ceiling);
-  std::vector<Demand> seen{demands.begin(), demands.end()};
+  std::vector<Demand> delayed{demands.begin(), demands.end()};
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    Demand& demand = seen[i];
+    Demand& demand = delayed[i];
     if (demand.interrupt) {
       continue;
     }
@@ -75,7 +76,7 @@ std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std:
       demand.level = own.level + 1;
     }
   }
-  return seen;
+  return delayed;
 }
 
 }  // namespace takt::analysis

@@ -39,7 +39,8 @@ bool others_need_response(std::span<const Demand> demands, const Demand& demand)
 
 // The demands as they interfere with demand `own`. `responses` are bounds for all demands. None if
 // a bound that is needed is not known.
-std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std::size_t own,
-                                           std::span<const Response> responses);
+std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> demands,
+                                                       std::size_t own,
+                                                       std::span<const Response> responses);
 
 }  // namespace takt::analysis

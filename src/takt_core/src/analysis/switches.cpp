@@ -24,7 +24,7 @@ class Switches {
         strategy_(strategy),
         name_(strategy.scenarios().front().policy().name()) {
     for (const CompiledScenario& scenario : strategy.scenarios()) {
-      alone_.push_back(one_scenario(application, strategy, scenario));
+      scenarios_.push_back(one_scenario(application, strategy, scenario));
     }
     preemptive_ = strategy.scenarios().front().policy().preemptive();
     test_ = test_for(strategy.scenarios().front().policy());
@@ -170,7 +170,7 @@ class Switches {
 
   // The worst of all scenarios, in one. `dense`: for the demands; else for what is waited for.
   [[nodiscard]] application::Application united(bool dense) const {
-    application::Application result = alone_.front();
+    application::Application result = scenarios_.front();
     result.policy = name_;
     if (test_ == Test::fixed_priority && preemptive_) {
       result.policy = "fp";  // the priorities are there, however they came about
@@ -183,7 +183,7 @@ class Switches {
       if (callback.task.kind == sched::TaskKind::timer) {
         all.overrun = sched::Overrun::skip;
       }
-      for (const application::Application& scenario : alone_) {
+      for (const application::Application& scenario : scenarios_) {
         unite(callback, scenario.callbacks[i], dense);
       }
     }
@@ -271,9 +271,9 @@ class Switches {
   std::string_view name_;
   bool preemptive_ = true;
   Test test_ = Test::none;
-  std::vector<application::Application> alone_;  // by scenario
-  std::vector<sched::Level> lowest_;             // by callback, over the scenarios
-  std::vector<bool> varies_;                     // by callback: whether its level does
+  std::vector<application::Application> scenarios_;  // by scenario
+  std::vector<sched::Level> lowest_;                 // by callback, over the scenarios
+  std::vector<bool> varies_;                         // by callback: whether its level does
 };
 
 }  // namespace

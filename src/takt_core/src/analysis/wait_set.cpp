@@ -100,15 +100,15 @@ class WaitSet {
 
   // (b): everything else comes first.
   Bound by_arrivals(std::size_t own, Effort& effort) const {
-    std::vector<Demand> seen{demands_.begin(), demands_.end()};
-    for (Demand& demand : seen) {
+    std::vector<Demand> in_one_round{demands_.begin(), demands_.end()};
+    for (Demand& demand : in_one_round) {
       if (!demand.interrupt) {
         demand.level = demand.task == demands_[own].task ? 0 : 1;
         demand.ceiling = interrupt_level - 1;
         demand.boosted = sched::no_ceiling;
       }
     }
-    return fixed_priority_response(seen, own, effort, supply_).bound;
+    return fixed_priority_response(in_one_round, own, effort, supply_).bound;
   }
 
   // Nothing, too, where it is not below the known bound.

@@ -191,17 +191,17 @@ class Executor::Staged {
   }
 
   // A task that is alone has a crew, which stays with its index: the next one takes it, not others.
-  [[nodiscard]] std::deque<TaskIndex>::iterator longest_free(bool alone) const {
+  [[nodiscard]] std::deque<TaskIndex>::iterator longest_free(bool own_crew) const {
     const std::size_t cores = shared_.options.cpus.size();
     const auto found = std::ranges::find_if(registry_.free, [&](TaskIndex index) {
-      return (shared_.crews[cores + index].load() != nullptr) == alone;
+      return (shared_.crews[cores + index].load() != nullptr) == own_crew;
     });
     return found == registry_.free.end() ? registry_.free.begin() : found;
   }
 
-  TaskIndex take_index(const sched::Task& task, bool alone) {
+  TaskIndex take_index(const sched::Task& task, bool own_crew) {
     if (!registry_.free.empty()) {
-      const auto chosen = longest_free(alone);
+      const auto chosen = longest_free(own_crew);
       const TaskIndex index = *chosen;
       registry_.free.erase(chosen);
       reserved_.emplace_back([this, index] { registry_.free.push_front(index); });

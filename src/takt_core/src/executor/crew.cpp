@@ -44,7 +44,7 @@ void Crew::run(Worker& me) noexcept {
       now = os::now();
       continue;  // a handler may have asked for a stop
     }
-    if (alone_ != nullptr && asked_kernel_for_ != state_->target()) {
+    if (own_crew_ != nullptr && asked_kernel_for_ != state_->target()) {
       ask_kernel();
     }
     state_->release_due(now);
@@ -70,10 +70,10 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   const Need need{.time = std::min(state_->calendar().first_time_below(above), state.alarm),
                   .above = priority};
   // Of jobs that follow each other without a sleep, most need the same.
-  const bool seen = watched && watch_.of == &me && watch_.need == need;
+  const bool is_watched = watched && watch_.of == &me && watch_.need == need;
   Worker* standby = nullptr;
   if (watched) {
-    standby = seen ? watch_.standby : somebody_asleep(me);
+    standby = is_watched ? watch_.standby : has_sleeper(me);
   }
   publish(standby, threshold);
   if (news()) {
@@ -81,7 +81,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
     return;  // somebody may have looked before; decide again
   }
   Worker* late = nullptr;
-  if (standby != nullptr && !seen) {
+  if (standby != nullptr && !is_watched) {
     late = see_to(need, me);
     if (standby->priority <= priority) {
       set_priority(*standby, priority + 1);
@@ -154,7 +154,7 @@ void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMute
     }
   }
   // Who sleeps without an end does so above all others, and is the one to be woken.
-  Worker* const other = until == TimePoint::max() ? nullptr : somebody_asleep(me);
+  Worker* const other = until == TimePoint::max() ? nullptr : has_sleeper(me);
   publish(other != nullptr && other->until == TimePoint::max() ? other : &me, threshold);
   if (news()) {
     return;
@@ -190,7 +190,7 @@ Crew::Worker* Crew::see_to(const Need& need, const Worker& me) noexcept {
       set_priority(worker, need.above);
     }
   });
-  Worker* const watcher = in_time != nullptr || !needed ? in_time : somebody_asleep(me);
+  Worker* const watcher = in_time != nullptr || !needed ? in_time : has_sleeper(me);
   if (watcher == nullptr) {
     return nullptr;
   }
@@ -205,7 +205,7 @@ Crew::Worker* Crew::see_to(const Need& need, const Worker& me) noexcept {
 }
 
 // The one that sleeps the longest, because it has nothing else to be up for.
-Crew::Worker* Crew::somebody_asleep(const Worker& me) const noexcept {
+Crew::Worker* Crew::has_sleeper(const Worker& me) const noexcept {
   Worker* best = nullptr;
   each_sleeper(me, [&](Worker& worker) {
     best = best == nullptr || worker.until > best->until ? &worker : best;

@@ -51,7 +51,7 @@ class Crew final : private sched::CoreListener {
   // `number`: of its rosters in all compiled applications. `fixed`: as for CoreState. `alone`: the
   // only task of this crew; null: the crew runs the tasks of a core.
   Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
-       TaskState* alone);
+       TaskState* own_crew);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -122,9 +122,9 @@ class Crew final : private sched::CoreListener {
     RelaxedInt priority;
     // Guarded by the mutex.
     bool asleep = false;
-    TimePoint until = TimePoint::max();     // asleep: when it wakes up by itself
-    TaskState* task = nullptr;              // the task whose job it runs
-    std::chrono::nanoseconds cpu_seen{-1};  // while it is waited for
+    TimePoint until = TimePoint::max();         // asleep: when it wakes up by itself
+    TaskState* task = nullptr;                  // the task whose job it runs
+    std::chrono::nanoseconds cpu_observed{-1};  // while it is waited for
 
     Progress progress;  // of that job
   };
@@ -190,7 +190,7 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;
   template <class Visit>
   void each_sleeper(const Worker& me, Visit visit) const noexcept;
-  [[nodiscard]] Worker* somebody_asleep(const Worker& me) const noexcept;
+  [[nodiscard]] Worker* has_sleeper(const Worker& me) const noexcept;
   [[nodiscard]] std::size_t watching(const Need& need, const Worker& me) const noexcept;
   [[nodiscard]] TimePoint time_after(TimePoint first, sched::Level threshold) const noexcept;
   void publish(Worker* standby, sched::Level above) noexcept;
@@ -236,7 +236,7 @@ class Crew final : private sched::CoreListener {
   std::atomic<int> cpu_;
   const bool fixed_;
   const sched::Policy& policy_;
-  TaskState* const alone_;
+  TaskState* const own_crew_;
 
   PriorityMutex mutex_;
   // Guarded by the mutex.

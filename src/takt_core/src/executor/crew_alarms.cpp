@@ -38,7 +38,7 @@ void Crew::set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept {
   if (!handlers.deadline_miss && !handlers.budget_overrun) {
     return;
   }
-  if (alone_ != nullptr && alone_->binding.kernel_deadline) {
+  if (own_crew_ != nullptr && own_crew_->binding.kernel_deadline) {
     return;  // nobody comes before it
   }
   if (handlers.deadline_miss) {
@@ -72,9 +72,9 @@ void Crew::notify_overdue(Worker& worker, trace::Recorder& recorder, TimePoint n
   TaskState& state = *worker.task;
   const Handlers& handlers = shared_.handlers;
   const auto budget = state.under->scenario->parameters(state.index).budget;
-  Sighting seen{.time = now, .running = true};
+  Sighting sighting{.time = now, .running = true};
   if (handlers.budget_overrun && budget.count() > 0) {
-    seen.used = worker.progress.used(worker.cpu_clock);
+    sighting.used = worker.progress.used(worker.cpu_clock);
   }
   state.alarm = TimePoint::max();
   if (worker.progress.ends()) {
@@ -83,12 +83,12 @@ void Crew::notify_overdue(Worker& worker, trace::Recorder& recorder, TimePoint n
   const auto started = std::ranges::find(
       state_->started(), static_cast<const sched::CoreTask*>(&state),
       [](const auto& entry) { return static_cast<const sched::CoreTask*>(entry.task); });
-  const Overdue overdue = take_overdue(handlers, state, started->job, budget, seen, recorder);
+  const Overdue overdue = take_overdue(handlers, state, started->job, budget, sighting, recorder);
   if (handlers.deadline_miss && !state.miss_reported) {
     state.alarm = late_from(started->job);
   }
   if (handlers.budget_overrun && budget.count() > 0 && !state.budget_reported) {
-    const auto rest = std::max(os::sub_sat(budget, seen.used), least_gap);
+    const auto rest = std::max(os::sub_sat(budget, sighting.used), least_gap);
     state.alarm = std::min(state.alarm, os::add_sat(now, rest));
   }
   if (!overdue.any()) {

@@ -34,13 +34,13 @@ std::chrono::nanoseconds cpu_time_of(clockid_t clock) noexcept {
 }  // namespace
 
 Crew::Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
-           TaskState* alone)
+           TaskState* own_crew)
     : shared_(shared),
       number_(number),
       cpu_(cpu),
       fixed_(fixed),
       policy_(policy),
-      alone_(alone),
+      own_crew_(own_crew),
       state_(new_state()),
       recorder_(&no_recorder_) {
   workers_.reserve(most_workers);
@@ -49,7 +49,7 @@ Crew::Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched:
 std::unique_ptr<sched::CoreState> Crew::new_state() {
   sched::CoreListener& listener = *this;
   return std::make_unique<sched::CoreState>(listener, policy_, fixed_,
-                                            alone_ != nullptr ? 1 : first_room);
+                                            own_crew_ != nullptr ? 1 : first_room);
 }
 
 Crew::~Crew() {
@@ -76,7 +76,7 @@ void Crew::prepare(const CompiledApplication& compiled) {
     }
   }
   const auto& handlers = shared_.handlers;
-  const bool kernel_deadline = alone_ != nullptr && alone_->binding.kernel_deadline;
+  const bool kernel_deadline = own_crew_ != nullptr && own_crew_->binding.kernel_deadline;
   const bool alarms = (handlers.deadline_miss || handlers.budget_overrun) && !kernel_deadline;
   const std::size_t room =
       fixed_ ? most_workers
@@ -117,11 +117,12 @@ void Crew::enlist(Worker& worker) {
   }
   os::ThreadSettings settings{.stack = shared_.options.stack,
                               .prefaulted_stack = shared_.options.prefaulted_stack};
-  if (alone_ != nullptr && alone_->binding.kernel_deadline) {
-    settings.name = "takt.d" + std::to_string(alone_->index);
+  if (own_crew_ != nullptr && own_crew_->binding.kernel_deadline) {
+    settings.name = "takt.d" + std::to_string(own_crew_->index);
   } else {
-    settings.name = (alone_ != nullptr ? "takt.w" + std::to_string(alone_->index) : "takt.f") +
-                    (alone_ != nullptr ? "" : std::to_string(worker.number));
+    settings.name =
+        (own_crew_ != nullptr ? "takt.w" + std::to_string(own_crew_->index) : "takt.f") +
+        (own_crew_ != nullptr ? "" : std::to_string(worker.number));
     settings.cpus = {cpu_};
     if (shared_.options.real_time) {
       settings.policy = os::SchedulingPolicy::fifo;
@@ -131,7 +132,7 @@ void Crew::enlist(Worker& worker) {
   }
   worker.asleep = false;
   worker.ended.try_wait();  // of a former start
-  worker.cpu_seen = std::chrono::nanoseconds{-1};
+  worker.cpu_observed = std::chrono::nanoseconds{-1};
   worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] {
     os::ChildCpus::confine_this_thread();
     me->enlisted.wait();
@@ -153,7 +154,7 @@ void Crew::enlist(Worker& worker) {
     by_number_[worker.number].store(&worker);
   }
   worker.enlisted.notify();
-  shared_.add(worker.thread->shortfalls());
+  shared_.add(worker.thread->not_granted());
 }
 
 void Crew::begin(TimePoint origin) {
@@ -221,7 +222,7 @@ void Crew::free_from_core() noexcept {
       continue;
     }
     const auto used = cpu_time_of(worker->cpu_clock);
-    if (std::exchange(worker->cpu_seen, used) == used) {
+    if (std::exchange(worker->cpu_observed, used) == used) {
       sched_setaffinity(worker->tid, sizeof anywhere, &anywhere);
     }
   }
@@ -255,18 +256,19 @@ void Crew::ask_kernel() noexcept {
   asked_kernel_for_ = state_->target();
   // A task that has been removed is no member: what was bound to it may just be destroyed.
   if (asked_kernel_for_ == nullptr || state_->members().empty() ||
-      !alone_->binding.kernel_deadline) {
+      !own_crew_->binding.kernel_deadline) {
     return;
   }
-  const sched::TaskParameters& parameters = asked_kernel_for_->scenario->parameters(alone_->index);
+  const sched::TaskParameters& parameters =
+      asked_kernel_for_->scenario->parameters(own_crew_->index);
   const auto runtime =
       parameters.budget.count() > 0 ? parameters.budget : parameters.expected_execution;
-  const auto shortfall = reserve({.runtime = runtime,
-                                  .deadline = sched::relative_deadline(parameters),
-                                  .period = parameters.period},
-                                 "task '" + alone_->name + "'");
-  if (shortfall) {
-    shared_.add({*shortfall});
+  const auto refused_setting = reserve({.runtime = runtime,
+                                        .deadline = sched::relative_deadline(parameters),
+                                        .period = parameters.period},
+                                       "task '" + own_crew_->name + "'");
+  if (refused_setting) {
+    shared_.add({*refused_setting});
     shared_.keeper.notify();  // it tells the user
   }
 }

@@ -28,7 +28,7 @@ std::chrono::nanoseconds cpu_time_of_thread() noexcept {
 
 std::chrono::nanoseconds Crew::sleep_of_job(Worker& me, TimePoint started,
                                             TimePoint ended) const noexcept {
-  if (!shared_.handlers.held_up || alone_ != nullptr ||
+  if (!shared_.handlers.held_up || own_crew_ != nullptr ||
       (ended - started < least_sleep && ended - me.counted.at < between_counts)) {
     return {};
   }

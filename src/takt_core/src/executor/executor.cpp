@@ -253,9 +253,9 @@ os::TimePoint Executor::start_time() const noexcept {
   return registry_->start_time;
 }
 
-os::Shortfalls Executor::shortfalls() const {
+os::SettingsNotGranted Executor::not_granted() const {
   const std::lock_guard lock{shared_->mutex};
-  return shared_->shortfalls;
+  return shared_->not_granted;
 }
 
 std::uint64_t Executor::lost_trace_events() const noexcept {

@@ -58,7 +58,7 @@ std::unique_ptr<sched::CompiledApplication> Executor::compile() {
   for (const auto& [name, index] : registry.by_name) {
     const auto cpu = std::ranges::find(options.cpus, strategy.tasks()[index].cpu);
     auto crew = static_cast<std::size_t>(cpu - options.cpus.begin());
-    if (shared_->tasks[index]->alone) {
+    if (shared_->tasks[index]->own_crew) {
       crew = options.cpus.size() + index;
       crews.resize(std::max(crews.size(), crew + 1));
     }
@@ -113,11 +113,11 @@ void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& c
   state.group = task.group.empty() ? 0 : registry_->group(task.group);
   registry_->tasks[index].cpu = task.cpu;  // where it is, it stays
   const auto core = static_cast<std::size_t>(std::ranges::find(cpus, task.cpu) - cpus.begin());
-  const std::size_t number = state.alone ? cpus.size() + index : core;
+  const std::size_t number = state.own_crew ? cpus.size() + index : core;
   if (shared_->crews[number].load() == nullptr) {
     registry_->crews.push_back(std::make_unique<Crew>(
-        *shared_, number, task.cpu, state.alone || is_fixed(compiled),
-        compiled.strategy.scenarios().front().policy(), state.alone ? &state : nullptr));
+        *shared_, number, task.cpu, state.own_crew || is_fixed(compiled),
+        compiled.strategy.scenarios().front().policy(), state.own_crew ? &state : nullptr));
     shared_->crews[number].store(registry_->crews.back().get());
     shared_->crews_used.store(std::max(shared_->crews_used.load(), number + 1));
   }
@@ -160,9 +160,9 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
   registry_->child_cpus.emplace();
   prepare_crews(compiled);
   if (shared_->options.real_time) {  // after the threads: theirs weigh more
-    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
-    if (shortfall) {
-      shared_->add({*shortfall});
+    const auto& refused_setting = registry_->no_deep_idle.emplace().refused_setting();
+    if (refused_setting) {
+      shared_->add({*refused_setting});
     }
   }
   {
@@ -171,7 +171,7 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
     registry_->phase = Registry::Phase::arming;
     registry_->phase_changed.notify_all();
   }
-  report_shortfalls();
+  report_not_granted();
   keeper_->start();
   if (shared_->options.real_time) {
     os::populate_memory();  // what the set-up allocated, and what is loaded by now
@@ -298,30 +298,31 @@ void Executor::name_in_trace(TaskIndex index, const sched::CompiledApplication& 
   trace::declare_task(writer, compiled.strategy, index, shared_->scenario);
 }
 
-void Executor::report_shortfalls() {
-  const os::Shortfalls shortfalls = shared_->take_unreported();
+void Executor::report_not_granted() {
+  const os::SettingsNotGranted not_granted = shared_->take_unreported();
   if (shared_->tracer) {
-    for (const os::Shortfall& shortfall : shortfalls) {
-      shared_->tracer->writer().attribute("shortfall", shortfall.what + ": " + shortfall.why);
+    for (const os::NotGranted& refused_setting : not_granted) {
+      shared_->tracer->writer().attribute("shortfall",
+                                          refused_setting.what + ": " + refused_setting.why);
     }
   }
-  announce_shortfalls(shared_->options, shortfalls);
+  announce_not_granted(shared_->options, not_granted);
 }
 
-void announce_shortfalls(const Options& options, const os::Shortfalls& shortfalls) {
-  if (shortfalls.empty()) {
+void announce_not_granted(const Options& options, const os::SettingsNotGranted& not_granted) {
+  if (not_granted.empty()) {
     return;
   }
-  if (options.on_shortfalls) {
-    options.on_shortfalls(shortfalls);
+  if (options.on_not_granted) {
+    options.on_not_granted(not_granted);
     return;
   }
-  const os::Shortfall& first = shortfalls.front();
+  const os::NotGranted& first = not_granted.front();
   std::fprintf(
       stderr,
       "takt: %zu real-time setting(s) not obtained; the order of tasks and their exclusive "
       "groups hold, their timing does not. First: %s: %s. To get it: %s.\n",
-      shortfalls.size(), first.what.c_str(), first.why.c_str(), first.fix.c_str());
+      not_granted.size(), first.what.c_str(), first.why.c_str(), first.fix.c_str());
 }
 
 }  // namespace takt::executor

@@ -33,9 +33,9 @@ bool is_same(const sched::PolicyPtr& one, const sched::PolicyPtr& other) {
 // The strategy with the policies of the former one, which threads look at.
 sched::SchedulingStrategy settled(const sched::SchedulingStrategy& strategy,
                                   const sched::SchedulingStrategy& former) {
-  sched::SchedulingStrategy made;
+  sched::SchedulingStrategy completed;
   if (strategy.allows_absent_tasks()) {
-    made.allow_absent_tasks();
+    completed.allow_absent_tasks();
   }
   for (std::size_t i = 0; i < strategy.scenarios().size(); ++i) {
     sched::SchedulingScenario scenario = *strategy.scenarios()[i];
@@ -50,12 +50,12 @@ sched::SchedulingStrategy settled(const sched::SchedulingStrategy& strategy,
     if (policy) {
       scenario.set_scheduling_policy(policy);
     }
-    made.add_scenario(std::move(scenario));
+    completed.add_scenario(std::move(scenario));
   }
-  if (made.scenarios().size() < former.scenarios().size()) {
-    refuse(former.scenarios()[made.scenarios().size()]->name(), "is missing");
+  if (completed.scenarios().size() < former.scenarios().size()) {
+    refuse(former.scenarios()[completed.scenarios().size()]->name(), "is missing");
   }
-  return made.set_default_scenario(strategy.scenarios()[strategy.default_scenario()]->name());
+  return completed.set_default_scenario(strategy.scenarios()[strategy.default_scenario()]->name());
 }
 
 // Threads look at them without a lock.

@@ -33,13 +33,13 @@ void Executor::Keeper::run() noexcept {
   while (!ends_.load()) {
     if (watches) {
       shared_.keeper.wait_until(os::now() + between_looks);
-      if (const auto shortfall = throttling_.look(cpu_times(), os::now())) {
-        shared_.add({*shortfall});
+      if (const auto refused_setting = throttling_.look(cpu_times(), os::now())) {
+        shared_.add({*refused_setting});
       }
     } else {
       shared_.keeper.wait();
     }
-    announce_shortfalls(shared_.options, shared_.take_unreported());
+    announce_not_granted(shared_.options, shared_.take_unreported());
     retire(false);
   }
 }
@@ -114,7 +114,7 @@ void Executor::Keeper::retire(bool all) noexcept {
         TaskState& state = *shared_.tasks[index];
         bindings.push_back(std::exchange(state.binding, {}));
         state.group = 0;
-        if (state.alone && state.crew.load() != nullptr) {
+        if (state.own_crew && state.crew.load() != nullptr) {
           idle.push_back(state.crew.load());
         }
       }

@@ -21,8 +21,8 @@
 
 namespace takt::executor {
 
-// Reports shortfalls to Options::on_shortfalls, or to standard error.
-void announce_shortfalls(const Options& options, const os::Shortfalls& shortfalls);
+// Reports settings that were not granted to Options::on_not_granted, or to standard error.
+void announce_not_granted(const Options& options, const os::SettingsNotGranted& not_granted);
 
 class Executor::Keeper {
  public:

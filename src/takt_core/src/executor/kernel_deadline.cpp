@@ -33,7 +33,7 @@ std::string milliseconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-std::optional<os::Shortfall> reserve(const Reservation& reservation, const std::string& what) {
+std::optional<os::NotGranted> reserve(const Reservation& reservation, const std::string& what) {
   SchedulingAttributes attributes;
   attributes.runtime = static_cast<std::uint64_t>(reservation.runtime.count());
   attributes.deadline = static_cast<std::uint64_t>(reservation.deadline.count());
@@ -42,37 +42,37 @@ std::optional<os::Shortfall> reserve(const Reservation& reservation, const std::
     return {};
   }
   const int error = errno;
-  os::Shortfall shortfall{.what = what + " under SCHED_DEADLINE (" +
-                                  milliseconds(reservation.runtime) + " in every " +
-                                  milliseconds(reservation.period) + ", within " +
-                                  milliseconds(reservation.deadline) + ")",
-                          .why = "sched_setattr: " + os::error_text(error),
-                          .fix = {}};
+  os::NotGranted refused_setting{.what = what + " under SCHED_DEADLINE (" +
+                                         milliseconds(reservation.runtime) + " in every " +
+                                         milliseconds(reservation.period) + ", within " +
+                                         milliseconds(reservation.deadline) + ")",
+                                 .why = "sched_setattr: " + os::error_text(error),
+                                 .fix = {}};
   switch (error) {
     case EBUSY:
-      shortfall.why +=
+      refused_setting.why +=
           " (admission test: the reserved shares of all SCHED_DEADLINE threads would "
           "exceed what sched_rt_runtime_us leaves to real-time threads)";
-      shortfall.fix = "reserve less: lower the execution times or lengthen the periods";
+      refused_setting.fix = "reserve less: lower the execution times or lengthen the periods";
       break;
     case EPERM:
-      shortfall.why +=
+      refused_setting.why +=
           " (not allowed to this user, or the thread is bound to fewer cores than its "
           "scheduling domain has)";
-      shortfall.fix =
+      refused_setting.fix =
           "run as root or add CAP_SYS_NICE, and do not bind the process to cores; an "
           "exclusive cpuset makes a domain of its own";
       break;
     case EINVAL:
-      shortfall.why +=
+      refused_setting.why +=
           " (the kernel wants 1 us < runtime <= deadline <= period, and periods between "
           "sched_deadline_period_min_us and _max_us)";
-      shortfall.fix = "correct the execution time, deadline and period of the task";
+      refused_setting.fix = "correct the execution time, deadline and period of the task";
       break;
     default:
-      shortfall.fix = "use the executor's own policies for this task";
+      refused_setting.fix = "use the executor's own policies for this task";
   }
-  return shortfall;
+  return refused_setting;
 }
 
 }  // namespace takt::executor

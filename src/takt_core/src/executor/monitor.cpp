@@ -141,10 +141,10 @@ std::vector<LimitStatistics> Monitor::statistics() const {
   std::vector<LimitStatistics> all;
   const auto add_one = [&](const Limit& limit, const std::string& subject,
                            const std::string& topic = {}) -> LimitStatistics& {
-    LimitStatistics& seen = all.emplace_back(limit.statistics());
-    seen.subject = subject;
-    seen.topic = topic;
-    return seen;
+    LimitStatistics& entry = all.emplace_back(limit.statistics());
+    entry.subject = subject;
+    entry.topic = topic;
+    return entry;
   };
   for (const auto& [name, watched] : callbacks_) {
     for (const auto* const limit : {&watched.response, &watched.skipped, &watched.dropped}) {

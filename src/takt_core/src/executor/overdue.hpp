@@ -31,7 +31,7 @@ struct Overdue {
 // Determines what has not been reported about the job. `budget`: 0 for none. Under the mutex of its
 // crew.
 Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
-                     std::chrono::nanoseconds budget, const Sighting& seen,
+                     std::chrono::nanoseconds budget, const Sighting& sighting,
                      trace::Recorder& recorder) noexcept;
 
 // Calls the handlers, without the mutex.

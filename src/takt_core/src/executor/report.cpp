@@ -76,7 +76,7 @@ Status describe(const Snapshot::Task& task, const TaskStatistics& before) {
 
 Status describe(const Snapshot& now) {
   Status status{.name = "executor", .message = {}};
-  status.message = now.shortfalls.empty() ? "" : "without all real-time settings";
+  status.message = now.not_granted.empty() ? "" : "without all real-time settings";
   if (now.lost_trace_events > 0) {
     status.message += (status.message.empty() ? "" : ", ") + std::string{"trace events lost"};
   }
@@ -87,8 +87,8 @@ Status describe(const Snapshot& now) {
   status.values.emplace_back("tasks", std::to_string(now.tasks.size()));
   status.values.emplace_back("scenario", now.scenario);
   status.values.emplace_back("lost_trace_events", std::to_string(now.lost_trace_events));
-  for (const os::Shortfall& shortfall : now.shortfalls) {
-    status.values.emplace_back("shortfall", shortfall.what + ": " + shortfall.why);
+  for (const os::NotGranted& refused_setting : now.not_granted) {
+    status.values.emplace_back("shortfall", refused_setting.what + ": " + refused_setting.why);
   }
   return status;
 }
@@ -152,7 +152,7 @@ Snapshot snapshot(const Executor& executor, std::vector<NamedTask> tasks) {
                .limits = executor.limits(),
                .scenario = std::string{executor.scenario()},
                .lost_trace_events = executor.lost_trace_events(),
-               .shortfalls = executor.shortfalls()};
+               .not_granted = executor.not_granted()};
   now.tasks.reserve(tasks.size());
   for (NamedTask& task : tasks) {
     now.tasks.push_back(

@@ -63,7 +63,7 @@ struct Shared {
   std::unique_ptr<trace::Tracer> tracer;  // null: no trace
 
   mutable std::mutex mutex;  // guards the three below
-  os::Shortfalls shortfalls;
+  os::SettingsNotGranted not_granted;
   std::size_t reported = 0;    // how many of them were reported to the user
   std::exception_ptr failure;  // the first exception that left a callback
   std::function<void()> request_stop;
@@ -74,16 +74,16 @@ struct Shared {
     }
     request_stop();
   }
-  void add(const os::Shortfalls& more) {
+  void add(const os::SettingsNotGranted& more) {
     const std::lock_guard lock{mutex};
-    shortfalls.insert(shortfalls.end(), more.begin(), more.end());
+    not_granted.insert(not_granted.end(), more.begin(), more.end());
   }
   // The shortfalls that have not been reported to the user.
-  [[nodiscard]] os::Shortfalls take_unreported() {
+  [[nodiscard]] os::SettingsNotGranted take_unreported() {
     const std::lock_guard lock{mutex};
-    os::Shortfalls unreported{std::next(shortfalls.begin(), static_cast<std::ptrdiff_t>(reported)),
-                              shortfalls.end()};
-    reported = shortfalls.size();
+    os::SettingsNotGranted unreported{
+        std::next(not_granted.begin(), static_cast<std::ptrdiff_t>(reported)), not_granted.end()};
+    reported = not_granted.size();
     return unreported;
   }
 };

@@ -10,7 +10,7 @@ void TaskState::reset(TaskIndex task_index, const sched::Task& task, Binding tas
   kind = task.kind;
   name = task.name;
   binding = std::move(task_binding);
-  alone = binding.kernel_deadline || task.waits;
+  own_crew = binding.kernel_deadline || task.waits;
   input_topics.clear();
   given.assign(binding.inputs.size(), Topic::no_sample);
   keys.assign(binding.inputs.size(), Topic::no_sample);

@@ -45,7 +45,7 @@ struct TaskState : sched::CoreTask {
   void rewind();
 
   std::string name;
-  bool alone = false;  // has a crew of its own
+  bool own_crew = false;  // has a crew of its own
   // Its source is armed and not being disarmed; guarded by the registry's mutex
   bool armed = false;
   std::uint16_t trace_id = 0;

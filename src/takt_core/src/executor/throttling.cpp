@@ -39,9 +39,9 @@ bool Throttling::reached(std::chrono::nanoseconds used, std::chrono::nanoseconds
                                    (limit - tolerance) * static_cast<double>(within.count());
 }
 
-std::optional<os::Shortfall> Throttling::look(
+std::optional<os::NotGranted> Throttling::look(
     const std::map<int, std::chrono::nanoseconds>& cpu_times, os::TimePoint now) {
-  std::optional<os::Shortfall> result;
+  std::optional<os::NotGranted> result;
   const auto [limit, period] = read_limit();
   // In less than a period of the kernel's a core may be full by right.
   if (before_ && now - *before_ < period) {
@@ -54,7 +54,7 @@ std::optional<os::Shortfall> Throttling::look(
       reported_[cpu] = true;
       std::array<char, 16> share{};
       std::snprintf(share.data(), share.size(), "%g %%", limit * 100);
-      result = os::Shortfall{
+      result = os::NotGranted{
           .what = "all of core " + std::to_string(cpu) + " for real-time tasks",
           .why = std::string{"they want more than the "} + share.data() +
                  " that the kernel leaves them (sched_rt_runtime_us), so it stops the most urgent "

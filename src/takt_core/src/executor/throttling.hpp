@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "takt/os/clock.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 
 namespace takt::executor {
 
@@ -26,8 +26,8 @@ class Throttling {
 
   // What to report: once for each core. A check within a period of the kernel's after the previous
   // one reports nothing.
-  std::optional<os::Shortfall> look(const std::map<int, std::chrono::nanoseconds>& cpu_times,
-                                    os::TimePoint now);
+  std::optional<os::NotGranted> look(const std::map<int, std::chrono::nanoseconds>& cpu_times,
+                                     os::TimePoint now);
   void reset() noexcept { *this = {}; }
 
  private:

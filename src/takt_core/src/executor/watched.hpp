@@ -53,15 +53,15 @@ class Limit {
             .exceeded = exceeded_.load(std::memory_order_relaxed)};
   }
   [[nodiscard]] LimitStatistics statistics() const {
-    LimitStatistics seen;
-    seen.quantity = quantity;
-    seen.limit = limit;
-    seen.allowed = allowed;
+    LimitStatistics result;
+    result.quantity = quantity;
+    result.limit = limit;
+    result.allowed = allowed;
     const Counts counted = counts();
-    seen.checked = counted.checked;
-    seen.exceeded = counted.exceeded;
-    seen.worst = std::chrono::nanoseconds{worst_.load(std::memory_order_relaxed)};
-    return seen;
+    result.checked = counted.checked;
+    result.exceeded = counted.exceeded;
+    result.worst = std::chrono::nanoseconds{worst_.load(std::memory_order_relaxed)};
+    return result;
   }
 
  private:

@@ -136,11 +136,11 @@ void WatchedJob::arrive(const Watched::Place& place, std::int64_t origin, TimePo
 
 // Since the job before: counted where they happened.
 void WatchedJob::count_losses(TimePoint time, const Handlers& handlers) noexcept {
-  const auto count = [&](Limit* limit, std::uint64_t now, std::uint64_t& seen) {
+  const auto count = [&](Limit* limit, std::uint64_t now, std::uint64_t& counted) {
     if (limit == nullptr) {
       return;
     }
-    const std::uint64_t lost = now - std::exchange(seen, now);
+    const std::uint64_t lost = now - std::exchange(counted, now);
     limit->count(lost + 1, lost);
     if (lost != 0) {
       report({.limit = limit, .subject = watched_.name, .from = job_.release}, time, handlers);
@@ -164,7 +164,7 @@ void WatchedJob::report(const Found& found, TimePoint time, const Handlers& hand
   if (!handlers.limit_exceeded) {
     return;
   }
-  const Limit::Counts seen = found.limit->counts();
+  const Limit::Counts counted = found.limit->counts();
   handlers.limit_exceeded(
       {.task = task_.index,
        .job = job_.index,
@@ -175,9 +175,9 @@ void WatchedJob::report(const Found& found, TimePoint time, const Handlers& hand
        .value = found.value,
        .from = found.from,
        .ended = time,
-       .checked = seen.checked,
-       .exceeded = seen.exceeded,
-       .allowed = is_within(found.limit->allowed, seen.exceeded, seen.checked)});
+       .checked = counted.checked,
+       .exceeded = counted.exceeded,
+       .allowed = is_within(found.limit->allowed, counted.exceeded, counted.checked)});
 }
 
 void use_trigger(TimePoint sampled) noexcept {

@@ -14,11 +14,12 @@ NoDeepIdle::NoDeepIdle() : file_{open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEX
   if (file_ >= 0 && write(file_, &microseconds, sizeof microseconds) == sizeof microseconds) {
     return;
   }
-  shortfall_ = {.what = "deep idle states held off",
-                .why = "/dev/cpu_dma_latency: " + error_text(errno),
-                .fix =
-                    "run as root, or give your user write access to that file; in a container "
-                    "add --device=/dev/cpu_dma_latency"};
+  refused_setting_ = {
+      .what = "deep idle states held off",
+      .why = "/dev/cpu_dma_latency: " + error_text(errno),
+      .fix =
+          "run as root, or give your user write access to that file; in a container "
+          "add --device=/dev/cpu_dma_latency"};
   if (file_ >= 0) {
     close(file_);
     file_ = -1;

@@ -185,7 +185,7 @@ void populate_mappings(std::map<std::uintptr_t, std::uintptr_t>& ends) {
 
 }  // namespace
 
-Shortfalls lock_memory(Stacks of_others) {
+SettingsNotGranted lock_memory(Stacks of_others) {
   // NOLINTBEGIN(concurrency-mt-unsafe): belongs to the set-up of the process
   mallopt(M_TRIM_THRESHOLD, -1);  // free() never gives memory back to the kernel,
   mallopt(M_MMAP_MAX, 0);         // and large blocks come from the heap too
@@ -234,7 +234,7 @@ bool memory_locked() {
   return std::stoull(process_status("VmLck").value_or("0")) > 0;
 }
 
-Shortfalls prefault_stack(std::size_t bytes) {
+SettingsNotGranted prefault_stack(std::size_t bytes) {
   const std::size_t left = stack_left();
   touch_stack(bytes < left ? bytes : left);
   if (locked) {

@@ -108,12 +108,12 @@ void StopOnSignal::restore() noexcept {
   signalled_flag.store(nullptr);
 }
 
-std::optional<Shortfall> end_with_parent(int signal, std::optional<pid_t> parent) {
+std::optional<NotGranted> end_with_parent(int signal, std::optional<pid_t> parent) {
   const pid_t before = getppid();
   if (prctl(PR_SET_PDEATHSIG, signal) != 0) {
-    return Shortfall{.what = "end with the parent process",
-                     .why = "prctl(PR_SET_PDEATHSIG): " + error_text(errno),
-                     .fix = "end this process by hand if its parent dies"};
+    return NotGranted{.what = "end with the parent process",
+                      .why = "prctl(PR_SET_PDEATHSIG): " + error_text(errno),
+                      .fix = "end this process by hand if its parent dies"};
   }
   if (getppid() != parent.value_or(before)) {
     raise(signal);

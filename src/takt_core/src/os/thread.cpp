@@ -45,26 +45,26 @@ std::string priority_limit_text() {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
 }
 
-void apply_policy(pid_t tid, const ThreadSettings& settings, Shortfalls& shortfalls) {
+void apply_policy(pid_t tid, const ThreadSettings& settings, SettingsNotGranted& not_granted) {
   const bool real_time =
       settings.policy == SchedulingPolicy::fifo || settings.policy == SchedulingPolicy::rr;
   if (!real_time && settings.policy != SchedulingPolicy::other) {
-    shortfalls.push_back({.what = describe(settings),
-                          .why = "this policy cannot be asked for",
-                          .fix = "ask for other, fifo or rr"});
+    not_granted.push_back({.what = describe(settings),
+                           .why = "this policy cannot be asked for",
+                           .fix = "ask for other, fifo or rr"});
     return;
   }
   if (real_time && (settings.priority < min_priority || settings.priority > max_priority)) {
-    shortfalls.push_back({.what = describe(settings),
-                          .why = "the priority is outside of " + std::to_string(min_priority) +
-                                 ".." + std::to_string(max_priority),
-                          .fix = "choose a priority in this range; 99 belongs to the kernel"});
+    not_granted.push_back({.what = describe(settings),
+                           .why = "the priority is outside of " + std::to_string(min_priority) +
+                                  ".." + std::to_string(max_priority),
+                           .fix = "choose a priority in this range; 99 belongs to the kernel"});
     return;
   }
   if (!real_time && settings.priority != 0) {
-    shortfalls.push_back({.what = "priority " + std::to_string(settings.priority),
-                          .why = "policy other has no priorities",
-                          .fix = "ask for policy fifo or rr, or for priority 0"});
+    not_granted.push_back({.what = "priority " + std::to_string(settings.priority),
+                           .why = "policy other has no priorities",
+                           .fix = "ask for policy fifo or rr, or for priority 0"});
   }
   int policy = SCHED_OTHER;
   if (real_time) {
@@ -76,18 +76,19 @@ void apply_policy(pid_t tid, const ThreadSettings& settings, Shortfalls& shortfa
   const sched_param parameters{.sched_priority = real_time ? settings.priority : 0};
   if (sched_setscheduler(tid, policy, &parameters) != 0) {
     const int error = errno;
-    Shortfall shortfall{
+    NotGranted refused_setting{
         .what = describe(settings), .why = "sched_setscheduler: " + error_text(error), .fix = {}};
     if (error == EPERM) {
-      shortfall.why += " (the limit for real-time priorities is " + priority_limit_text() + ")";
-      shortfall.fix =
+      refused_setting.why +=
+          " (the limit for real-time priorities is " + priority_limit_text() + ")";
+      refused_setting.fix =
           "run as root, or allow it for your user: the line '<user> - rtprio 98' in "
           "/etc/security/limits.d/realtime.conf, then log in again; in a container add "
           "--cap-add=SYS_NICE";
     } else {
-      shortfall.fix = "check that the kernel allows real-time scheduling in this cgroup";
+      refused_setting.fix = "check that the kernel allows real-time scheduling in this cgroup";
     }
-    shortfalls.push_back(std::move(shortfall));
+    not_granted.push_back(std::move(refused_setting));
   }
 }
 
@@ -99,7 +100,7 @@ std::string list_text(const std::vector<int>& cpus) {
   return text;
 }
 
-void apply_cpus(pid_t tid, const std::vector<int>& cpus, Shortfalls& shortfalls) {
+void apply_cpus(pid_t tid, const std::vector<int>& cpus, SettingsNotGranted& not_granted) {
   if (cpus.empty()) {
     return;
   }
@@ -111,44 +112,44 @@ void apply_cpus(pid_t tid, const std::vector<int>& cpus, Shortfalls& shortfalls)
   CPU_ZERO(&set);
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= CPU_SETSIZE) {
-      shortfalls.push_back(
+      not_granted.push_back(
           {.what = what, .why = "there is no CPU " + std::to_string(cpu), .fix = fix});
       return;
     }
     CPU_SET(cpu, &set);
   }
   if (sched_setaffinity(tid, sizeof set, &set) != 0) {
-    shortfalls.push_back(
+    not_granted.push_back(
         {.what = what, .why = "sched_setaffinity: " + error_text(errno), .fix = fix});
     return;
   }
   // The kernel drops CPUs that are offline or outside of the cpuset without an error.
   const std::vector<int> given = thread_status(tid).value_or(ThreadStatus{}).cpus;
   if (CPU_COUNT(&set) != static_cast<int>(given.size())) {
-    shortfalls.push_back(
+    not_granted.push_back(
         {.what = what, .why = "the kernel gave only CPU " + list_text(given), .fix = fix});
   }
 }
 
-void apply_name(pthread_t thread, const std::string& name, Shortfalls& shortfalls) {
+void apply_name(pthread_t thread, const std::string& name, SettingsNotGranted& not_granted) {
   if (name.empty()) {
     return;
   }
   const std::string kept = name.substr(0, max_name_bytes);
   pthread_setname_np(thread, kept.c_str());
   if (kept != name) {
-    shortfalls.push_back({.what = "thread name " + name,
-                          .why = "the kernel keeps 15 bytes: " + kept,
-                          .fix = "choose a shorter name"});
+    not_granted.push_back({.what = "thread name " + name,
+                           .why = "the kernel keeps 15 bytes: " + kept,
+                           .fix = "choose a shorter name"});
   }
 }
 
-Shortfalls apply(pthread_t thread, pid_t tid, const ThreadSettings& settings) {
-  Shortfalls shortfalls;
-  apply_name(thread, settings.name, shortfalls);
-  apply_cpus(tid, settings.cpus, shortfalls);
-  apply_policy(tid, settings, shortfalls);
-  return shortfalls;
+SettingsNotGranted apply(pthread_t thread, pid_t tid, const ThreadSettings& settings) {
+  SettingsNotGranted not_granted;
+  apply_name(thread, settings.name, not_granted);
+  apply_cpus(tid, settings.cpus, not_granted);
+  apply_policy(tid, settings, not_granted);
+  return not_granted;
 }
 
 }  // namespace
@@ -182,17 +183,17 @@ std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept {
   return {};
 }
 
-Shortfalls apply(const ThreadSettings& settings) {
+SettingsNotGranted apply(const ThreadSettings& settings) {
   return apply(pthread_self(), gettid(), settings);
 }
 
-std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack) {
+std::optional<NotGranted> set_timer_slack(std::chrono::nanoseconds slack) {
   // Zero would mean "the default" to the kernel, not "none".
   const auto wanted = slack.count() < 1 ? 1 : slack.count();
   if (prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(wanted), 0, 0, 0) != 0) {
-    return Shortfall{.what = "timer slack of " + std::to_string(wanted) + " ns",
-                     .why = "prctl(PR_SET_TIMERSLACK): " + error_text(errno),
-                     .fix = "run at policy fifo or rr, which has no timer slack"};
+    return NotGranted{.what = "timer slack of " + std::to_string(wanted) + " ns",
+                      .why = "prctl(PR_SET_TIMERSLACK): " + error_text(errno),
+                      .fix = "run at policy fifo or rr, which has no timer slack"};
   }
   return {};
 }
@@ -216,16 +217,16 @@ struct Start {
   std::size_t prefaulted_stack;
   std::function<void()> body;
   std::future<bool> settled;  // whether it is to run at all
-  std::promise<std::pair<pid_t, Shortfalls>> began = {};
+  std::promise<std::pair<pid_t, SettingsNotGranted>> began = {};
 };
 
 void* run(void* start) noexcept {
   const std::unique_ptr<Start> mine{static_cast<Start*>(start)};
-  Shortfalls shortfalls;
+  SettingsNotGranted not_granted;
   if (mine->prefaulted_stack != 0) {
-    shortfalls = prefault_stack(mine->prefaulted_stack);
+    not_granted = prefault_stack(mine->prefaulted_stack);
   }
-  mine->began.set_value({gettid(), std::move(shortfalls)});
+  mine->began.set_value({gettid(), std::move(not_granted)});
   if (mine->settled.get()) {
     mine->body();
   }
@@ -279,7 +280,7 @@ Thread::Thread(const ThreadSettings& settings, std::function<void()> body) {
   // NOLINTNEXTLINE(bugprone-unused-return-value): the thread's own now
   static_cast<void>(start.release());
   joinable_ = true;
-  std::tie(tid_, shortfalls_) = began.get();
+  std::tie(tid_, not_granted_) = began.get();
   // From outside: by itself the thread might have to wait for others on its CPU before it has all
   // of its settings.
   try {
@@ -287,8 +288,8 @@ Thread::Thread(const ThreadSettings& settings, std::function<void()> body) {
     if (wanted.cpus.empty()) {
       wanted.cpus = ChildCpus::of_this_thread();
     }
-    const Shortfalls more = apply(thread_, tid_, wanted);
-    shortfalls_.insert(shortfalls_.end(), more.begin(), more.end());
+    const SettingsNotGranted more = apply(thread_, tid_, wanted);
+    not_granted_.insert(not_granted_.end(), more.begin(), more.end());
   } catch (...) {
     settled.set_value(false);
     join();

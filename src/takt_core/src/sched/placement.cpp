@@ -26,9 +26,9 @@ void check_cpus(std::span<const int> cpus) {
   if (cpus.empty()) {
     throw ScheduleError("cores", "none is given", "name at least one, such as cpus = {1}");
   }
-  std::set<int> seen;
+  std::set<int> used;
   for (const int cpu : cpus) {
-    if (cpu < 0 || !seen.insert(cpu).second) {
+    if (cpu < 0 || !used.insert(cpu).second) {
       throw ScheduleError(
           "cores",
           "core " + std::to_string(cpu) + (cpu < 0 ? " does not exist" : " is named twice"),

@@ -64,9 +64,9 @@ void ChainState::end(TimePoint time) noexcept {
   last = origin;
 }
 
-void TopicState::publish(const TaskState* writer, TimePoint made, TimePoint sampled) noexcept {
+void TopicState::publish(const TaskState* writer, TimePoint sent, TimePoint sampled) noexcept {
   const std::size_t slot = published % messages.size();
-  messages[slot] = {.made = made, .sampled = sampled};
+  messages[slot] = {.sent = sent, .sampled = sampled};
   for (Hop& hop : hops) {
     hop.origins[slot] = hop.from->task == writer ? hop.from->origin : Position::no_data;
   }

@@ -64,7 +64,7 @@ struct ChainState {
 // the messages that are overwritten before it reads them (KEEP_LAST).
 struct TopicState {
   struct Message {
-    TimePoint made;
+    TimePoint sent;
     TimePoint sampled;
   };
   // The data that messages carry for one step of a chain.
@@ -75,7 +75,7 @@ struct TopicState {
   };
 
   // Adds a message. `writer`: the task whose job ends; null: an external writer.
-  void publish(const TaskState* writer, TimePoint made, TimePoint sampled) noexcept;
+  void publish(const TaskState* writer, TimePoint sent, TimePoint sampled) noexcept;
 
   // A reader takes the messages [first, end) of the series: chains see the newest.
   void hand_over(const TaskState& reader, std::uint64_t first, std::uint64_t end) noexcept;

@@ -51,7 +51,7 @@ nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimeP
 
 void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t number, const Job& job,
                     TimePoint now) noexcept {
-  task.metrics.data_age.record(now - topic.message(number).made);
+  task.metrics.data_age.record(now - topic.message(number).sent);
   task.metrics.sample_age.record(now - topic.message(number).sampled);
   record(EventType::use, now, task, job.index, static_cast<std::int64_t>(number), topic.shared.id);
 }

@@ -265,12 +265,12 @@ class Simulation {
 
 Result simulate(const application::Application& application, const Options& options) {
   if (!application.processes.empty()) {
-    const application::Application seen = application::with_handover(application);
-    return Simulation{seen, options}.run();
+    const application::Application extended = application::with_handover(application);
+    return Simulation{extended, options}.run();
   }
   if (application::has_stock_executor(application)) {
-    const application::Application seen = application::with_own_subscriptions(application);
-    return Simulation{seen, options}.run();
+    const application::Application extended = application::with_own_subscriptions(application);
+    return Simulation{extended, options}.run();
   }
   return Simulation{application, options}.run();
 }

@@ -60,7 +60,7 @@ void Flows::start(const Event& event) {
   Running& started = running_[event.task];
   started.job = event.job;
   started.newest.assign(newest_.begin(), newest_.end());
-  started.made.clear();
+  started.published.clear();
   started.old = false;
   started.origins = last_.empty() ? nullptr : std::make_shared<Origins>();
   if (release != not_recorded) {
@@ -75,7 +75,8 @@ void Flows::start(const Event& event) {
 void Flows::publish(const Event& event) {
   Running* const maker = running(event);
   Messages& messages = messages_[event.topic];
-  const Message message{.made = event.time, .origins = maker != nullptr ? maker->origins : nullptr};
+  const Message message{.published = event.time,
+                        .origins = maker != nullptr ? maker->origins : nullptr};
   if (messages.by_sequence.insert_or_assign(event.value, message).second) {
     messages.order.push_back(event.value);
   }
@@ -84,7 +85,7 @@ void Flows::publish(const Event& event) {
     messages.order.pop_front();
   }
   if (maker != nullptr) {
-    maker->made.emplace_back(event.topic, event.value);
+    maker->published.emplace_back(event.topic, event.value);
   } else if (event.task == no_task) {
     is_there(event.topic, event.value);
   }
@@ -112,7 +113,7 @@ void Flows::use(const Event& event) {
   if (event.value < 0 || message == messages.by_sequence.end()) {
     return;
   }
-  found.age = elapsed(message->second.made, event.time);
+  found.age = elapsed(message->second.published, event.time);
   if (message->second.origins == nullptr) {
     return;
   }
@@ -140,7 +141,7 @@ void Flows::end(const Event& event) {
   ++executions.all;
   if (const Running* const done = running(event)) {
     executions.on_old_data += done->old ? 1 : 0;
-    for (const auto& [topic, sequence] : done->made) {
+    for (const auto& [topic, sequence] : done->published) {
       is_there(topic, sequence);
     }
     for (const Place& place : places(event.task)) {

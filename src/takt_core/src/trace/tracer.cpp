@@ -96,9 +96,9 @@ void Tracer::drain() {
         writer_.write(std::span{batch_}.first(count));
       }
       const std::uint64_t lost = thread->ring.lost();
-      if (lost != thread->lost_seen) {
-        const auto news = lost - thread->lost_seen;
-        thread->lost_seen = lost;
+      if (lost != thread->lost_reported) {
+        const auto news = lost - thread->lost_reported;
+        thread->lost_reported = lost;
         writer_.add_lost(news);
         writer_.write(Event{.time = os::now().time_since_epoch().count(),
                             .value = static_cast<std::int64_t>(news),

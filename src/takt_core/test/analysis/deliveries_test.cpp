@@ -73,11 +73,11 @@ TEST(deliveries, a_callback_that_waits_keeps_its_subscription_meanwhile) {
   const Report report = analyse_json(app(three(5, 5, ", 'suspension': 7"), topics));
   EXPECT_EQ(report.verdict, Verdict::not_proved);
   EXPECT_TRUE(contains(report.scenarios.front().remarks, "waits itself, and who comes second"));
-  const Report alone = analyse_json(
+  const Report without_others = analyse_json(
       app(timer("w", 1000, 1, 9, ", 'writes': ['x']") + "," +
               message("m", "x", 20, 5, ", 'node': 'b', 'deadline': 500, 'suspension': 7"),
           topics));
-  EXPECT_EQ(alone.verdict, Verdict::meets);
+  EXPECT_EQ(without_others.verdict, Verdict::meets);
 }
 
 // Nothing says that the queue was full, nor that somebody was in the way.

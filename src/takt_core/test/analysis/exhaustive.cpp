@@ -42,7 +42,7 @@ class Search {
       add(first);
     }
     while (!todo_.empty() && !(options_.until_missed && result_.missed)) {
-      if (seen_.size() > options_.most_situations) {
+      if (visited_.size() > options_.most_situations) {
         result_.complete = false;
         break;
       }
@@ -53,13 +53,13 @@ class Search {
         release_from(in_other_scenario(situation), 0);
       }
     }
-    result_.situations = seen_.size();
+    result_.situations = visited_.size();
     return result_;
   }
 
  private:
   void add(const Situation& situation) {
-    if (seen_.insert(situation).second) {
+    if (visited_.insert(situation).second) {
       todo_.push_back(situation);
     }
   }
@@ -328,7 +328,7 @@ class Search {
   Charges charges_;
   OracleCore core_;
   Data data_;
-  std::unordered_set<Situation, Hash> seen_;
+  std::unordered_set<Situation, Hash> visited_;
   std::vector<Situation> todo_;
 };
 

@@ -97,7 +97,7 @@ class ChainSets : public RandomTasks {
   }
 };
 
-struct Seen {
+struct Tally {
   int complete = 0;
   int bounded = 0;  // latencies of chains
   int reached = 0;
@@ -109,31 +109,31 @@ struct Seen {
 };
 
 void count(const ExhaustiveSet& set, const ScenarioReport& report, const Reached& reached,
-           Seen& seen) {
+           Tally& tally) {
   if (!reached.complete) {
     return;
   }
-  ++seen.complete;
+  ++tally.complete;
   for (const ChainReport& chain : report.chains) {
     if (chain.latency && reached.latency > 0) {
-      ++seen.bounded;
-      seen.as_a_unit += chain.bound_by.starts_with("chain on one core") ? 1 : 0;
-      seen.reached += chain.latency == nanoseconds{reached.latency} ? 1 : 0;
-      seen.bounds += static_cast<double>(chain.latency->count());
-      seen.found += static_cast<double>(reached.latency);
+      ++tally.bounded;
+      tally.as_a_unit += chain.bound_by.starts_with("chain on one core") ? 1 : 0;
+      tally.reached += chain.latency == nanoseconds{reached.latency} ? 1 : 0;
+      tally.bounds += static_cast<double>(chain.latency->count());
+      tally.found += static_cast<double>(reached.latency);
     }
   }
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
     const auto& response = report.callbacks[i].response;
-    seen.responses += response ? 1 : 0;
-    seen.responses_reached += response == nanoseconds{reached.responses[i]} ? 1 : 0;
+    tally.responses += response ? 1 : 0;
+    tally.responses_reached += response == nanoseconds{reached.responses[i]} ? 1 : 0;
   }
 }
 
 class EveryChainRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainRun, keeps_to_its_bounds) {
-  Seen seen;
+  Tally tally;
   const int sets = rounds(400);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
@@ -144,16 +144,16 @@ TEST_P(EveryChainRun, keeps_to_its_bounds) {
     const ScenarioReport report =
         analyse(application_of(set), {.sensitivity = false, .proposals = false}).scenarios.front();
     EXPECT_EQ(error_in(set, report, reached), "") << "seed " << seed << ": " << describe(set);
-    count(set, report, reached, seen);
+    count(set, report, reached, tally);
   }
-  EXPECT_GT(seen.complete, sets / 2);
-  EXPECT_GT(seen.bounded, sets / 5);
-  EXPECT_GT(seen.reached, seen.bounded / 2);
-  EXPECT_GT(seen.as_a_unit, sets / 50);
-  std::cout << seen.complete << " of " << sets << " sets complete; " << seen.reached << " of "
-            << seen.bounded << " latencies reached, " << seen.as_a_unit << " of units; "
-            << seen.responses_reached << " of " << seen.responses
-            << " responses reached; all latencies together " << seen.bounds / seen.found
+  EXPECT_GT(tally.complete, sets / 2);
+  EXPECT_GT(tally.bounded, sets / 5);
+  EXPECT_GT(tally.reached, tally.bounded / 2);
+  EXPECT_GT(tally.as_a_unit, sets / 50);
+  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.reached << " of "
+            << tally.bounded << " latencies reached, " << tally.as_a_unit << " of units; "
+            << tally.responses_reached << " of " << tally.responses
+            << " responses reached; all latencies together " << tally.bounds / tally.found
             << " of the longest runs\n";
 }
 

@@ -36,9 +36,9 @@ inline std::string text(const std::optional<nanoseconds>& bound) {
 }
 
 inline std::string error_in(const std::string& what, const std::optional<nanoseconds>& bound,
-                            std::int64_t seen) {
-  return bound && nanoseconds{seen} > *bound
-             ? what + " comes to " + std::to_string(seen) + ", bound " + text(bound)
+                            std::int64_t tally) {
+  return bound && nanoseconds{tally} > *bound
+             ? what + " comes to " + std::to_string(tally) + ", bound " + text(bound)
              : "";
 }
 

@@ -75,7 +75,7 @@ class SupplySets : public WideSets {
   }
 };
 
-struct Seen {
+struct Tally {
   int complete = 0;
   int bounded = 0;
   int met = 0;
@@ -90,19 +90,19 @@ application::Application limited(const ExhaustiveSet& set) {
   return app;
 }
 
-std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
+std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Tally& tally) {
   const application::Application app = limited(set);
   const ScenarioReport report =
       analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
   const Reached reached = reach_all(options_of(set), set.tasks);
-  seen.complete += reached.complete ? 1 : 0;
-  seen.met += report.deadlines == Verdict::meets ? 1 : 0;
+  tally.complete += reached.complete ? 1 : 0;
+  tally.met += report.deadlines == Verdict::meets ? 1 : 0;
   for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
     const auto& bound = report.callbacks[i].response;
     if (bound && reached.complete) {
-      ++seen.bounded;
-      seen.reached += bound->count() == reached.responses[i] ? 1 : 0;
-      seen.tightness +=
+      ++tally.bounded;
+      tally.reached += bound->count() == reached.responses[i] ? 1 : 0;
+      tally.tightness +=
           static_cast<double>(reached.responses[i]) / static_cast<double>(bound->count());
     }
   }
@@ -123,19 +123,19 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
 class EverySupply : public testing::TestWithParam<std::string> {};
 
 TEST_P(EverySupply, keeps_to_its_bounds) {
-  Seen seen;
+  Tally tally;
   const int sets = rounds(150);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const ExhaustiveSet set = SupplySets{seed}.draw_limited(GetParam());
-    EXPECT_EQ(look_at(set, seed, seen), "") << "seed " << seed << ": " << describe(set);
+    EXPECT_EQ(look_at(set, seed, tally), "") << "seed " << seed << ": " << describe(set);
   }
-  EXPECT_GT(seen.complete, sets * 8 / 10);
-  EXPECT_GT(seen.met, sets / 4);
-  EXPECT_GT(seen.reached, sets / 2);
-  std::cout << seen.complete << " of " << sets << " sets complete, " << seen.met << " met, "
-            << seen.reached << " of " << seen.bounded << " bounds reached, tightness "
-            << seen.tightness / seen.bounded << "\n";
+  EXPECT_GT(tally.complete, sets * 8 / 10);
+  EXPECT_GT(tally.met, sets / 4);
+  EXPECT_GT(tally.reached, sets / 2);
+  std::cout << tally.complete << " of " << sets << " sets complete, " << tally.met << " met, "
+            << tally.reached << " of " << tally.bounded << " bounds reached, tightness "
+            << tally.tightness / tally.bounded << "\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EverySupply,

@@ -22,29 +22,29 @@ ScenarioReport report_of(const application::Application& app) {
   return analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
 }
 
-struct Seen {
+struct Tally {
   int complete = 0;
   int met = 0;
   int reached = 0;  // bounds that a run reaches
   int exact = 0;    // those that say so
 };
 
-void count(const ScenarioReport& report, const Reached& reached, Seen& seen) {
-  seen.complete += reached.complete ? 1 : 0;
-  seen.met += report.deadlines == Verdict::meets ? 1 : 0;
+void count(const ScenarioReport& report, const Reached& reached, Tally& tally) {
+  tally.complete += reached.complete ? 1 : 0;
+  tally.met += report.deadlines == Verdict::meets ? 1 : 0;
   for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
     const CallbackReport& callback = report.callbacks[i];
-    seen.reached += callback.response == nanoseconds{reached.responses[i]} ? 1 : 0;
-    seen.exact += callback.exact ? 1 : 0;
+    tally.reached += callback.response == nanoseconds{reached.responses[i]} ? 1 : 0;
+    tally.exact += callback.exact ? 1 : 0;
   }
 }
 
 // The first thing that is wrong.
-std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
+std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Tally& tally) {
   const application::Application app = application_of(set);
   const ScenarioReport report = report_of(app);
   const Reached reached = reach_all({.rule = set.rule}, set.tasks);
-  count(report, reached, seen);
+  count(report, reached, tally);
   if (std::string error = error_in(set, report, reached); !error.empty()) {
     return error;
   }
@@ -62,19 +62,19 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
 class EveryRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRun, keeps_to_its_bounds) {
-  Seen seen;
+  Tally tally;
   const int sets = rounds(250);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const ExhaustiveSet set = ExhaustiveSets{seed}.draw(GetParam());
-    EXPECT_EQ(look_at(set, seed, seen), "") << "seed " << seed << ": " << describe(set);
+    EXPECT_EQ(look_at(set, seed, tally), "") << "seed " << seed << ": " << describe(set);
   }
-  EXPECT_GT(seen.complete, sets * 9 / 10);
-  EXPECT_GT(seen.met, sets / 3);
-  EXPECT_GT(seen.reached, sets);
-  EXPECT_TRUE(seen.exact > 0 || std::string_view{GetParam()} == "edf");
-  std::cout << seen.complete << " of " << sets << " sets complete, " << seen.met << " met, "
-            << seen.reached << " bounds reached, " << seen.exact << " exact\n";
+  EXPECT_GT(tally.complete, sets * 9 / 10);
+  EXPECT_GT(tally.met, sets / 3);
+  EXPECT_GT(tally.reached, sets);
+  EXPECT_TRUE(tally.exact > 0 || std::string_view{GetParam()} == "edf");
+  std::cout << tally.complete << " of " << sets << " sets complete, " << tally.met << " met, "
+            << tally.reached << " bounds reached, " << tally.exact << " exact\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryRun,

@@ -14,7 +14,7 @@
 namespace takt::analysis {
 namespace {
 
-struct Seen {
+struct Tally {
   int complete = 0;
   int met = 0;
   int switches = 0;  // that are proved
@@ -24,33 +24,33 @@ struct Seen {
   int responses_reached = 0;
 };
 
-void count(const std::optional<nanoseconds>& bound, std::int64_t seen_there, int& bounded,
+void count(const std::optional<nanoseconds>& bound, std::int64_t observed_there, int& bounded,
            int& reached) {
-  if (bound && seen_there >= 0) {
+  if (bound && observed_there >= 0) {
     ++bounded;
-    reached += *bound <= nanoseconds{seen_there + 1} ? 1 : 0;
+    reached += *bound <= nanoseconds{observed_there + 1} ? 1 : 0;
   }
 }
 
-void count(const ExhaustiveSet& set, const Report& report, const Reached& reached, Seen& seen) {
-  seen.complete += reached.complete ? 1 : 0;
-  seen.met += report.verdict == Verdict::meets ? 1 : 0;
+void count(const ExhaustiveSet& set, const Report& report, const Reached& reached, Tally& tally) {
+  tally.complete += reached.complete ? 1 : 0;
+  tally.met += report.verdict == Verdict::meets ? 1 : 0;
   if (set.switches) {
-    seen.switches += report.switches->verdict == Verdict::meets ? 1 : 0;
+    tally.switches += report.switches->verdict == Verdict::meets ? 1 : 0;
     return;
   }
   const ScenarioReport& scenario = report.scenarios.front();
   for (const ChainReport& chain : scenario.chains) {
-    count(chain.latency, reached.latency, seen.bounded, seen.reached);
-    count(chain.reaction, reached.reaction, seen.bounded, seen.reached);
-    count(chain.age, reached.age, seen.bounded, seen.reached);
+    count(chain.latency, reached.latency, tally.bounded, tally.reached);
+    count(chain.reaction, reached.reaction, tally.bounded, tally.reached);
+    count(chain.age, reached.age, tally.bounded, tally.reached);
   }
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
-    count(scenario.callbacks[i].response, reached.responses[i], seen.responses,
-          seen.responses_reached);
+    count(scenario.callbacks[i].response, reached.responses[i], tally.responses,
+          tally.responses_reached);
     for (std::size_t k = 0; k < set.tasks[i].reads.size(); ++k) {
       const auto age = std::ranges::find(scenario.ages, topic_of(i, k), &AgeReport::topic);
-      count(age->age, reached.ages[i][k], seen.bounded, seen.reached);
+      count(age->age, reached.ages[i][k], tally.bounded, tally.reached);
     }
   }
 }
@@ -79,7 +79,7 @@ std::string error_in_runs(application::Application app, const Reached& reached, 
 }
 
 // The first thing that is wrong.
-std::string look_at(const std::string& policy, std::uint64_t seed, Seen& seen) {
+std::string look_at(const std::string& policy, std::uint64_t seed, Tally& tally) {
   WideSets random{seed};
   const ExhaustiveSet set = random.draw(policy);
   SCOPED_TRACE(describe(set));
@@ -88,7 +88,7 @@ std::string look_at(const std::string& policy, std::uint64_t seed, Seen& seen) {
   Exhaustive options = options_of(set);
   options.most_situations = 20'000;
   const Reached reached = reach_all(options, set.tasks);
-  count(set, report, reached, seen);
+  count(set, report, reached, tally);
   std::string error = set.switches ? error_in(set, *report.switches, reached)
                                    : error_in(set, report.scenarios.front(), reached);
   if (error.empty()) {
@@ -100,19 +100,19 @@ std::string look_at(const std::string& policy, std::uint64_t seed, Seen& seen) {
 class EveryWideRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryWideRun, keeps_to_its_bounds) {
-  Seen seen;
+  Tally tally;
   const int sets = rounds(200);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    EXPECT_EQ(look_at(GetParam(), seed, seen), "") << "seed " << seed;
+    EXPECT_EQ(look_at(GetParam(), seed, tally), "") << "seed " << seed;
   }
-  EXPECT_GT(seen.complete, sets * 7 / 10);
-  EXPECT_GT(seen.met, sets / 4);
-  EXPECT_GT(seen.responses_reached, sets / 2);
-  EXPECT_GT(seen.bounded, sets / 5);
-  std::cout << seen.complete << " of " << sets << " sets complete, " << seen.met << " met, "
-            << seen.switches << " with switches; reached: " << seen.responses_reached << " of "
-            << seen.responses << " responses, " << seen.reached << " of " << seen.bounded
+  EXPECT_GT(tally.complete, sets * 7 / 10);
+  EXPECT_GT(tally.met, sets / 4);
+  EXPECT_GT(tally.responses_reached, sets / 2);
+  EXPECT_GT(tally.bounded, sets / 5);
+  std::cout << tally.complete << " of " << sets << " sets complete, " << tally.met << " met, "
+            << tally.switches << " with switches; reached: " << tally.responses_reached << " of "
+            << tally.responses << " responses, " << tally.reached << " of " << tally.bounded
             << " latencies and ages\n";
 }
 
@@ -146,9 +146,9 @@ TEST(exhaustive_wide, sees_a_latency_or_an_age_that_is_below_what_happens) {
     for (std::size_t i = 0; i < report.scenarios.front().ages.size(); ++i) {
       const AgeReport& age = report.scenarios.front().ages[i];
       const auto reader = static_cast<std::size_t>(age.callback.back() - '0');
-      const std::int64_t seen = reached.ages[reader][0];
-      if (age.topic == topic_of(reader, 0) && seen > 0) {
-        expect_error([&](auto& r) { r.ages[i].age = nanoseconds{seen - 1}; });
+      const std::int64_t tally = reached.ages[reader][0];
+      if (age.topic == topic_of(reader, 0) && tally > 0) {
+        expect_error([&](auto& r) { r.ages[i].age = nanoseconds{tally - 1}; });
       }
     }
   }

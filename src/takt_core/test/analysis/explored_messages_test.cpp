@@ -34,7 +34,7 @@ ExhaustiveSet followed(std::uint64_t seed, const std::string& policy) {
   return set;
 }
 
-struct Seen {
+struct Tally {
   int explored = 0;
   int bounds = 0;
   int reached = 0;
@@ -42,11 +42,11 @@ struct Seen {
   int refused = 0;  // though no deadline is missed
 };
 
-void expect_bounded(const ExhaustiveSet& set, Seen& seen) {
+void expect_bounded(const ExhaustiveSet& set, Tally& tally) {
   const Reached reached = reach_all({.rule = set.rule, .until_missed = true}, set.tasks);
   const Report report = analyse(application_of(set), {.sensitivity = false, .proposals = false});
   const ScenarioReport& scenario = report.scenarios.front();
-  seen.missed += reached.missed ? 1 : 0;
+  tally.missed += reached.missed ? 1 : 0;
   if (reached.missed) {
     EXPECT_NE(scenario.deadlines, Verdict::meets);
     return;
@@ -55,21 +55,21 @@ void expect_bounded(const ExhaustiveSet& set, Seen& seen) {
     return;
   }
   if (scenario.deadlines != Verdict::meets) {
-    ++seen.refused;
+    ++tally.refused;
     return;
   }
-  ++seen.explored;
+  ++tally.explored;
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
     const nanoseconds longest{reached.responses[i]};
     EXPECT_GE(*scenario.callbacks[i].response, longest) << i;
     EXPECT_FALSE(scenario.callbacks[i].exact);
-    ++seen.bounds;
-    seen.reached += scenario.callbacks[i].response == longest ? 1 : 0;
+    ++tally.bounds;
+    tally.reached += scenario.callbacks[i].response == longest ? 1 : 0;
   }
 }
 
-Seen look_at(const std::string& policy) {
-  Seen seen;
+Tally look_at(const std::string& policy) {
+  Tally tally;
   for (int i = 0; i < rounds(1500) && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const ExhaustiveSet set = followed(seed, policy);
@@ -77,27 +77,27 @@ Seen look_at(const std::string& policy) {
         set.tasks, [](const ExhaustiveTask& entry) { return !entry.trigger.writers.empty(); });
     if (messages) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
-      expect_bounded(set, seen);
+      expect_bounded(set, tally);
     }
   }
-  EXPECT_GT(seen.explored, rounds(50));
-  EXPECT_GT(seen.missed, rounds(30));
-  std::cout << seen.explored << " explored, " << seen.refused << " refused, " << seen.missed
-            << " missed, " << seen.reached << " of " << seen.bounds << " bounds reached\n";
-  return seen;
+  EXPECT_GT(tally.explored, rounds(50));
+  EXPECT_GT(tally.missed, rounds(30));
+  std::cout << tally.explored << " explored, " << tally.refused << " refused, " << tally.missed
+            << " missed, " << tally.reached << " of " << tally.bounds << " bounds reached\n";
+  return tally;
 }
 
 TEST(explored_messages, bounds_hold_in_every_run_and_are_reached) {
-  const Seen seen = look_at("np-fp");
-  EXPECT_LT(seen.refused, seen.explored / 20);
-  EXPECT_GT(seen.reached, seen.bounds * 9 / 10);
+  const Tally tally = look_at("np-fp");
+  EXPECT_LT(tally.refused, tally.explored / 20);
+  EXPECT_GT(tally.reached, tally.bounds * 9 / 10);
 }
 
 // When a message came, and is due, is not known to the moment.
 TEST(explored_messages, under_deadlines_bounds_hold_in_every_run_and_are_mostly_reached) {
-  const Seen seen = look_at("np-edf");
-  EXPECT_LT(seen.refused, seen.explored / 5);
-  EXPECT_GT(seen.reached, seen.bounds * 3 / 4);
+  const Tally tally = look_at("np-edf");
+  EXPECT_LT(tally.refused, tally.explored / 5);
+  EXPECT_GT(tally.reached, tally.bounds * 3 / 4);
 }
 
 // `m` waits for `b` and then for `a`, which is released meanwhile; the closed test counts `b` and

@@ -45,13 +45,13 @@ std::vector<OracleTask> random_set(RandomTasks& random) {
   return tasks;
 }
 
-struct Seen {
+struct Tally {
   int closed = 0;    // accepted by the test that knows no schedules
   int explored = 0;  // by their schedules
   int missed = 0;
 };
 
-void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Seen& seen) {
+void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Tally& tally) {
   std::int64_t longest = 0;
   for (const OracleTask& task : tasks) {
     longest = std::max({longest, task.offset, task.period});
@@ -63,11 +63,11 @@ void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Seen& s
   ASSERT_EQ(report.verdict, all.missed ? Verdict::misses : Verdict::meets);
   ASSERT_EQ(accepts(app), !all.missed);
   if (all.missed) {
-    ++seen.missed;
+    ++tally.missed;
     return;
   }
   const bool explored = scenario.cores.front().bound_by.starts_with("schedule graph");
-  ++(explored ? seen.explored : seen.closed);
+  ++(explored ? tally.explored : tally.closed);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const CallbackReport& bound = scenario.callbacks[i];
     ASSERT_EQ(bound.exact, explored);
@@ -80,19 +80,19 @@ void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Seen& s
 
 TEST(explored, a_report_is_as_exact_as_all_runs) {
   for (const Rule rule : {Rule::np_fp, Rule::np_edf}) {
-    Seen seen;
+    Tally tally;
     RandomTasks random{31};
     for (int round = 0; round < rounds(250); ++round) {
       const std::vector<OracleTask> tasks = random_set(random);
       SCOPED_TRACE(text(tasks));
-      expect_as_observed(rule, tasks, seen);
+      expect_as_observed(rule, tasks, tally);
       if (HasFailure()) {
         return;
       }
     }
-    EXPECT_GT(seen.closed, rounds(40));
-    EXPECT_GT(seen.explored, rounds(10));
-    EXPECT_GT(seen.missed, rounds(40));
+    EXPECT_GT(tally.closed, rounds(40));
+    EXPECT_GT(tally.explored, rounds(10));
+    EXPECT_GT(tally.missed, rounds(40));
   }
 }
 

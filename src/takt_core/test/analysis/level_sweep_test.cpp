@@ -39,10 +39,10 @@ TEST(LevelSweep, gives_the_bounds_that_each_demand_has_alone) {
     ASSERT_GT(effort.steps, 0);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (swept[i]) {
-        const Response alone = fixed_priority_response(demands, i, effort, supply);
-        ASSERT_EQ(swept[i]->bound, alone.bound) << "set " << set;
-        ASSERT_EQ(swept[i]->blocking, alone.blocking) << "set " << set;
-        (alone.bound ? bounded : unbounded) += 1;
+        const Response single = fixed_priority_response(demands, i, effort, supply);
+        ASSERT_EQ(swept[i]->bound, single.bound) << "set " << set;
+        ASSERT_EQ(swept[i]->blocking, single.blocking) << "set " << set;
+        (single.bound ? bounded : unbounded) += 1;
       }
     }
   }

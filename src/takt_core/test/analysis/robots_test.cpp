@@ -65,7 +65,7 @@ std::string describe_robot(const application::Application& robot) {
 }
 
 TEST(robots, nothing_is_above_its_bound) {
-  Seen seen;
+  Tally tally;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     const application::Application robot = random_robot(seed);
@@ -76,13 +76,13 @@ TEST(robots, nothing_is_above_its_bound) {
               sim::simulate(
                   robot,
                   {.duration = 100ms, .seed = seed, .execution = execution, .percentiles = false}),
-              seen);
+              tally);
     }
   }
-  EXPECT_GT(seen.accepted, rounds(300));
-  EXPECT_GT(seen.bounded, rounds(5000));
-  EXPECT_GT(seen.chains, rounds(500));
-  EXPECT_GT(seen.reached, rounds(100));
+  EXPECT_GT(tally.accepted, rounds(300));
+  EXPECT_GT(tally.bounded, rounds(5000));
+  EXPECT_GT(tally.chains, rounds(500));
+  EXPECT_GT(tally.reached, rounds(100));
 }
 
 std::string two(const std::string& control, const std::string& vision,

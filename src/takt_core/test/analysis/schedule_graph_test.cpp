@@ -98,7 +98,7 @@ void expect_late(Rule rule, const std::vector<OracleTask>& tasks,
   ASSERT_GT(last.start + last.execution, last.release + nanoseconds{tasks[last.task].deadline});
 }
 
-struct Seen {
+struct Tally {
   int met = 0;
   int missed = 0;
   int varied = 0;  // missed, but not where all jobs take their worst case
@@ -138,7 +138,7 @@ constexpr std::array rules = {Rule::p_rm, Rule::cw_edf, Rule::np_fp, Rule::np_ed
 TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
   int varied = 0;
   for (const Rule rule : rules) {
-    Seen seen;
+    Tally tally;
     RandomTasks random{11};
     for (int round = 0; round < 300; ++round) {
       const std::vector<OracleTask> tasks = random_set(random, rule, false, false);
@@ -148,10 +148,10 @@ TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
       ASSERT_TRUE(graph.exact);
       ASSERT_EQ(graph.outcome, all.missed ? Outcome::missed : Outcome::met);
       if (all.missed) {
-        ++seen.missed;
+        ++tally.missed;
         expect_late(rule, tasks, graph.witness);
       } else {
-        ++seen.met;
+        ++tally.met;
         for (std::size_t i = 0; i < tasks.size(); ++i) {
           ASSERT_EQ(graph.responses[i].count(), all.responses[i]);
         }
@@ -163,18 +163,18 @@ TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
       const ScheduleGraph constant = graph_of(rule, worst);
       ASSERT_EQ(constant.outcome == Outcome::missed,
                 observe_all(rule, worst, horizon(tasks, 1)).missed);
-      seen.varied += all.missed && constant.outcome == Outcome::met ? 1 : 0;
+      tally.varied += all.missed && constant.outcome == Outcome::met ? 1 : 0;
     }
-    EXPECT_GT(seen.met, 100);
-    EXPECT_GT(seen.missed, 30);
-    varied += seen.varied;
+    EXPECT_GT(tally.met, 100);
+    EXPECT_GT(tally.missed, 30);
+    varied += tally.varied;
   }
   EXPECT_GT(varied, 0) << "too few sets in which shorter jobs do harm";
 }
 
 TEST(schedule_graph, is_exact_with_offsets) {
   for (const Rule rule : rules) {
-    Seen seen;
+    Tally tally;
     RandomTasks random{12};
     for (int round = 0; round < 150; ++round) {
       const std::vector<OracleTask> tasks = random_set(random, rule, false, true);
@@ -182,7 +182,7 @@ TEST(schedule_graph, is_exact_with_offsets) {
       const Observed all = observe_all(rule, tasks, horizon(tasks, 3));
       const ScheduleGraph graph = graph_of(rule, tasks);
       ASSERT_EQ(graph.outcome, all.missed ? Outcome::missed : Outcome::met);
-      ++(all.missed ? seen.missed : seen.met);
+      ++(all.missed ? tally.missed : tally.met);
       if (all.missed) {
         expect_late(rule, tasks, graph.witness);
         continue;
@@ -191,15 +191,15 @@ TEST(schedule_graph, is_exact_with_offsets) {
         ASSERT_EQ(graph.responses[i].count(), all.responses[i]);
       }
     }
-    EXPECT_GT(seen.met, 50);
-    EXPECT_GT(seen.missed, 20);
+    EXPECT_GT(tally.met, 50);
+    EXPECT_GT(tally.missed, 20);
   }
 }
 
 // Exact for policies that never idle on purpose; otherwise nothing is above its bound.
 TEST(schedule_graph, holds_where_releases_are_noticed_late) {
   for (const Rule rule : rules) {
-    Seen seen;
+    Tally tally;
     int needless = 0;
     int loose = 0;
     RandomTasks random{13};
@@ -209,7 +209,7 @@ TEST(schedule_graph, holds_where_releases_are_noticed_late) {
       SCOPED_TRACE(describe(rule, tasks));
       const Observed all = observe_all(rule, tasks, horizon(tasks, round % 2 == 0 ? 3 : 1));
       const ScheduleGraph graph = graph_of(rule, tasks);
-      ++(all.missed ? seen.missed : seen.met);
+      ++(all.missed ? tally.missed : tally.met);
       if (all.missed) {
         ASSERT_EQ(graph.outcome, Outcome::missed);
         continue;
@@ -228,9 +228,9 @@ TEST(schedule_graph, holds_where_releases_are_noticed_late) {
         loose += graph.responses[i].count() > all.responses[i] ? 1 : 0;
       }
     }
-    EXPECT_GT(seen.met, 20);
-    EXPECT_GT(seen.missed, 20);
-    EXPECT_LE(needless + loose, seen.met / 20 + 1) << "it is nearly exact all the same";
+    EXPECT_GT(tally.met, 20);
+    EXPECT_GT(tally.missed, 20);
+    EXPECT_LE(needless + loose, tally.met / 20 + 1) << "it is nearly exact all the same";
   }
 }
 

@@ -188,7 +188,7 @@ inline std::string describe(const application::Application& app) {
   return text;
 }
 
-struct Seen {
+struct Tally {
   int bursts = 0;  // bounded callbacks in applications with bursts
   int accepted = 0;
   int bounded = 0;
@@ -199,11 +199,11 @@ struct Seen {
 };
 
 inline void compare(const application::Application& app, const Report& report,
-                    const sim::Result& simulated, Seen& seen) {
+                    const sim::Result& simulated, Tally& tally) {
   const ScenarioReport& scenario = report.scenarios.front();
   if (scenario.deadlines == Verdict::meets) {
-    ++seen.accepted;
-    seen.explored += scenario.cores.front().bound_by.starts_with("schedule graph") ? 1 : 0;
+    ++tally.accepted;
+    tally.explored += scenario.cores.front().bound_by.starts_with("schedule graph") ? 1 : 0;
     for (const sim::CallbackResult& callback : simulated.callbacks) {
       EXPECT_EQ(callback.misses, 0U) << callback.name;
     }
@@ -214,14 +214,14 @@ inline void compare(const application::Application& app, const Report& report,
     if (!callback.response || found->response.count == 0) {
       continue;
     }
-    ++seen.bounded;
-    seen.bursts +=
+    ++tally.bounded;
+    tally.bursts +=
         std::ranges::any_of(app.callbacks,
                             [](const application::Callback& one) { return !one.messages.empty(); })
             ? 1
             : 0;
     EXPECT_LE(found->response.max, *callback.response) << callback.name << " " << callback.bound_by;
-    seen.reached += found->response.max == *callback.response ? 1 : 0;
+    tally.reached += found->response.max == *callback.response ? 1 : 0;
     // A schedule graph's run need not be the one in which all jobs take their worst case.
     const bool in_graph = callback.bound_by.starts_with("schedule graph");
     if (callback.exact && !simulated.drawn && !in_graph) {
@@ -232,7 +232,7 @@ inline void compare(const application::Application& app, const Report& report,
     const ChainReport& bound = scenario.chains[i];
     const sim::ChainResult& chain = simulated.chains[i];
     if (bound.latency && chain.latency.count > 0) {
-      ++seen.chains;
+      ++tally.chains;
       EXPECT_LE(chain.latency.max, *bound.latency) << "latency";
     }
     if (bound.age && chain.age.count > 0) {
@@ -251,7 +251,7 @@ inline void compare(const application::Application& app, const Report& report,
     if (!age.age || found->data_age.count == 0 || reader->task.reads.size() > 1) {
       continue;
     }
-    ++seen.ages;
+    ++tally.ages;
     EXPECT_LE(found->data_age.max, *age.age) << age.callback << " " << age.bound_by;
   }
 }

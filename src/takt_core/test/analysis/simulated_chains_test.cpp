@@ -153,7 +153,7 @@ std::string describe(const application::Application& app) {
   return text;
 }
 
-struct Seen {
+struct Tally {
   int accepted = 0;
   int responses = 0;
   int latencies = 0;
@@ -163,21 +163,21 @@ struct Seen {
   int bursts = 0;  // latencies in applications with bursts
 };
 
-void expect_within(const std::optional<nanoseconds>& bound, const sim::Distribution& seen,
+void expect_within(const std::optional<nanoseconds>& bound, const sim::Distribution& tally,
                    const std::string& what) {
-  if (bound && seen.count > 0) {
-    EXPECT_LE(seen.max, *bound) << what;
+  if (bound && tally.count > 0) {
+    EXPECT_LE(tally.max, *bound) << what;
   }
 }
 
 void compare(const application::Application& app, const ScenarioReport& report,
-             const sim::Result& run, Seen& seen) {
+             const sim::Result& run, Tally& tally) {
   const bool bursts = std::ranges::any_of(app.callbacks, [](const application::Callback& callback) {
     return !callback.messages.empty();
   });
   for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
     const CallbackReport& callback = report.callbacks[i];
-    seen.responses += callback.response ? 1 : 0;
+    tally.responses += callback.response ? 1 : 0;
     expect_within(callback.response, run.callbacks[i].response,
                   callback.name + " by " + callback.bound_by);
     if (callback.verdict == Verdict::meets) {
@@ -190,11 +190,11 @@ void compare(const application::Application& app, const ScenarioReport& report,
     expect_within(chain.reaction, run.chains[i].reaction, "reaction by " + chain.bound_by);
     expect_within(chain.age, run.chains[i].age, "age by " + chain.bound_by);
     if (chain.latency && run.chains[i].latency.count > 0) {
-      ++seen.latencies;
-      seen.bursts += bursts ? 1 : 0;
-      seen.reached += run.chains[i].latency.max == *chain.latency ? 1 : 0;
-      seen.units += chain.bound_by.starts_with("chain on one core") ? 1 : 0;
-      seen.paths += chain.bound_by.starts_with("path analysis") ? 1 : 0;
+      ++tally.latencies;
+      tally.bursts += bursts ? 1 : 0;
+      tally.reached += run.chains[i].latency.max == *chain.latency ? 1 : 0;
+      tally.units += chain.bound_by.starts_with("chain on one core") ? 1 : 0;
+      tally.paths += chain.bound_by.starts_with("path analysis") ? 1 : 0;
     }
   }
 }
@@ -202,7 +202,7 @@ void compare(const application::Application& app, const ScenarioReport& report,
 class EveryChainSimulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainSimulated, is_within_its_bounds) {
-  Seen seen;
+  Tally tally;
   const int sets = rounds(300);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
@@ -210,26 +210,26 @@ TEST_P(EveryChainSimulated, is_within_its_bounds) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
     const ScenarioReport report =
         analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
-    seen.accepted += report.deadlines == Verdict::meets ? 1 : 0;
+    tally.accepted += report.deadlines == Verdict::meets ? 1 : 0;
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
       compare(app, report,
               sim::simulate(app, {.duration = nanoseconds{3000},
                                   .seed = seed,
                                   .execution = execution,
                                   .percentiles = false}),
-              seen);
+              tally);
     }
   }
-  EXPECT_GT(seen.accepted, sets / 10);
-  EXPECT_GT(seen.responses, sets * 4);
-  EXPECT_GT(seen.latencies, sets);
-  EXPECT_GT(seen.units, sets / 20);
-  EXPECT_GT(seen.paths, sets / 20);
-  EXPECT_GT(seen.bursts, sets / 10);
-  std::cout << sets << " sets, " << seen.accepted << " accepted, " << seen.responses
-            << " responses, " << seen.latencies << " latencies: " << seen.bursts << " with bursts, "
-            << seen.units << " of units, " << seen.paths << " of paths, " << seen.reached
-            << " reached\n";
+  EXPECT_GT(tally.accepted, sets / 10);
+  EXPECT_GT(tally.responses, sets * 4);
+  EXPECT_GT(tally.latencies, sets);
+  EXPECT_GT(tally.units, sets / 20);
+  EXPECT_GT(tally.paths, sets / 20);
+  EXPECT_GT(tally.bursts, sets / 10);
+  std::cout << sets << " sets, " << tally.accepted << " accepted, " << tally.responses
+            << " responses, " << tally.latencies << " latencies: " << tally.bursts
+            << " with bursts, " << tally.units << " of units, " << tally.paths << " of paths, "
+            << tally.reached << " reached\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryChainSimulated,

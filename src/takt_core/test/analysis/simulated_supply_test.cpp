@@ -58,7 +58,7 @@ application::Application make_limited(std::uint64_t seed) {
 }
 
 TEST(simulated, nothing_is_above_its_bound_on_cores_with_a_declared_supply) {
-  Seen seen;
+  Tally tally;
   int compared = 0;
   std::map<std::string, int> bounded;  // by policy
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(3000));
@@ -67,30 +67,30 @@ TEST(simulated, nothing_is_above_its_bound_on_cores_with_a_declared_supply) {
     try {
       const Report report = analyse(app, {.sensitivity = false, .proposals = false});
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
-      const int before = seen.bounded;
+      const int before = tally.bounded;
       for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
         compare(
             app, report,
             sim::simulate(
                 app,
                 {.duration = 120ms, .seed = seed, .execution = execution, .percentiles = false}),
-            seen);
+            tally);
       }
-      bounded[app.policy] += seen.bounded - before;
+      bounded[app.policy] += tally.bounded - before;
       ++compared;
     } catch (const sched::ScheduleError&) {  // an age that no schedule can keep
     }
   }
   EXPECT_GT(compared, rounds(2000));
-  EXPECT_GT(seen.accepted, rounds(500));
-  EXPECT_GT(seen.bounded, rounds(5000));
-  EXPECT_GT(seen.chains, rounds(500));
-  EXPECT_GT(seen.reached, rounds(50));
+  EXPECT_GT(tally.accepted, rounds(500));
+  EXPECT_GT(tally.bounded, rounds(5000));
+  EXPECT_GT(tally.chains, rounds(500));
+  EXPECT_GT(tally.reached, rounds(50));
   for (const auto& [policy, count] : bounded) {
     EXPECT_GT(count, rounds(300)) << policy;
   }
-  std::cout << compared << " applications, " << seen.accepted << " accepted, " << seen.bounded
-            << " bounds, " << seen.reached << " reached, " << seen.chains << " chains\n";
+  std::cout << compared << " applications, " << tally.accepted << " accepted, " << tally.bounded
+            << " bounds, " << tally.reached << " reached, " << tally.chains << " chains\n";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace takt::analysis {
 namespace {
 
 TEST(simulated, nothing_is_above_its_bound) {
-  Seen seen;
+  Tally tally;
   int compared = 0;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(3000));
   for (std::uint64_t seed = first_seed(); seed < end; ++seed) {
@@ -26,7 +26,7 @@ TEST(simulated, nothing_is_above_its_bound) {
             sim::simulate(
                 app,
                 {.duration = 120ms, .seed = seed, .execution = execution, .percentiles = false}),
-            seen);
+            tally);
       }
       ++compared;
     } catch (const sched::ScheduleError&) {  // an age that no schedule can keep
@@ -36,13 +36,13 @@ TEST(simulated, nothing_is_above_its_bound) {
     }
   }
   EXPECT_GT(compared, rounds(2500));
-  EXPECT_GT(seen.accepted, rounds(1000));
-  EXPECT_GT(seen.bounded, rounds(10'000));
-  EXPECT_GT(seen.bursts, rounds(1000));
-  EXPECT_GT(seen.chains, rounds(1000));
-  EXPECT_GT(seen.ages, rounds(200));
-  EXPECT_GT(seen.reached, rounds(1000));
-  EXPECT_GT(seen.explored, rounds(300));
+  EXPECT_GT(tally.accepted, rounds(1000));
+  EXPECT_GT(tally.bounded, rounds(10'000));
+  EXPECT_GT(tally.bursts, rounds(1000));
+  EXPECT_GT(tally.chains, rounds(1000));
+  EXPECT_GT(tally.ages, rounds(200));
+  EXPECT_GT(tally.reached, rounds(1000));
+  EXPECT_GT(tally.explored, rounds(300));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ application::Application under(application::Application app, const std::string& 
 }
 
 TEST(stock_executors, nothing_is_above_its_bound) {
-  Seen seen;
+  Tally tally;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(600));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     const application::Application drawn = RandomApplication{seed}.make();
@@ -39,19 +39,19 @@ TEST(stock_executors, nothing_is_above_its_bound) {
             sim::simulate(
                 app,
                 {.duration = 120ms, .seed = seed, .execution = execution, .percentiles = false}),
-            seen);
+            tally);
       }
     }
   }
-  EXPECT_GT(seen.accepted, rounds(200));
-  EXPECT_GT(seen.bounded, rounds(4000));
-  EXPECT_GT(seen.chains, rounds(400));
-  EXPECT_GT(seen.reached, rounds(5));
+  EXPECT_GT(tally.accepted, rounds(200));
+  EXPECT_GT(tally.bounded, rounds(4000));
+  EXPECT_GT(tally.chains, rounds(400));
+  EXPECT_GT(tally.reached, rounds(5));
 }
 
 // Some microseconds of supply may be missing, and interrupts come.
 TEST(stock_executors, nothing_is_above_its_bound_where_the_core_is_withheld) {
-  Seen seen;
+  Tally tally;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(250));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     RandomTasks random{seed};
@@ -64,7 +64,7 @@ TEST(stock_executors, nothing_is_above_its_bound_where_the_core_is_withheld) {
     if (random.chance(0.5)) {
       core.interrupts = {{.period = 1ms, .duration = 20us, .burst = random.number(1, 3)}};
     }
-    app.cores = {core};
+    app.cores.push_back(core);
     const Report report = analyse(app, {.sensitivity = false, .proposals = false});
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
@@ -72,10 +72,10 @@ TEST(stock_executors, nothing_is_above_its_bound_where_the_core_is_withheld) {
           app, report,
           sim::simulate(
               app, {.duration = 60ms, .seed = seed, .execution = execution, .percentiles = false}),
-          seen);
+          tally);
     }
   }
-  EXPECT_GT(seen.bounded, rounds(750));
+  EXPECT_GT(tally.bounded, rounds(750));
 }
 
 // Each pair of periods and execution times, and each pair of offsets.

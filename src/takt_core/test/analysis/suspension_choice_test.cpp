@@ -71,7 +71,7 @@ TEST(suspension_choice, it_needs_priorities_that_preempt_freely_and_one_job_at_a
 
 TEST(suspension_choice, no_response_of_random_runs_is_above_its_bound) {
   RandomTasks random{41};
-  Seen seen;
+  Tally tally;
   for (int set = 0; set < rounds(60); ++set) {
     const auto tasks = random_blocking_set(random, 5, 24, {.lags = set % 3 == 0});
     SCOPED_TRACE(describe(tasks));
@@ -83,12 +83,12 @@ TEST(suspension_choice, no_response_of_random_runs_is_above_its_bound) {
       expect_within(bounds, observed);
       take_longer(longest, observed);
     }
-    count(bounds, longest, seen);
+    count(bounds, longest, tally);
     if (HasFailure()) {
       return;
     }
   }
-  EXPECT_GT(seen.reached, rounds(60));
+  EXPECT_GT(tally.reached, rounds(60));
 }
 
 // How many runs there are for AllRuns.
@@ -103,7 +103,7 @@ double runs_of(const std::vector<WaitingTask>& tasks) {
 
 TEST(suspension_choice, no_run_of_three_tasks_is_above_the_bounds) {
   RandomTasks random{42};
-  Seen seen;
+  Tally tally;
   for (int set = 0; set < rounds(6);) {
     const auto tasks = random_blocking_set(random, 3, 12);
     if (runs_of(tasks) > 200'000) {
@@ -117,9 +117,9 @@ TEST(suspension_choice, no_run_of_three_tasks_is_above_the_bounds) {
     if (HasFailure()) {
       return;
     }
-    count(bounds, longest, seen);
+    count(bounds, longest, tally);
   }
-  EXPECT_GT(seen.reached, rounds(6));
+  EXPECT_GT(tally.reached, rounds(6));
 }
 
 }  // namespace

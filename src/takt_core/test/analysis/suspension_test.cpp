@@ -10,7 +10,7 @@ namespace takt::analysis {
 namespace {
 
 // Whatever the offsets, the times of each job, and where in it the waiting lies.
-void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Seen& seen) {
+void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Tally& tally) {
   RandomTasks random{seed};
   for (int set = 0; set < sets; ++set) {
     const auto tasks = random_set(random, 4, 20, form);
@@ -23,7 +23,7 @@ void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Seen& s
       expect_within(bounds, observed);
       take_longer(longest, observed);
     }
-    count(bounds, longest, seen);
+    count(bounds, longest, tally);
     if (testing::Test::HasFailure()) {
       return;
     }
@@ -31,29 +31,29 @@ void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Seen& s
 }
 
 TEST(suspension, no_response_is_above_its_bound) {
-  Seen seen;
-  compare_random_runs(21, rounds(200), {}, seen);
-  EXPECT_GT(seen.bounded, rounds(400));
-  EXPECT_GT(seen.reached, rounds(150));
+  Tally tally;
+  compare_random_runs(21, rounds(200), {}, tally);
+  EXPECT_GT(tally.bounded, rounds(400));
+  EXPECT_GT(tally.reached, rounds(150));
 }
 
 TEST(suspension, bounds_hold_with_equal_priorities) {
-  Seen seen;
-  compare_random_runs(22, rounds(200), {.equal_priorities = true}, seen);
-  EXPECT_GT(seen.bounded, rounds(250));
+  Tally tally;
+  compare_random_runs(22, rounds(200), {.equal_priorities = true}, tally);
+  EXPECT_GT(tally.bounded, rounds(250));
 }
 
 TEST(suspension, bounds_hold_with_groups_below_and_releases_that_are_noticed_late) {
-  Seen seen;
-  compare_random_runs(23, rounds(100), {.groups = true}, seen);
+  Tally tally;
+  compare_random_runs(23, rounds(100), {.groups = true}, tally);
   compare_random_runs(24, rounds(100), {.equal_priorities = true, .groups = true, .lags = true},
-                      seen);
-  EXPECT_GT(seen.bounded, rounds(300));
+                      tally);
+  EXPECT_GT(tally.bounded, rounds(300));
 }
 
 TEST(suspension, no_run_of_two_tasks_is_above_the_bounds) {
   RandomTasks random{25};
-  Seen seen;
+  Tally tally;
   for (int set = 0; set < rounds(60); ++set) {
     const auto tasks = random_set(random, 2, 6, {.equal_priorities = set % 2 == 0});
     SCOPED_TRACE(describe(tasks));
@@ -63,10 +63,10 @@ TEST(suspension, no_run_of_two_tasks_is_above_the_bounds) {
     if (HasFailure()) {
       return;
     }
-    count(bounds, longest, seen);
+    count(bounds, longest, tally);
   }
-  EXPECT_GT(seen.bounded, rounds(90));
-  EXPECT_GT(seen.reached, seen.bounded / 2);
+  EXPECT_GT(tally.bounded, rounds(90));
+  EXPECT_GT(tally.reached, tally.bounded / 2);
 }
 
 }  // namespace

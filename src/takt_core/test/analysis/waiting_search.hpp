@@ -49,30 +49,31 @@ inline std::vector<WaitingJob> random_jobs(RandomTasks& random,
   return jobs;
 }
 
-struct Seen {
+struct Tally {
   int bounded = 0;
   int unbounded = 0;
   int reached = 0;
 };
 
-inline void expect_within(const Bounds& bounds, const std::vector<std::int64_t>& seen) {
+inline void expect_within(const Bounds& bounds, const std::vector<std::int64_t>& tally) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i] >= 0) {
-      ASSERT_LE(seen[i], bounds[i]) << "task " << i;
+      ASSERT_LE(tally[i], bounds[i]) << "task " << i;
     }
   }
 }
 
-inline void count(const Bounds& bounds, const std::vector<std::int64_t>& longest, Seen& seen) {
+inline void count(const Bounds& bounds, const std::vector<std::int64_t>& longest, Tally& tally) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    ++(bounds[i] >= 0 ? seen.bounded : seen.unbounded);
-    seen.reached += bounds[i] == longest[i] ? 1 : 0;
+    ++(bounds[i] >= 0 ? tally.bounded : tally.unbounded);
+    tally.reached += bounds[i] == longest[i] ? 1 : 0;
   }
 }
 
-inline void take_longer(std::vector<std::int64_t>& longest, const std::vector<std::int64_t>& seen) {
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    longest[i] = std::max(longest[i], seen[i]);
+inline void take_longer(std::vector<std::int64_t>& longest,
+                        const std::vector<std::int64_t>& tally) {
+  for (std::size_t i = 0; i < tally.size(); ++i) {
+    longest[i] = std::max(longest[i], tally[i]);
   }
 }
 

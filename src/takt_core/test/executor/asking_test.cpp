@@ -65,7 +65,7 @@ class Asked : public UnderPolicy {
   static void ask(Executor& executor, const std::string& name) {
     static_cast<void>(executor.find("always"));
     static_cast<void>(executor.task_count());
-    static_cast<void>(executor.shortfalls());
+    static_cast<void>(executor.not_granted());
     static_cast<void>(executor.scenario());
     executor.declare_external_topic("asked");
     executor.add(timer(name + ".one", 1ms, 20), {[](const auto&) {}});
@@ -76,10 +76,10 @@ class Asked : public UnderPolicy {
     executor.set_scheduling_strategy(strategy());
   }
   static sched::SchedulingStrategy strategy() {
-    sched::SchedulingStrategy made;
-    made.allow_absent_tasks();
-    made.add_scenario(sched::SchedulingScenario{"only"});
-    return made;
+    sched::SchedulingStrategy whole;
+    whole.allow_absent_tasks();
+    whole.add_scenario(sched::SchedulingScenario{"only"});
+    return whole;
   }
   static void expect_runs(const Executor& executor, const std::string& name) {
     const auto index = executor.find(name);
@@ -248,12 +248,12 @@ TEST_P(Asked, ASourceThatIsRemovedWhileItIsArmedAtTheStartIsDisarmed) {
   EXPECT_EQ(stops->disarmed, 1);
 }
 
-TEST_P(Asked, AHandlerOfShortfallsChangesTasks) {
+TEST_P(Asked, AHandlerOfSettingsNotGrantedChangesTasks) {
   Executor* reported = nullptr;
   std::atomic<int> calls{0};
   Options wanting = options();
   wanting.cpus = {1023};  // nobody has it
-  wanting.on_shortfalls = [&](const auto&) {
+  wanting.on_not_granted = [&](const auto&) {
     ask(*reported, "reported " + std::to_string(++calls));
   };
   Executor executor{wanting};

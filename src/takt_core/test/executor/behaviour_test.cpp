@@ -41,7 +41,7 @@ class Behaviour : public ::testing::TestWithParam<Setting> {
             .real_time = GetParam().real_time,
             .trace = file_.path(),
             .handlers = std::move(handlers),
-            .on_shortfalls = [](const auto&) {}};
+            .on_not_granted = [](const auto&) {}};
   }
   trace::Trace trace() const { return trace::read_trace(file_.path()); }
 
@@ -99,7 +99,7 @@ TEST(WakeUps, AreOneForTimersThatFollowEachOther) {
   Executor executor{{.policy = sched::fixed_priority(),
                      .cpus = {0},
                      .external_topics = {"outside"},
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   executor.add(timer("first", 10ms, 40), {[&](const sched::Job& job) {
                  const auto so_far = os::resource_usage(os::UsageOf::process).voluntary_switches;
                  // The very one may be skipped, where the machine stood still.
@@ -277,7 +277,7 @@ TEST(Trace, HoldsTheCpuTimeOfEveryJobAndWhatCallbacksRecord) {
                      .trace = file.path(),
                      .trace_cpu_time = true,
                      .trace_attributes = {{"seed", "7"}},
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   const std::uint16_t topic = executor.trace_topic("/scan");
   executor.add(timer("writer", 2ms, 10), {.callback = [&](const auto& job) {
                  burn(100us);
@@ -307,9 +307,10 @@ TEST(Trace, HoldsTheCpuTimeOfEveryJobAndWhatCallbacksRecord) {
 TEST(Trace, ReportsHowOftenAJobSlept) {
   if (!os::run_delay()) GTEST_SKIP() << "this kernel does not count waits";
   const TemporaryFile file;
-  Executor executor{
-      {.cpus = {0}, .trace = file.path(), .trace_cpu_time = true, .on_shortfalls = [](const auto&) {
-       }}};
+  Executor executor{{.cpus = {0},
+                     .trace = file.path(),
+                     .trace_cpu_time = true,
+                     .on_not_granted = [](const auto&) {}}};
   executor.add(timer("sleeper", 5ms, 10), {.callback = [&](const auto&) {
                  os::sleep_until(os::now() + 200us);
                  os::sleep_until(os::now() + 200us);

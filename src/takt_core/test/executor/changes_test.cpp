@@ -95,8 +95,8 @@ TEST_P(Change, APausedTaskHasNoReleasesUntilItIsResumed) {
   executor.pause("task").wait();
   const int paused = runs;
   const auto ticks = [&] { return executor.statistics(1).completed; };
-  const std::uint64_t seen = ticks();
-  ASSERT_TRUE(eventually([&] { return ticks() > seen + 5; }));
+  const std::uint64_t ticked = ticks();
+  ASSERT_TRUE(eventually([&] { return ticks() > ticked + 5; }));
   EXPECT_LE(runs, paused + 1) << "more than what was released already";
   executor.resume("task").wait();
   EXPECT_TRUE(eventually([&] { return runs > paused + 3; }));
@@ -129,8 +129,8 @@ TEST_P(Change, ATimerIsSetAndClearedFromAnyThread) {
   }
   EXPECT_TRUE(added.release.release_at(os::now() + 50ms));
   EXPECT_TRUE(added.release.disarm());
-  const std::uint64_t seen = ticks();
-  ASSERT_TRUE(eventually([&] { return ticks() > seen + 80; }));
+  const std::uint64_t ticked = ticks();
+  ASSERT_TRUE(eventually([&] { return ticks() > ticked + 80; }));
   executor.stop();
   ASSERT_EQ(releases.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -48,7 +48,7 @@ class Child : public ::testing::TestWithParam<std::string> {
     sched::Task task = timer("parent", 1ms, 30);
     task.waits = GetParam() == "waits";
     const Options options{.policy = sched::parse_policy(task.waits ? "fp" : GetParam()),
-                          .on_shortfalls = [](const auto&) {}};
+                          .on_not_granted = [](const auto&) {}};
     test::in_callback(options, {}, task, body);
   }
   const std::vector<int> own_ = os::current_thread().cpus;
@@ -118,7 +118,7 @@ TEST_P(Child, TaskThatACallbackAddsHasThePolicyThatItAsksFor) {
       ran = true;
     }
   };
-  Executor executor{{.policy = sched::fixed_priority(), .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.policy = sched::fixed_priority(), .on_not_granted = [](const auto&) {}}};
   std::atomic<bool> done{false};
   executor.add(timer("parent", 1ms, 30), {[&](const auto&) {
                  if (!done.exchange(true)) {

@@ -26,14 +26,14 @@ TEST(Churn, OfTasksInGroupsOfTheirOwnLeavesTheMemoryAsItWas) {
   if (os::test::sanitized) {
     GTEST_SKIP() << "sanitizers have their own allocator";
   }
-  Executor executor{{.policy = sched::parse_policy("fp"), .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.policy = sched::parse_policy("fp"), .on_not_granted = [](const auto&) {}}};
   executor.start();
-  int made = 0;
+  int created = 0;
   const auto come_and_go = [&](int times) {
     for (int i = 0; i < times; ++i) {
       sched::Task task = timer("guest", 1s, 20);
       task.group =
-          "a group that nobody had before, and nobody will have: " + std::to_string(++made);
+          "a group that nobody had before, and nobody will have: " + std::to_string(++created);
       executor.add(task, {[](const auto&) {}});
       executor.remove("guest").wait();
     }
@@ -51,7 +51,7 @@ TEST(Churn, MakesThreadsForAsManyTasksThatWaitAsThereAreAtOnce) {
   if (os::test::sanitized) {
     GTEST_SKIP() << "sanitizers have their own allocator";
   }
-  Executor executor{{.policy = sched::parse_policy("fp"), .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.policy = sched::parse_policy("fp"), .on_not_granted = [](const auto&) {}}};
   executor.start();
   constexpr int places = 200;
   executor::Changes leave;
@@ -80,7 +80,7 @@ TEST(Churn, MakesThreadsForAsManyTasksThatWaitAsThereAreAtOnce) {
 
 // A name stands for one group as long as anybody is in it, also where others have gone.
 TEST(Churn, LeavesGroupsToThoseWhoStay) {
-  Executor executor{{.policy = sched::parse_policy("fp"), .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.policy = sched::parse_policy("fp"), .on_not_granted = [](const auto&) {}}};
   std::atomic<int> inside{0};
   std::atomic<int> jobs{0};
   std::atomic<bool> together{false};

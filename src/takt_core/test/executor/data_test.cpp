@@ -202,7 +202,7 @@ TEST(Boost, BringsAJobThatHasStartedBeforeTheOneThatPreemptedIt) {
     GTEST_SKIP() << "needs real-time priorities: " << *reason;
   }
   const TemporaryFile file;
-  Executor executor{{.cpus = {0}, .trace = file.path(), .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.cpus = {0}, .trace = file.path(), .on_not_granted = [](const auto&) {}}};
   std::atomic<bool> preempted{false};
   std::atomic<bool> ended{false};
   const auto burn_until = [](const std::atomic<bool>& happened) {

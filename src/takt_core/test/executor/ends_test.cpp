@@ -121,7 +121,7 @@ class Ends : public ::testing::TestWithParam<const char*> {
             .lock_memory = false,
             .trace = file_.path(),
             .handlers = heard_.handlers(),
-            .on_shortfalls = [](const auto&) {}};
+            .on_not_granted = [](const auto&) {}};
   }
   void expect_reported_as_recorded(const Executor& executor) {
     test::expect_reported_as_recorded(heard_, trace::read_trace(file_.path()), executor);

@@ -24,7 +24,7 @@ Options options_with_handlers(const std::string& policy) {
                   .cpus = {os::current_thread().cpus.front()},
                   .external_topics = {"outside"},
                   .real_time = false,
-                  .on_shortfalls = [](const auto&) {}};
+                  .on_not_granted = [](const auto&) {}};
   options.handlers.deadline_miss = [](const executor::Miss& miss) {
     EXPECT_GT(miss.ended, miss.deadline);
   };

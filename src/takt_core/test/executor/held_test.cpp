@@ -37,7 +37,7 @@ TEST_P(Held, AnExecutorEndsBeforeItsCoreIsFree) {
   ASSERT_TRUE(eventually([&] { return spins.load(); }));
   Executor executor{{.policy = sched::parse_policy(GetParam()),
                      .cpus = {core},
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   executor.add(timer("low", 1ms, 30), {[](const auto&) {}});
   executor.add(timer("high", 2ms, 40), {[](const auto&) {}});
   executor.start();

@@ -35,7 +35,7 @@ class HeldUp : public ::testing::TestWithParam<const char*> {
     Options options{.policy = sched::parse_policy(GetParam()),
                     .cpus = {os::current_thread().cpus.front()},
                     .external_topics = {"outside"},
-                    .on_shortfalls = [](const auto&) {}};
+                    .on_not_granted = [](const auto&) {}};
     options.handlers.held_up = [&](const executor::HoldUp& hold_up) {
       const std::lock_guard lock{mutex};
       EXPECT_GT(hold_up.slept, 0ns);

@@ -106,7 +106,7 @@ class Round {
                               .real_time = drawn_.real_time,
                               .lock_memory = false,
                               .handlers = {},
-                              .on_shortfalls = [](const auto&) {}};
+                              .on_not_granted = [](const auto&) {}};
     if (drawn_.traced) {
       options.trace = trace_;
       options.trace_capacity = std::size_t{1} << 17U;
@@ -233,20 +233,20 @@ class Round {
   }
 
   // What a scenario names is refused, but only by an executor that spins.
-  Guest* somebody_to_remove(Random& random) {
+  Guest* one_to_remove(Random& random) {
     Guest* const guest =
-        somebody(random, [this](const Guest& one) { return started_ || !one.named; });
+        a_task(random, [this](const Guest& one) { return started_ || !one.named; });
     return guest != nullptr && guest->present.exchange(false) ? guest : nullptr;
   }
 
   void remove(Random& random, bool waits) {
-    if (Guest* const guest = somebody_to_remove(random)) {
+    if (Guest* const guest = one_to_remove(random)) {
       subject_.remove(*guest, waits);
     }
   }
 
   void exchange(Random& random) {
-    Guest* const going = somebody_to_remove(random);
+    Guest* const going = one_to_remove(random);
     if (going == nullptr) {
       return;
     }
@@ -264,7 +264,7 @@ class Round {
       subject_.set_strategy(some_strategy(random, named_, drawn_.policy_of_third));
       return;
     }
-    Guest* const guest = somebody(random, [](const Guest& one) { return one.present.load(); });
+    Guest* const guest = a_task(random, [](const Guest& one) { return one.present.load(); });
     if (guest == nullptr) {
       return;
     }
@@ -276,7 +276,7 @@ class Round {
   }
 
   void notify(Random& random, std::uint64_t times) {
-    Guest* const guest = somebody(random, [](const Guest& one) { return one.by_messages(); });
+    Guest* const guest = a_task(random, [](const Guest& one) { return one.by_messages(); });
     for (; guest != nullptr && times > 0; --times) {
       subject_.notify(*guest);
     }
@@ -284,7 +284,7 @@ class Round {
 
   // Null when there is none for whom it holds.
   template <typename Condition>
-  Guest* somebody(Random& random, Condition holds) {
+  Guest* a_task(Random& random, Condition holds) {
     const std::lock_guard lock{mutex_};
     std::vector<Guest*> candidates;
     for (const auto& guest : guests_) {

@@ -28,7 +28,7 @@ bool comes_about(Condition condition) {
 // Every accepted message ends as a job or as a skipped one, and every timer goes on.
 inline void expect_alive(Subject& subject, const std::vector<Guest*>& everybody) {
   for (Guest* const guest : everybody) {
-    if (!guest->present || !guest->always_active || !guest->left_alone) {
+    if (!guest->present || !guest->always_active || !guest->undisturbed) {
       continue;
     }
     const std::uint64_t runs = guest->runs;
@@ -82,7 +82,7 @@ inline void expect_counted(const Guest& guest, const Counted& by) {
     check(statistics.lost_arrivals == guest.refused, name, "counts other losses than it had");
     check(over <= guest.accepted, name, "has had more jobs than messages");
     const bool catches_up = guest.task.parameters.overrun == sched::Overrun::catch_up;
-    check(statistics.skipped == 0 || !catches_up || !by.orderly || !guest.left_alone ||
+    check(statistics.skipped == 0 || !catches_up || !by.orderly || !guest.undisturbed ||
               !guest.always_active,
           name, "skips messages that it should catch up with");
   }

@@ -78,10 +78,10 @@ struct Guest {
   std::function<void()> meanwhile = {};  // what its callback does to the executor
 
   executor::AddedTask added = {};
-  std::atomic<bool> present{false};    // add() has returned, and nobody has begun to remove it
-  std::atomic<bool> leaves{false};     // its removal has begun
-  std::atomic<bool> removed{false};    // ... and is over
-  std::atomic<bool> left_alone{true};  // nobody has paused it or set its timer
+  std::atomic<bool> present{false};     // add() has returned, and nobody has begun to remove it
+  std::atomic<bool> leaves{false};      // its removal has begun
+  std::atomic<bool> removed{false};     // ... and is over
+  std::atomic<bool> undisturbed{true};  // nobody has paused it or set its timer
   std::atomic<bool> running{false};
   std::atomic<std::uint64_t> runs{0};
   std::atomic<std::uint64_t> accepted{0};

@@ -32,7 +32,7 @@ inline nanoseconds cpu_time() {
 }
 
 // A job as its own callback saw it.
-struct Seen {
+struct Observation {
   std::string task;
   nanoseconds budget{0};
   sched::Job job = {};
@@ -43,10 +43,10 @@ struct Seen {
 
 class Ledger {
  public:
-  void saw(Seen seen) {
-    const Key key{seen.job.task, seen.job.index, seen.job.release};
+  void saw(Observation observation) {
+    const Key key{observation.job.task, observation.job.index, observation.job.release};
     const std::lock_guard lock{mutex_};
-    if (!seen_.emplace(key, std::move(seen)).second) {
+    if (!observations_.emplace(key, std::move(observation)).second) {
       fail("job " + std::to_string(key.job) + " of task " + std::to_string(key.task) +
            " ran twice");
     }
@@ -83,10 +83,11 @@ class Ledger {
         }
       }
     }
-    for (auto& [key, seen] : seen_) {
-      const auto end = ends.find({seen.task, {key.job, key.release.time_since_epoch().count()}});
+    for (auto& [key, observation] : observations_) {
+      const auto end =
+          ends.find({observation.task, {key.job, key.release.time_since_epoch().count()}});
       if (end != ends.end()) {
-        seen.recorded_end = end->second;
+        observation.recorded_end = end->second;
       }
     }
   }
@@ -96,28 +97,35 @@ class Ledger {
     std::set<Key> reported;
     for (const auto& [miss, returned] : misses_) {
       const Key key{miss.task, miss.job, miss.release};
-      const auto found = seen_.find(key);
-      if (found == seen_.end()) {
+      const auto found = observations_.find(key);
+      if (found == observations_.end()) {
         fail("a miss was told of job " + std::to_string(miss.job) + " of task " +
              std::to_string(miss.task) + ", which did not run");
       }
-      const Seen& seen = found->second;
-      expect(reported.insert(key).second, seen, "was told as missed twice");
-      expect(miss.deadline == seen.job.deadline, seen, "was told with another deadline");
-      expect(miss.ended > miss.deadline, seen, "was told as missed at or before its deadline");
-      expect(miss.running || miss.ended >= seen.left, seen, "was told to end before it had");
-      if (seen.recorded_end) {
-        expect(*seen.recorded_end > miss.deadline, seen, "ended in time and was told as missed");
-        expect(miss.running ? miss.ended <= *seen.recorded_end : miss.ended == *seen.recorded_end,
-               seen, "was told with another end");
+      const Observation& observation = found->second;
+      expect(reported.insert(key).second, observation, "was told as missed twice");
+      expect(miss.deadline == observation.job.deadline, observation,
+             "was told with another deadline");
+      expect(miss.ended > miss.deadline, observation,
+             "was told as missed at or before its deadline");
+      expect(miss.running || miss.ended >= observation.left, observation,
+             "was told to end before it had");
+      if (observation.recorded_end) {
+        expect(*observation.recorded_end > miss.deadline, observation,
+               "ended in time and was told as missed");
+        expect(miss.running ? miss.ended <= *observation.recorded_end
+                            : miss.ended == *observation.recorded_end,
+               observation, "was told with another end");
       }
-      const auto gone = removed_.find(seen.task);
-      expect(gone == removed_.end() || returned <= gone->second, seen,
+      const auto gone = removed_.find(observation.task);
+      expect(gone == removed_.end() || returned <= gone->second, observation,
              "was told of after its task had gone");
     }
-    for (const auto& [key, seen] : seen_) {
-      const bool late = seen.recorded_end.value_or(seen.left) > seen.job.deadline;
-      expect(!misses || !late || reported.contains(key), seen, "was late, and nobody was told");
+    for (const auto& [key, observation] : observations_) {
+      const bool late =
+          observation.recorded_end.value_or(observation.left) > observation.job.deadline;
+      expect(!misses || !late || reported.contains(key), observation,
+             "was late, and nobody was told");
     }
     expect_budgets(budgets);
   }
@@ -126,14 +134,14 @@ class Ledger {
   [[nodiscard]] std::uint64_t misses_of(const std::string& task) const {
     std::uint64_t count = 0;
     for (const auto& [miss, returned] : misses_) {
-      count += seen_.at({miss.task, miss.job, miss.release}).task == task ? 1U : 0U;
+      count += observations_.at({miss.task, miss.job, miss.release}).task == task ? 1U : 0U;
     }
     return count;
   }
   [[nodiscard]] std::uint64_t overruns_of(const std::string& task) const {
     std::uint64_t count = 0;
-    for (const auto& [key, seen] : seen_) {
-      count += seen.task == task && is_over(seen) ? 1U : 0U;
+    for (const auto& [key, observation] : observations_) {
+      count += observation.task == task && is_over(observation) ? 1U : 0U;
     }
     return count;
   }
@@ -149,20 +157,20 @@ class Ledger {
     auto operator<=>(const Key&) const = default;
   };
 
-  static void expect(bool holds, const Seen& seen, const char* what) {
+  static void expect(bool holds, const Observation& observation, const char* what) {
     if (!holds) {
       const auto ns = [](TimePoint time) {
         return std::to_string(time.time_since_epoch().count());
       };
-      fail("job " + std::to_string(seen.job.index) + " of '" + seen.task + "' " + what +
-           " (release " + ns(seen.job.release) + ", deadline " + ns(seen.job.deadline) + ", left " +
-           ns(seen.left) + ", end " + (seen.recorded_end ? ns(*seen.recorded_end) : "unknown") +
-           ")");
+      fail("job " + std::to_string(observation.job.index) + " of '" + observation.task + "' " +
+           what + " (release " + ns(observation.job.release) + ", deadline " +
+           ns(observation.job.deadline) + ", left " + ns(observation.left) + ", end " +
+           (observation.recorded_end ? ns(*observation.recorded_end) : "unknown") + ")");
     }
   }
 
-  static bool is_over(const Seen& seen) {
-    return seen.budget.count() > 0 && seen.used > seen.budget;
+  static bool is_over(const Observation& observation) {
+    return observation.budget.count() > 0 && observation.used > observation.budget;
   }
 
   // An overrun does not say when its job was released: of those with its index, as many at most.
@@ -179,10 +187,10 @@ class Ledger {
       }
       ++counts[{overrun.task, overrun.job}].reported;
     }
-    for (const auto& [key, seen] : seen_) {
+    for (const auto& [key, observation] : observations_) {
       Count& count = counts[{key.task, key.job}];
-      count.possible += seen.budget.count() > 0 ? 1U : 0U;
-      count.certain += is_over(seen) ? 1U : 0U;
+      count.possible += observation.budget.count() > 0 ? 1U : 0U;
+      count.certain += is_over(observation) ? 1U : 0U;
     }
     for (const auto& [key, count] : counts) {
       if (count.reported > count.possible || (has_handler && count.reported < count.certain)) {
@@ -195,7 +203,7 @@ class Ledger {
   }
 
   mutable std::mutex mutex_;
-  std::map<Key, Seen> seen_;
+  std::map<Key, Observation> observations_;
   std::vector<std::pair<executor::Miss, TimePoint>> misses_;
   std::vector<executor::BudgetOverrun> overruns_;
   std::map<std::string, TimePoint> removed_;  // by unique name

@@ -132,7 +132,7 @@ class Subject {
   }
 
   void pause(Guest& guest, bool paused) {
-    guest.left_alone = false;
+    guest.undisturbed = false;
     change("pause('" + guest.task.name + "')", [&] {
       static_cast<void>(paused ? executor_.pause(guest.task.name)
                                : executor_.resume(guest.task.name));
@@ -141,7 +141,7 @@ class Subject {
   }
 
   void set_timer(Guest& guest, bool armed) {
-    guest.left_alone = false;
+    guest.undisturbed = false;
     static_cast<void>(armed ? guest.added.release.release_at(os::now() + 200us)
                             : guest.added.release.disarm());
     ++counts_.settings;
@@ -172,7 +172,7 @@ class Subject {
     check(!index || *index < executor_.task_count(), task, "has an index beyond all tasks");
     static_cast<void>(index ? executor_.statistics(*index).completed : 0);
     check(!executor_.scenario().empty(), task, "is asked about, and there is no scenario");
-    static_cast<void>(executor_.shortfalls().size());
+    static_cast<void>(executor_.not_granted().size());
     ++counts_.asks;
   }
 

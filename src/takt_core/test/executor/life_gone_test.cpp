@@ -26,7 +26,7 @@ TEST_P(LifeGone, ATaskExistsUntilItsHandlerHasReturned) {
   Options options{.policy = sched::parse_policy(GetParam()),
                   .cpus = {os::current_thread().cpus.front()},
                   .real_time = false,
-                  .on_shortfalls = [](const auto&) {}};
+                  .on_not_granted = [](const auto&) {}};
   options.handlers.deadline_miss = [&](const executor::Miss& miss) {
     if (!miss.running || in_handler.exchange(true)) {
       return;

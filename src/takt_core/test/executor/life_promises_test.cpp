@@ -31,7 +31,7 @@ Options quiet(const char* policy) {
   return {.policy = sched::parse_policy(policy),
           .cpus = {os::current_thread().cpus.front()},
           .external_topics = {"outside"},
-          .on_shortfalls = [](const auto&) {}};
+          .on_not_granted = [](const auto&) {}};
 }
 
 // A thread that announces messages, and can be stopped at any instruction of doing so: a signal

@@ -16,7 +16,7 @@ class LifeReported : public ::testing::TestWithParam<const char*> {
   static Options options() {
     return {.policy = sched::parse_policy(GetParam()),
             .cpus = {os::current_thread().cpus.front()},
-            .on_shortfalls = [](const auto&) {}};
+            .on_not_granted = [](const auto&) {}};
   }
 };
 

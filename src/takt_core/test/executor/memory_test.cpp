@@ -64,16 +64,16 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                      .handlers = {.deadline_miss = [](const auto&) {},
                                   .skip = [](const auto&) {},
                                   .limit_exceeded = [](const auto&) {}},
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   constexpr std::size_t timers = 10;
-  struct Seen {
+  struct Faults {
     std::int64_t warm = -1;  // faults of the thread that runs the task, when it was warm
     std::int64_t last = -1;
     pid_t thread = 0;
   };
-  std::array<Seen, timers> seen;
+  std::array<Faults, timers> of_timers;
   const auto look = [&](std::size_t task, const sched::Job& job) {
-    Seen& mine = seen[task];
+    Faults& mine = of_timers[task];
     const std::int64_t faults = thread_faults();
     if (job.index < 20 || mine.thread != gettid()) {
       mine = {.warm = faults, .last = faults, .thread = gettid()};
@@ -133,7 +133,7 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
     EXPECT_GT(limit.checked, 0U) << limit.subject;
   }
   for (std::size_t i = 0; i < timers; ++i) {
-    EXPECT_EQ(seen[i].last - seen[i].warm, 0) << "task " << i << " met page faults";
+    EXPECT_EQ(of_timers[i].last - of_timers[i].warm, 0) << "task " << i << " met page faults";
   }
 }
 

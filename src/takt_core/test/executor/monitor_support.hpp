@@ -167,7 +167,7 @@ class Robot {
             .chains = {{.chain = "whole", .callbacks = whole, .latency = 3ms, .age = 3500us},
                        {.chain = "half", .callbacks = half, .latency = 2500us}}};
   }
-  [[nodiscard]] LimitStatistics seen(const std::string& subject, Quantity quantity) const {
+  [[nodiscard]] LimitStatistics watched(const std::string& subject, Quantity quantity) const {
     for (const LimitStatistics& one : executor.limits()) {
       if (one.subject == subject && one.quantity == quantity) {
         return one;
@@ -182,7 +182,8 @@ class Robot {
     executor.stop();
   }
   void wait_for(std::uint64_t arrivals) const {
-    EXPECT_TRUE(eventually([&] { return seen("whole", Quantity::latency).checked >= arrivals; }));
+    EXPECT_TRUE(
+        eventually([&] { return watched("whole", Quantity::latency).checked >= arrivals; }));
   }
 
   Link raw{"raw"};

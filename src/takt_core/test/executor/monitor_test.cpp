@@ -54,10 +54,10 @@ TEST_P(Monitor, ReportsEachExcessOnceWithItsStampsAndNothingElse) {
   robot.executor.set_limits(Robot::limits());
   robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(50);
-  for (const LimitStatistics& seen : robot.executor.limits()) {
-    SCOPED_TRACE(seen.subject);
-    const auto excesses = reported.of(seen.subject, seen.quantity);
-    EXPECT_EQ(excesses.size(), seen.exceeded);
+  for (const LimitStatistics& watched : robot.executor.limits()) {
+    SCOPED_TRACE(watched.subject);
+    const auto excesses = reported.of(watched.subject, watched.quantity);
+    EXPECT_EQ(excesses.size(), watched.exceeded);
     for (const LimitExceeded& one : excesses) {
       EXPECT_GT(one.value, one.limit);
       EXPECT_EQ(one.value, one.ended - one.from);
@@ -74,10 +74,10 @@ TEST_P(Monitor, IsSilentWhereEveryLimitHolds) {
        .chains = {{.chain = "whole", .callbacks = Robot::whole, .latency = 1h, .age = 1h}}});
   robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(20);
-  for (const LimitStatistics& seen : robot.executor.limits()) {
-    EXPECT_GT(seen.checked, 0U) << seen.subject;
-    EXPECT_EQ(seen.exceeded, 0U) << seen.subject;
-    EXPECT_TRUE(seen.holds());
+  for (const LimitStatistics& watched : robot.executor.limits()) {
+    EXPECT_GT(watched.checked, 0U) << watched.subject;
+    EXPECT_EQ(watched.exceeded, 0U) << watched.subject;
+    EXPECT_TRUE(watched.holds());
   }
   EXPECT_TRUE(reported.of("whole", Quantity::latency).empty());
   EXPECT_TRUE(reported.of("control", Quantity::response).empty());
@@ -96,8 +96,8 @@ TEST_P(Monitor, AShareAllowsForSomeOfThem) {
                  }
                }});
   run_until_each_completed(executor, 8);
-  const LimitStatistics seen = executor.limits().front();
-  EXPECT_GE(seen.exceeded, 2U);
+  const LimitStatistics watched = executor.limits().front();
+  EXPECT_GE(watched.exceeded, 2U);
   for (const LimitExceeded& one : reported.of("task", Quantity::response)) {
     EXPECT_EQ(one.allowed,
               static_cast<double>(one.exceeded) <= 0.3 * static_cast<double>(one.checked));
@@ -125,9 +125,10 @@ TEST_P(Monitor, CountsSkippedReleasesAndDroppedMessagesAsTheCountersDo) {
   flooded.release.notify();
   EXPECT_TRUE(eventually([&] { return executor.statistics(flooded.index).completed >= 3; }));
   executor.stop();
-  const auto seen = executor.limits();
+  const auto watched = executor.limits();
   const auto find = [&](Quantity quantity) {
-    return *std::ranges::find_if(seen, [&](const auto& one) { return one.quantity == quantity; });
+    return *std::ranges::find_if(watched,
+                                 [&](const auto& one) { return one.quantity == quantity; });
   };
   EXPECT_EQ(find(Quantity::dropped).exceeded, executor.statistics(flooded.index).lost_arrivals);
   EXPECT_LE(find(Quantity::skipped).exceeded, executor.statistics(0).skipped);
@@ -145,9 +146,9 @@ TEST_P(Monitor, JudgesTheAgeOfDataAtTheStartOfTheJob) {
   robot.executor.set_limits(limits);
   robot.executor.set_handlers(reported.handlers());
   robot.run_until_arrived(20);
-  const LimitStatistics seen = robot.seen("control", Quantity::age);
-  EXPECT_GT(seen.checked, 0U);
-  EXPECT_EQ(seen.exceeded, seen.checked);
+  const LimitStatistics watched = robot.watched("control", Quantity::age);
+  EXPECT_GT(watched.checked, 0U);
+  EXPECT_EQ(watched.exceeded, watched.checked);
   for (const LimitExceeded& one : reported.of("control", Quantity::age)) {
     EXPECT_EQ(one.topic, "clean");
     EXPECT_LT(one.value, one.ended - one.from);  // the job itself is no age
@@ -176,17 +177,17 @@ TEST_P(Monitor, FollowsMessagesByTheirKeys) {
   executor.start();
   EXPECT_TRUE(eventually([&] { return used >= 20; }));
   executor.stop();
-  for (const LimitStatistics& seen : executor.limits()) {
-    SCOPED_TRACE(seen.subject);
-    if (seen.subject == "strange") {
-      EXPECT_EQ(seen.checked, 0U);
-    } else if (seen.quantity == Quantity::latency) {
-      EXPECT_GE(seen.checked, 1U);
-      EXPECT_LE(seen.checked, static_cast<std::uint64_t>(newest + 1));  // each once
+  for (const LimitStatistics& watched : executor.limits()) {
+    SCOPED_TRACE(watched.subject);
+    if (watched.subject == "strange") {
+      EXPECT_EQ(watched.checked, 0U);
+    } else if (watched.quantity == Quantity::latency) {
+      EXPECT_GE(watched.checked, 1U);
+      EXPECT_LE(watched.checked, static_cast<std::uint64_t>(newest + 1));  // each once
     } else {
-      EXPECT_EQ(seen.checked, static_cast<std::uint64_t>(used));
+      EXPECT_EQ(watched.checked, static_cast<std::uint64_t>(used));
     }
-    EXPECT_EQ(seen.exceeded, 0U);
+    EXPECT_EQ(watched.exceeded, 0U);
   }
 }
 
@@ -211,7 +212,7 @@ TEST(MonitorSetup, RefusesLimitsThatMeanNothing) {
 
 TEST(MonitorSetup, ALimitOfNoTaskIsRefusedAtTheStartUnlessItMayComeLater) {
   Limits limits{.callbacks = {{.callback = "later"}}};
-  Executor executor{{.on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.on_not_granted = [](const auto&) {}}};
   executor.set_limits(limits);
   EXPECT_THROW(executor.start(), sched::ScheduleError);
   limits.allow_absent_tasks = true;
@@ -224,7 +225,7 @@ TEST(MonitorSetup, ALimitOfNoTaskIsRefusedAtTheStartUnlessItMayComeLater) {
 }
 
 TEST(MonitorSetup, ATopicThatIsNotReadIsRefused) {
-  Executor executor{{.on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.on_not_granted = [](const auto&) {}}};
   executor.add(timer("task", 1ms, 20), {[](const sched::Job&) {}});
   executor.set_limits({.reads = {{.callback = "task", .topic = "nowhere", .age = 1ms}}});
   EXPECT_THROW(executor.start(), sched::ScheduleError);

@@ -35,27 +35,28 @@ std::vector<Values> chains_in(const trace::Trace& trace, const trace::Flows::Cha
   return values;
 }
 
-void expect_same(const LimitStatistics& seen, const std::vector<std::int64_t>& traced) {
-  SCOPED_TRACE(seen.subject);
-  EXPECT_EQ(seen.checked, traced.size());
-  EXPECT_EQ(seen.exceeded, static_cast<std::uint64_t>(std::ranges::count_if(
-                               traced, [&](auto value) { return value > seen.limit.count(); })));
-  EXPECT_EQ(seen.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
+void expect_same(const LimitStatistics& watched, const std::vector<std::int64_t>& traced) {
+  SCOPED_TRACE(watched.subject);
+  EXPECT_EQ(watched.checked, traced.size());
+  EXPECT_EQ(watched.exceeded,
+            static_cast<std::uint64_t>(std::ranges::count_if(
+                traced, [&](auto value) { return value > watched.limit.count(); })));
+  EXPECT_EQ(watched.worst.count(), traced.empty() ? 0 : std::ranges::max(traced));
 }
 
 void expect_what_the_trace_says(const Robot& robot, const trace::Trace& trace) {
   ASSERT_EQ(trace.lost, 0U);
   const auto traced = chains_in(trace, {Robot::whole, Robot::half});
-  expect_same(robot.seen("whole", Quantity::latency), traced[0].latency);
-  expect_same(robot.seen("whole", Quantity::age), traced[0].age);
-  expect_same(robot.seen("half", Quantity::latency), traced[1].latency);
+  expect_same(robot.watched("whole", Quantity::latency), traced[0].latency);
+  expect_same(robot.watched("whole", Quantity::age), traced[0].age);
+  expect_same(robot.watched("half", Quantity::latency), traced[1].latency);
   std::vector<std::int64_t> responses;
   for (const auto& [key, job] : jobs_of(trace)) {
     if (trace.tasks.at(key.first) == "control" && job.end) {
       responses.push_back(*job.end - job.job.release.time_since_epoch().count());
     }
   }
-  expect_same(robot.seen("control", Quantity::response), responses);
+  expect_same(robot.watched("control", Quantity::response), responses);
 }
 
 class MonitorAndTrace : public TracedUnderPolicy {
@@ -79,7 +80,7 @@ TEST_P(MonitorAndTrace, SaysWhatTheTraceSaysUnderOverload) {
   robot.control_burns = 5ms;
   robot.run_until_arrived(20);
   expect_what_the_trace_says(robot, traced());
-  const LimitStatistics control = robot.seen("control", Quantity::response);
+  const LimitStatistics control = robot.watched("control", Quantity::response);
   EXPECT_EQ(control.exceeded, control.checked);
   EXPECT_FALSE(control.holds());
 }

@@ -96,7 +96,7 @@ TEST(Inbox, LosesNothingOfManyThreads) {
 TEST(NotePool, IsNotNeededToAskAnotherCrewForYoungData) {
   using namespace test;
   Executor executor{
-      {.cpus = {os::current_thread().cpus.front()}, .on_shortfalls = [](const auto&) {}}};
+      {.cpus = {os::current_thread().cpus.front()}, .on_not_granted = [](const auto&) {}}};
   std::atomic<bool> begun{false};
   std::atomic<bool> ends{false};
   sched::Task keeps = timer("keeps all notes", 1h, 10);

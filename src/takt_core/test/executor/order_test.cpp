@@ -55,7 +55,7 @@ trace::Trace of_a_gate_and_others(const PolicyCase& one, bool longest_first) {
                      .cpus = {0},
                      .real_time = one.real_time,
                      .trace = file.path(),
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   const auto add = [&](sched::Task task, Binding binding) {
     task.parameters.expected_execution = 1ms;
     executor.add(std::move(task), std::move(binding));
@@ -117,7 +117,7 @@ TEST_P(Inversion, NeverHappens) {
                      .cpus = {0},
                      .real_time = GetParam().real_time,
                      .trace = file.path(),
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   std::vector<sched::Task> tasks;
   for (int i = 0; i < 12; ++i) {
     const auto period = (3 + 2 * i) * 1ms;
@@ -223,7 +223,7 @@ TEST(Deadlines, AtTheEndOfTimeAreThoseOfTasksThatHaveNone) {
                      .cpus = {0},
                      .external_topics = {"outside"},
                      .trace = file.path(),
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   executor.add(timer("gate", 10s, 1, 20ms), {[&](const sched::Job& job) {
                  EXPECT_TRUE(log.notify());
                  burn(job.release + 5ms - os::now());
@@ -287,7 +287,7 @@ TEST(Cores, EachKeepItsOwnTasks) {
   Executor executor{{.policy = sched::edf(),
                      .cpus = {cpus[0], cpus[1]},
                      .trace = file.path(),
-                     .on_shortfalls = [](const auto&) {}}};
+                     .on_not_granted = [](const auto&) {}}};
   for (int i = 0; i < 6; ++i) {
     sched::Task task = timer("task" + std::to_string(i), 5ms, 10 + i);
     task.cpu = cpus[i % 2];

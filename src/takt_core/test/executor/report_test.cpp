@@ -17,9 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 
 Snapshot of(const std::string& name, const TaskStatistics& statistics) {
-  Snapshot made;
-  made.tasks = {{.name = name, .statistics = statistics}};
-  return made;
+  Snapshot with_one;
+  with_one.tasks = {{.name = name, .statistics = statistics}};
+  return with_one;
 }
 
 std::map<std::string, std::string> values_of(const Status& status) {
@@ -43,7 +43,7 @@ TEST(Reporter, WarnsOfWhatTheExecutorLacks) {
   Reporter reporter;
   Snapshot lacking;
   lacking.lost_trace_events = 3;
-  lacking.shortfalls = {{.what = "priority 90", .why = "not permitted", .fix = "ask"}};
+  lacking.not_granted = {{.what = "priority 90", .why = "not permitted", .fix = "ask"}};
   const auto report = reporter.report(lacking);
   EXPECT_EQ(report[0].level, StatusLevel::warn);
   EXPECT_EQ(report[0].message, "without all real-time settings, trace events lost");
@@ -122,10 +122,10 @@ TEST(Snapshot, HasWhatTheExecutorCounted) {
   EXPECT_EQ(now.tasks[0].statistics.completed, static_cast<std::uint64_t>(jobs));
 }
 
-Snapshot of_limit(const LimitStatistics& seen) {
-  Snapshot made;
-  made.limits = {seen};
-  return made;
+Snapshot of_limit(const LimitStatistics& statistics_of_limit) {
+  Snapshot with_one;
+  with_one.limits = {statistics_of_limit};
+  return with_one;
 }
 
 LimitStatistics latency(std::uint64_t begun, std::uint64_t checked, std::uint64_t exceeded,

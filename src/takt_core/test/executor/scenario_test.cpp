@@ -203,9 +203,9 @@ TEST_P(Scenario, HoldsForATaskAsLongAsItIsThere) {
     std::atomic<int> runs{0};
     EXPECT_TRUE(executor.switch_to("docking"));
     executor.add(timer("guest", 1ms, 20), {[&](const auto&) { ++runs; }});
-    const auto seen = executor.statistics(0).completed;
+    const auto before = executor.statistics(0).completed;
     const auto give_up = os::now() + patience;
-    while (executor.statistics(0).completed < seen + 5 && os::now() < give_up) {
+    while (executor.statistics(0).completed < before + 5 && os::now() < give_up) {
       os::sleep_until(os::now() + 1ms);
     }
     EXPECT_EQ(runs, 0);
@@ -253,7 +253,7 @@ TEST_P(Scenario, AMessageTaskCanBeAddedAndRemovedWhileMessagesCome) {
 }
 
 TEST(ScenarioCallback, MayChangeTasksItsOwnIncludedButNotWait) {
-  Executor executor{{.cpus = {0}, .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.cpus = {0}, .on_not_granted = [](const auto&) {}}};
   std::atomic<int> visits{0};
   executor.add(timer("host", 1ms, 10), {[&](const auto&) {
                  EXPECT_THROW(executor.stop(), std::logic_error);

@@ -48,7 +48,7 @@ TEST(Refused, AreBindingsThatDoNotFit) {
 }
 
 TEST(Refused, AreTaskSetsAtTheStartAndTheExecutorStaysUsable) {
-  Executor executor{{.cpus = {0}, .on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.cpus = {0}, .on_not_granted = [](const auto&) {}}};
   executor.add(timer("a", 1ms, 99), nothing());
   EXPECT_THROW(executor.start(), sched::ScheduleError);
   executor.remove("a").wait();
@@ -70,7 +70,7 @@ TEST(Executor, MayBeDestroyedWithoutHavingStarted) {
 }
 
 TEST(Executor, WithoutTasksSpinsUntilItIsStopped) {
-  Executor executor{{.on_shortfalls = [](const auto&) {}}};
+  Executor executor{{.on_not_granted = [](const auto&) {}}};
   std::thread stopper{[&] { executor.request_stop(); }};
   executor.spin();
   stopper.join();
@@ -88,12 +88,12 @@ int run_as_nobody(const std::filesystem::path& trace) {
        .cpus = {os::current_thread().cpus.front()},
        .lock_memory = true,
        .trace = trace,
-       .on_shortfalls = [&](const auto& shortfalls) { reported += shortfalls.size(); }}};
+       .on_not_granted = [&](const auto& not_granted) { reported += not_granted.size(); }}};
   executor.add(timer("a", 2ms, 10), {[](const auto&) { burn(100us); }});
   executor.add(timer("b", 3ms, 20), {[](const auto&) { burn(100us); }});
   run_until_each_completed(executor, 20);
   const bool ran = executor.statistics(0).completed >= 20 && executor.statistics(1).completed >= 20;
-  return ran && reported > 0 && executor.shortfalls().size() == reported ? 0 : 1;
+  return ran && reported > 0 && executor.not_granted().size() == reported ? 0 : 1;
 }
 
 TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
@@ -117,8 +117,8 @@ TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
 }
 
 bool lacks_locked_memory(const Executor& executor) {
-  return std::ranges::any_of(executor.shortfalls(), [](const os::Shortfall& shortfall) {
-    return shortfall.what == "locked memory";
+  return std::ranges::any_of(executor.not_granted(), [](const os::NotGranted& refused_setting) {
+    return refused_setting.what == "locked memory";
   });
 }
 
@@ -129,7 +129,7 @@ TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessThisIsDisabled) {
   }
   enum Found { unlocked, locked, refused };
   const auto found = [](Options options) {
-    options.on_shortfalls = [](const auto&) {};
+    options.on_not_granted = [](const auto&) {};
     Executor executor{options};
     executor.add(timer("a", 1ms, 1), nothing());
     executor.start();
@@ -144,7 +144,7 @@ TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessThisIsDisabled) {
   EXPECT_EQ(by_default, locked);
 }
 
-TEST(Memory, ThatMustNotBeLockedIsAShortfall) {
+TEST(Memory, ThatMustNotBeLockedIsNotGranted) {
   const int code = os::test::in_child([] {
     const rlimit nothing_at_all{.rlim_cur = 0, .rlim_max = 0};
     constexpr unsigned nobody = 65534;
@@ -152,7 +152,7 @@ TEST(Memory, ThatMustNotBeLockedIsAShortfall) {
         (geteuid() == 0 && setuid(nobody) != 0)) {
       return 2;
     }
-    Executor executor{{.on_shortfalls = [](const auto&) {}}};
+    Executor executor{{.on_not_granted = [](const auto&) {}}};
     executor.add(timer("a", 1ms, 1), nothing());
     executor.start();
     return lacks_locked_memory(executor) ? 0 : 1;
@@ -160,22 +160,23 @@ TEST(Memory, ThatMustNotBeLockedIsAShortfall) {
   EXPECT_EQ(code, 0);
 }
 
-bool is_about_reserved(const os::Shortfall& shortfall) {
-  return shortfall.what.find("task 'reserved'") != std::string::npos;
+bool is_about_reserved(const os::NotGranted& refused_setting) {
+  return refused_setting.what.find("task 'reserved'") != std::string::npos;
 }
 
 TEST(KernelDeadline, IsAskedForWithAReasonWhenItIsRefused) {
   std::thread{[] {
-    const auto shortfall =
+    const auto refused_setting =
         executor::reserve({.runtime = 10ms, .deadline = 5ms, .period = 5ms}, "task 'x'");
-    ASSERT_TRUE(shortfall);
-    EXPECT_NE(shortfall->what.find("10 ms in every 5 ms"), std::string::npos) << shortfall->what;
-    EXPECT_FALSE(shortfall->fix.empty());
+    ASSERT_TRUE(refused_setting);
+    EXPECT_NE(refused_setting->what.find("10 ms in every 5 ms"), std::string::npos)
+        << refused_setting->what;
+    EXPECT_FALSE(refused_setting->fix.empty());
   }}.join();
 }
 
 TEST(KernelDeadline, RunsATaskUnderTheKernelsOwnPolicy) {
-  std::optional<os::Shortfall> refused;
+  std::optional<os::NotGranted> refused;
   std::thread{[&] {
     refused = executor::reserve({.runtime = 1ms, .deadline = 10ms, .period = 10ms}, "a thread");
   }}.join();
@@ -200,16 +201,16 @@ TEST(KernelDeadline, RunsATaskUnderTheKernelsOwnPolicy) {
   run_until_each_completed(executor, 10);
   EXPECT_GE(executor.statistics(0).completed, 10U);
   EXPECT_EQ(wrong, 0);
-  EXPECT_TRUE(std::ranges::none_of(executor.shortfalls(), is_about_reserved));
+  EXPECT_TRUE(std::ranges::none_of(executor.not_granted(), is_about_reserved));
 }
 
 // The task's thread asks by itself, after start() has told what was missing until then. No kernel
 // reserves less than a microsecond.
 TEST(KernelDeadline, ThatIsRefusedIsReportedOnceAlsoWhenTheTaskGoes) {
   std::atomic<std::size_t> reported{0};
-  Executor executor{{.cpus = {0}, .on_shortfalls = [&](const os::Shortfalls& shortfalls) {
+  Executor executor{{.cpus = {0}, .on_not_granted = [&](const os::SettingsNotGranted& not_granted) {
                        reported += static_cast<std::size_t>(
-                           std::ranges::count_if(shortfalls, is_about_reserved));
+                           std::ranges::count_if(not_granted, is_about_reserved));
                      }}};
   sched::Task task = timer("reserved", 10ms, 50);
   task.parameters.budget = 500ns;
@@ -221,7 +222,7 @@ TEST(KernelDeadline, ThatIsRefusedIsReportedOnceAlsoWhenTheTaskGoes) {
   executor.remove("reserved");
   executor.stop();
   EXPECT_EQ(reported, 1U);
-  EXPECT_EQ(std::ranges::count_if(executor.shortfalls(), is_about_reserved), 1);
+  EXPECT_EQ(std::ranges::count_if(executor.not_granted(), is_about_reserved), 1);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class UnderPolicy : public ::testing::TestWithParam<std::string> {
   static Options options() {
     return {.policy = sched::parse_policy(GetParam()),
             .external_topics = {"outside"},
-            .on_shortfalls = [](const auto&) {}};
+            .on_not_granted = [](const auto&) {}};
   }
 };
 
@@ -72,9 +72,9 @@ inline std::optional<std::string> no_real_time() {
 #endif
   std::optional<std::string> reason;
   std::thread{[&] {
-    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!shortfalls.empty()) {
-      reason = shortfalls.front().why;
+    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!not_granted.empty()) {
+      reason = not_granted.front().why;
     }
   }}.join();
   return reason;

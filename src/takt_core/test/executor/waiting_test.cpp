@@ -14,7 +14,7 @@ namespace {
 Options options(const char* policy = "fp") {
   return {.policy = sched::parse_policy(policy),
           .cpus = {os::current_thread().cpus.front()},
-          .on_shortfalls = [](const auto&) {}};
+          .on_not_granted = [](const auto&) {}};
 }
 
 // It waits until the lower one has run, which without a thread of its own would be never.

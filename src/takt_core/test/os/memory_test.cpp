@@ -54,12 +54,12 @@ TEST(PrefaultStack, makes_later_use_free_of_page_faults) {
   EXPECT_GE(cold, 0);
 }
 
-TEST(PrefaultStack, beyond_the_end_of_the_stack_is_a_shortfall_and_no_crash) {
+TEST(PrefaultStack, beyond_the_end_of_the_stack_is_not_granted_and_no_crash) {
   Thread{{},
          [] {
-           const Shortfalls shortfalls = prefault_stack(std::size_t{1} << 40);
-           ASSERT_EQ(shortfalls.size(), 1U);
-           EXPECT_NE(shortfalls.front().why.find("bytes of stack are left"), std::string::npos);
+           const SettingsNotGranted not_granted = prefault_stack(std::size_t{1} << 40);
+           ASSERT_EQ(not_granted.size(), 1U);
+           EXPECT_NE(not_granted.front().why.find("bytes of stack are left"), std::string::npos);
          }}
       .join();
 }
@@ -72,8 +72,8 @@ TEST(LockMemory, locks_or_says_why_not) {
   if (test::sanitized) {
     GTEST_SKIP() << "sanitizers turn mlockall into nothing";
   }
-  const Shortfalls shortfalls = lock_memory();
-  EXPECT_EQ(memory_locked(), shortfalls.empty());
+  const SettingsNotGranted not_granted = lock_memory();
+  EXPECT_EQ(memory_locked(), not_granted.empty());
 }
 
 // Pages of a mapping that are in memory.
@@ -167,7 +167,7 @@ TEST(LockMemory, takes_what_is_mapped_and_of_stacks_only_what_is_in_use) {
   EXPECT_EQ(code, 0);
 }
 
-TEST(LockMemory, under_a_finite_limit_is_a_shortfall_and_the_stack_can_still_grow) {
+TEST(LockMemory, under_a_finite_limit_is_not_granted_and_the_stack_can_still_grow) {
   const int code = test::in_child([] {
     const rlimit limit{.rlim_cur = 256 * kib, .rlim_max = 256 * kib};
     if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0) {
@@ -177,8 +177,8 @@ TEST(LockMemory, under_a_finite_limit_is_a_shortfall_and_the_stack_can_still_gro
     if (geteuid() == 0 && setresuid(nobody, nobody, nobody) != 0) {  // drops the capabilities
       return 2;
     }
-    const Shortfalls shortfalls = lock_memory();
-    if (shortfalls.size() != 1 || shortfalls.front().why.find("262144") == std::string::npos) {
+    const SettingsNotGranted not_granted = lock_memory();
+    if (not_granted.size() != 1 || not_granted.front().why.find("262144") == std::string::npos) {
       return 3;
     }
     prefault_stack(2 * kib * kib);

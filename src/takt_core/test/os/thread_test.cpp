@@ -16,24 +16,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void expect_explained(const Shortfalls& shortfalls) {
-  for (const Shortfall& shortfall : shortfalls) {
-    EXPECT_FALSE(shortfall.what.empty());
-    EXPECT_FALSE(shortfall.why.empty());
-    EXPECT_FALSE(shortfall.fix.empty());
+void expect_explained(const SettingsNotGranted& not_granted) {
+  for (const NotGranted& refused_setting : not_granted) {
+    EXPECT_FALSE(refused_setting.what.empty());
+    EXPECT_FALSE(refused_setting.why.empty());
+    EXPECT_FALSE(refused_setting.fix.empty());
   }
 }
 
 // Applies settings in a thread of its own and reads back what it got.
 struct Outcome {
-  Shortfalls shortfalls;
+  SettingsNotGranted not_granted;
   ThreadStatus status;
 };
 Outcome outcome_of(const ThreadSettings& settings) {
   Outcome outcome;
   Thread thread{settings, [&outcome] { outcome.status = current_thread(); }};
   thread.join();
-  outcome.shortfalls = thread.shortfalls();
+  outcome.not_granted = thread.not_granted();
   return outcome;
 }
 
@@ -98,7 +98,7 @@ TEST(Thread, IsCreatedWithoutWaitingForWhoHasItsCpu) {
   for (const int priority : {0, 7, 40}) {
     const auto policy = priority == 0 ? SchedulingPolicy::other : SchedulingPolicy::fifo;
     bool in_time = false;
-    Shortfalls shortfalls;
+    SettingsNotGranted not_granted;
     ThreadStatus status;
     for (int attempt = 0; attempt < 3 && !in_time; ++attempt) {
       Thread creator{
@@ -109,10 +109,10 @@ TEST(Thread, IsCreatedWithoutWaitingForWhoHasItsCpu) {
             status = thread_status(thread.tid()).value_or(ThreadStatus{});
           }};
       creator.join();
-      shortfalls = creator.shortfalls();
+      not_granted = creator.not_granted();
     }
-    if (!shortfalls.empty()) {
-      GTEST_SKIP() << "needs real-time priorities: " << shortfalls.front().why;
+    if (!not_granted.empty()) {
+      GTEST_SKIP() << "needs real-time priorities: " << not_granted.front().why;
     }
     EXPECT_TRUE(in_time) << "at priority " << priority;
     EXPECT_EQ(status.policy, policy);
@@ -133,14 +133,14 @@ TEST(Policy, other_texts_are_no_policy) {
   }
 }
 
-TEST(ThreadSettings, are_obtained_or_reported_as_a_shortfall) {
+TEST(ThreadSettings, are_granted_or_reported_as_not_granted) {
   for (const auto policy :
        {SchedulingPolicy::other, SchedulingPolicy::fifo, SchedulingPolicy::rr}) {
     const int priority = policy == SchedulingPolicy::other ? 0 : 7;
     const Outcome outcome = outcome_of({.policy = policy, .priority = priority});
     const bool obtained = outcome.status.policy == policy && outcome.status.priority == priority;
-    EXPECT_EQ(obtained, outcome.shortfalls.empty());
-    expect_explained(outcome.shortfalls);
+    EXPECT_EQ(obtained, outcome.not_granted.empty());
+    expect_explained(outcome.not_granted);
   }
 }
 
@@ -148,45 +148,45 @@ TEST(ThreadSettings, name_and_one_cpu_need_no_privilege) {
   const std::vector<int> allowed = current_thread().cpus;
   ASSERT_FALSE(allowed.empty());
   const Outcome outcome = outcome_of({.cpus = {allowed.back()}, .name = "takt-test"});
-  EXPECT_TRUE(outcome.shortfalls.empty());
+  EXPECT_TRUE(outcome.not_granted.empty());
   EXPECT_EQ(outcome.status.name, "takt-test");
   EXPECT_EQ(outcome.status.cpus, std::vector<int>{allowed.back()});
 }
 
-TEST(ThreadSettings, priority_outside_of_the_range_is_a_shortfall_and_changes_nothing) {
+TEST(ThreadSettings, priority_outside_of_the_range_is_not_granted_and_changes_nothing) {
   for (const int priority : {-1, 0, max_priority + 1, 1000}) {
     const Outcome outcome = outcome_of({.policy = SchedulingPolicy::fifo, .priority = priority});
-    ASSERT_EQ(outcome.shortfalls.size(), 1U) << priority;
-    expect_explained(outcome.shortfalls);
+    ASSERT_EQ(outcome.not_granted.size(), 1U) << priority;
+    expect_explained(outcome.not_granted);
     EXPECT_EQ(outcome.status.policy, SchedulingPolicy::other);
   }
 }
 
-TEST(ThreadSettings, priority_at_policy_other_is_a_shortfall) {
-  expect_explained(outcome_of({.priority = 5}).shortfalls);
-  EXPECT_EQ(outcome_of({.priority = 5}).shortfalls.size(), 1U);
+TEST(ThreadSettings, priority_at_policy_other_is_not_granted) {
+  expect_explained(outcome_of({.priority = 5}).not_granted);
+  EXPECT_EQ(outcome_of({.priority = 5}).not_granted.size(), 1U);
 }
 
-TEST(ThreadSettings, cpus_that_do_not_exist_are_a_shortfall) {
+TEST(ThreadSettings, cpus_that_do_not_exist_are_not_granted) {
   const std::vector<int> allowed = current_thread().cpus;
   for (const auto& cpus : std::vector<std::vector<int>>{
            {-1}, {CPU_SETSIZE}, {CPU_SETSIZE - 1}, {allowed.front(), CPU_SETSIZE - 1}}) {
     const Outcome outcome = outcome_of({.cpus = cpus});
-    ASSERT_EQ(outcome.shortfalls.size(), 1U);
-    expect_explained(outcome.shortfalls);
+    ASSERT_EQ(outcome.not_granted.size(), 1U);
+    expect_explained(outcome.not_granted);
   }
 }
 
 TEST(ThreadSettings, long_name_is_cut_and_reported) {
   const Outcome outcome = outcome_of({.name = "0123456789abcdefgh"});
   EXPECT_EQ(outcome.status.name, "0123456789abcde");
-  EXPECT_EQ(outcome.shortfalls.size(), 1U);
+  EXPECT_EQ(outcome.not_granted.size(), 1U);
 }
 
-TEST(ThreadSettings, one_shortfall_does_not_keep_the_others_from_being_applied) {
+TEST(ThreadSettings, one_refused_setting_does_not_keep_the_others_from_being_applied) {
   const Outcome outcome =
       outcome_of({.policy = SchedulingPolicy::fifo, .priority = 1000, .name = "kept"});
-  EXPECT_EQ(outcome.shortfalls.size(), 1U);
+  EXPECT_EQ(outcome.not_granted.size(), 1U);
   EXPECT_EQ(outcome.status.name, "kept");
 }
 
@@ -215,7 +215,7 @@ TEST(RunWithoutPriority, leaves_the_caller_its_own) {
                 }};
   thread.join();
   EXPECT_EQ(within.policy, SchedulingPolicy::other);
-  if (!thread.shortfalls().empty()) return;  // not allowed here: it had none to keep
+  if (!thread.not_granted().empty()) return;  // not allowed here: it had none to keep
   EXPECT_NE(within.tid, after.tid);
   EXPECT_EQ(after.policy, SchedulingPolicy::fifo);
   EXPECT_EQ(after.priority, 10);

@@ -36,11 +36,11 @@ TEST(Scenario, changes_periods_from_the_last_release_on) {
   const Schedule schedule = sim::schedule(app, 22ms);
   EXPECT_EQ(releases_of(schedule, 0), (std::vector<nanoseconds>{0ms, 10ms, 14ms, 18ms}));
   EXPECT_EQ(releases_of(schedule, 1), (std::vector<nanoseconds>{0ms, 10ms, 20ms}));
-  const auto seen =
+  const auto simulated =
       std::ranges::find(schedule.trace.events, trace::EventType::scenario, &trace::Event::type);
-  ASSERT_NE(seen, schedule.trace.events.end());
-  EXPECT_EQ(seen->time, nanoseconds{12ms}.count());
-  EXPECT_EQ(schedule.trace.scenarios.at(static_cast<std::uint16_t>(seen->value)), "other");
+  ASSERT_NE(simulated, schedule.trace.events.end());
+  EXPECT_EQ(simulated->time, nanoseconds{12ms}.count());
+  EXPECT_EQ(schedule.trace.scenarios.at(static_cast<std::uint16_t>(simulated->value)), "other");
 }
 
 TEST(Scenario, follows_at_once_whatever_runs) {
@@ -51,9 +51,9 @@ TEST(Scenario, follows_at_once_whatever_runs) {
         switching({timer("a", 10ms, 4ms, 20), timer("b", 10ms, 1ms, 10)}, policy, other, 1ms);
     const Schedule schedule = sim::schedule(app, 30ms);
     EXPECT_EQ(releases_of(schedule, 0), (std::vector<nanoseconds>{0ms}));
-    const auto seen =
+    const auto simulated =
         std::ranges::find(schedule.trace.events, trace::EventType::scenario, &trace::Event::type);
-    EXPECT_EQ(seen->time, nanoseconds{1ms}.count()) << policy;
+    EXPECT_EQ(simulated->time, nanoseconds{1ms}.count()) << policy;
   }
 }
 

@@ -165,9 +165,10 @@ application::Application described(const std::vector<Small>& callbacks,
 }
 
 std::vector<Ran> simulated(const std::vector<Small>& callbacks, const std::string& executor) {
-  const Schedule seen = schedule(described(callbacks, executor), nanoseconds{end_of_time});
+  const Schedule described_schedule =
+      schedule(described(callbacks, executor), nanoseconds{end_of_time});
   std::vector<Ran> ran;
-  for (const Finished& job : seen.finished) {
+  for (const Finished& job : described_schedule.finished) {
     const auto ticks = [](TimePoint time) { return time.time_since_epoch().count(); };
     ran.push_back({job.id.first, ticks(job.release), ticks(job.start), ticks(job.end)});
   }

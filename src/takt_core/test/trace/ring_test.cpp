@@ -90,7 +90,7 @@ TEST(Tracer, WritesWhatManyThreadsRecordAndShowsWhatItLost) {
   EXPECT_EQ(trace.lost, lost);
   std::vector<std::uint64_t> next(threads, 0);
   std::uint64_t overflown = 0;
-  std::uint64_t seen = 0;
+  std::uint64_t read = 0;
   for (const Event& event : trace.events) {
     if (event.type == EventType::overflow) {
       overflown += static_cast<std::uint64_t>(event.value);
@@ -101,10 +101,10 @@ TEST(Tracer, WritesWhatManyThreadsRecordAndShowsWhatItLost) {
     }
     ASSERT_GE(event.job, next[event.task]);
     next[event.task] = event.job + 1;
-    ++seen;
+    ++read;
   }
   EXPECT_EQ(overflown, lost);
-  EXPECT_EQ(seen + lost, threads * events);
+  EXPECT_EQ(read + lost, threads * events);
 }
 
 TEST(Recorder, WithoutARingRecordsNothing) {

@@ -160,13 +160,13 @@ bool CycloneLink<Body>::done(dds_return_t code) noexcept {
 }
 
 template <class Body>
-std::optional<os::Shortfall> CycloneLink<Body>::problem() const {
+std::optional<os::NotGranted> CycloneLink<Body>::problem() const {
   if (failure_ == DDS_RETCODE_OK) {
     return {};
   }
-  return os::Shortfall{.what = "Cyclone DDS could not send or take a message",
-                       .why = dds_strretcode(failure_),
-                       .fix = "look at Cyclone's own output above"};
+  return os::NotGranted{.what = "Cyclone DDS could not send or take a message",
+                        .why = dds_strretcode(failure_),
+                        .fix = "look at Cyclone's own output above"};
 }
 
 template class CycloneLink<CycloneBytes>;

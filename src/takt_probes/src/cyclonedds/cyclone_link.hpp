@@ -51,7 +51,7 @@ class CycloneLink : public Link {
   std::optional<Message> receive(os::TimePoint deadline) noexcept override;
   void leave() noexcept override { out_.reset(); }
   std::size_t peers() const noexcept override;
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   using Type = typename Body::Type;

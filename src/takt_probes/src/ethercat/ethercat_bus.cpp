@@ -6,7 +6,7 @@
 namespace takt::probe {
 namespace {
 
-os::Shortfall in_words(const takt_ethercat_trouble& trouble) {
+os::NotGranted in_words(const takt_ethercat_trouble& trouble) {
   return {.what = trouble.what, .why = trouble.why, .fix = trouble.fix};
 }
 
@@ -47,7 +47,7 @@ std::optional<BusCycle> EthercatBus::exchange() noexcept {
                   .operational = cycle.operational};
 }
 
-std::optional<os::Shortfall> EthercatBus::problem() const {
+std::optional<os::NotGranted> EthercatBus::problem() const {
   return failed_ ? std::optional{in_words(trouble_)} : std::nullopt;
 }
 

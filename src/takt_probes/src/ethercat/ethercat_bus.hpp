@@ -27,7 +27,7 @@ class EthercatBus : public Bus {
   std::uint64_t foreign_frames() const noexcept override {
     return takt_ethercat_strange(master_.get());
   }
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   struct Close {

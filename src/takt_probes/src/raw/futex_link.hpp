@@ -35,7 +35,7 @@ class FutexLink : public Link {
   bool reply() noexcept override;
   std::optional<Message> receive(os::TimePoint deadline) noexcept override;
   std::size_t peers() const noexcept override { return 1; }
-  std::optional<os::Shortfall> problem() const override { return {}; }
+  std::optional<os::NotGranted> problem() const override { return {}; }
 
  private:
   std::shared_ptr<FutexLane> out_;

@@ -111,13 +111,13 @@ void TimerfdTimer::stop() noexcept {
   timerfd_settime(file_, 0, &disarmed, nullptr);
 }
 
-std::optional<os::Shortfall> TimerfdTimer::problem() const {
+std::optional<os::NotGranted> TimerfdTimer::problem() const {
   if (error_ == 0) {
     return {};
   }
-  return os::Shortfall{.what = "the timerfd could not be set or read",
-                       .why = os::error_text(error_),
-                       .fix = "choose a shorter timeout or period"};
+  return os::NotGranted{.what = "the timerfd could not be set or read",
+                        .why = os::error_text(error_),
+                        .fix = "choose a shorter timeout or period"};
 }
 
 }  // namespace takt::probe

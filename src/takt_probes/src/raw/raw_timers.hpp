@@ -66,7 +66,7 @@ class TimerfdTimer : public Timer {
   std::optional<os::TimePoint> start(std::chrono::nanoseconds interval) noexcept override;
   std::optional<Expiry> wait(os::TimePoint deadline) noexcept override;
   void stop() noexcept override;
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   bool wait_for_expiry(os::TimePoint deadline) noexcept;

@@ -211,13 +211,13 @@ std::optional<Message> UdpLink::receive(os::TimePoint deadline) noexcept {
   return {};
 }
 
-std::optional<os::Shortfall> UdpLink::problem() const {
+std::optional<os::NotGranted> UdpLink::problem() const {
   if (error_ == 0) {
     return {};
   }
-  return os::Shortfall{.what = "a datagram could not be sent or taken",
-                       .why = os::error_text(error_),
-                       .fix = "check the address of --topic and that its interface is up"};
+  return os::NotGranted{.what = "a datagram could not be sent or taken",
+                        .why = os::error_text(error_),
+                        .fix = "check the address of --topic and that its interface is up"};
 }
 
 }  // namespace takt::probe

@@ -54,7 +54,7 @@ class UdpLink : public Link {
   bool reply() noexcept override;
   std::optional<Message> receive(os::TimePoint deadline) noexcept override;
   std::size_t peers() const noexcept override { return 1; }
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   bool send_buffer(std::size_t bytes) noexcept;

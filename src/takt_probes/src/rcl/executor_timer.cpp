@@ -22,7 +22,7 @@ std::optional<os::TimePoint> ExecutorTimer::start(std::chrono::nanoseconds inter
                           .real_time = options_.real_time(),
                           .lock_memory = options_.real_time(),
                           // The result document says what was obtained.
-                          .on_shortfalls = [](const os::Shortfalls& /*shortfalls*/) {}});
+                          .on_not_granted = [](const os::SettingsNotGranted& /*shortfalls*/) {}});
     executor_->add({.name = "probe.timer",
                     .parameters = {.period = interval,
                                    .offset = interval,
@@ -64,13 +64,13 @@ void ExecutorTimer::stop() noexcept {
   executor_.reset();
 }
 
-std::optional<os::Shortfall> ExecutorTimer::problem() const {
+std::optional<os::NotGranted> ExecutorTimer::problem() const {
   if (failure_.empty()) {
     return {};
   }
-  return os::Shortfall{.what = "Takt's executor could not start",
-                       .why = failure_,
-                       .fix = "choose another --period-ns, --priority or --cpu"};
+  return os::NotGranted{.what = "Takt's executor could not start",
+                        .why = failure_,
+                        .fix = "choose another --period-ns, --priority or --cpu"};
 }
 
 }  // namespace takt::probe

@@ -137,16 +137,16 @@ class RclLink : public Link {
     return {};
   }
 
-  std::optional<os::Shortfall> problem() const override {
+  std::optional<os::NotGranted> problem() const override {
     if (failure_) {
       return {};
     }
-    return os::Shortfall{.what = "the middleware could not send or take a message",
-                         .why = std::string{failure_.name()} + " " + takt::last_error(),
-                         .fix = "look at the middleware's own output above"};
+    return os::NotGranted{.what = "the middleware could not send or take a message",
+                          .why = std::string{failure_.name()} + " " + takt::last_error(),
+                          .fix = "look at the middleware's own output above"};
   }
 
-  std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
+  std::optional<os::NotGranted> detour() const override { return detour_of(options_); }
 
  protected:
   takt::Publisher<Type>& out() const noexcept { return *out_; }

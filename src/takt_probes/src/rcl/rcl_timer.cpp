@@ -74,9 +74,9 @@ bool RclTimer::done(rcl_ret_t result, const char* call) noexcept {
   if (result == RCL_RET_OK) {
     return true;
   }
-  failure_ = os::Shortfall{.what = call,
-                           .why = rcl_get_error_string().str,
-                           .fix = "check the ROS environment (RMW_IMPLEMENTATION, profiles)"};
+  failure_ = os::NotGranted{.what = call,
+                            .why = rcl_get_error_string().str,
+                            .fix = "check the ROS environment (RMW_IMPLEMENTATION, profiles)"};
   rcl_reset_error();
   return false;
 }

@@ -24,7 +24,7 @@ class RclTimer : public Timer {
   std::optional<os::TimePoint> start(std::chrono::nanoseconds interval) noexcept override;
   std::optional<Expiry> wait(os::TimePoint deadline) noexcept override;
   void stop() noexcept override;
-  std::optional<os::Shortfall> problem() const override { return failure_; }
+  std::optional<os::NotGranted> problem() const override { return failure_; }
 
  private:
   void create(std::chrono::nanoseconds interval);
@@ -37,7 +37,7 @@ class RclTimer : public Timer {
   bool oneshot_;
   std::chrono::nanoseconds interval_;
   std::optional<std::int64_t> expected_;  // of the last call of a cyclic timer
-  std::optional<os::Shortfall> failure_;
+  std::optional<os::NotGranted> failure_;
   rcl_init_options_t init_options_ = rcl_get_zero_initialized_init_options();
   rcl_context_t context_ = rcl_get_zero_initialized_context();
   rcl_clock_t clock_{};

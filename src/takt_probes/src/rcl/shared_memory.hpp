@@ -11,7 +11,7 @@
 #include <string>
 
 #include "rcl_versions.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/probe/options.hpp"
 
 namespace takt::probe {
@@ -36,16 +36,16 @@ inline std::size_t mapped_segments() {
 
 /// The fault of an end that took messages over `shm`; none, too, below a middleware of which this
 /// cannot be told.
-inline std::optional<os::Shortfall> detour_of(const Options& options) {
+inline std::optional<os::NotGranted> detour_of(const Options& options) {
   if (options.transport != "shm" || !rcl_versions().at("rmw").starts_with("rmw_fastrtps")) {
     return {};
   }
   if (mapped_segments() >= 2) {
     return {};
   }
-  return os::Shortfall{.what = "the messages did not come through shared memory",
-                       .why = "Fast DDS got no shared memory, and sent them over UDP",
-                       .fix = free_shared_memory};
+  return os::NotGranted{.what = "the messages did not come through shared memory",
+                        .why = "Fast DDS got no shared memory, and sent them over UDP",
+                        .fix = free_shared_memory};
 }
 
 }  // namespace takt::probe

@@ -156,18 +156,18 @@ std::size_t RclcppLink<Body>::peers() const noexcept {
 }
 
 template <class Body>
-std::optional<os::Shortfall> RclcppLink<Body>::problem() const {
+std::optional<os::NotGranted> RclcppLink<Body>::problem() const {
   const std::lock_guard lock{mutex_};
   if (failure_.empty()) {
     return spinner_->problem();
   }
-  return os::Shortfall{.what = "the middleware could not send a message",
-                       .why = failure_,
-                       .fix = "look at the middleware's own output above"};
+  return os::NotGranted{.what = "the middleware could not send a message",
+                        .why = failure_,
+                        .fix = "look at the middleware's own output above"};
 }
 
 template <class Body>
-std::optional<os::Shortfall> RclcppLink<Body>::detour() const {
+std::optional<os::NotGranted> RclcppLink<Body>::detour() const {
   return detour_of(options_);
 }
 

@@ -41,8 +41,8 @@ class RclcppLink : public Link {
   std::optional<Message> receive(os::TimePoint deadline) noexcept override;
   void leave() noexcept override;
   std::size_t peers() const noexcept override;
-  std::optional<os::Shortfall> problem() const override;
-  std::optional<os::Shortfall> detour() const override;
+  std::optional<os::NotGranted> problem() const override;
+  std::optional<os::NotGranted> detour() const override;
   std::optional<AddressCheck> addresses() const override;
 
  private:

@@ -43,9 +43,9 @@ std::optional<os::TimePoint> RclcppTimer::start(std::chrono::nanoseconds /*inter
   try {
     timer_->reset();
   } catch (const std::exception& error) {
-    failure_ = os::Shortfall{.what = "the timer could not be started",
-                             .why = error.what(),
-                             .fix = "check the ROS environment"};
+    failure_ = os::NotGranted{.what = "the timer could not be started",
+                              .why = error.what(),
+                              .fix = "check the ROS environment"};
     return {};
   }
   return started_;
@@ -72,13 +72,13 @@ void RclcppTimer::stop() noexcept {
   try {
     timer_->cancel();
   } catch (const std::exception& error) {
-    failure_ = os::Shortfall{.what = "the timer could not be stopped",
-                             .why = error.what(),
-                             .fix = "check the ROS environment"};
+    failure_ = os::NotGranted{.what = "the timer could not be stopped",
+                              .why = error.what(),
+                              .fix = "check the ROS environment"};
   }
 }
 
-std::optional<os::Shortfall> RclcppTimer::problem() const {
+std::optional<os::NotGranted> RclcppTimer::problem() const {
   return failure_ ? failure_ : spinner_->problem();
 }
 

@@ -20,7 +20,7 @@ class RclcppTimer : public Timer {
   std::optional<os::TimePoint> start(std::chrono::nanoseconds interval) noexcept override;
   std::optional<Expiry> wait(os::TimePoint deadline) noexcept override;
   void stop() noexcept override;
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   struct Call {
@@ -35,7 +35,7 @@ class RclcppTimer : public Timer {
   std::chrono::nanoseconds interval_;
   os::TimePoint started_{};
   std::optional<os::TimePoint> expected_;
-  std::optional<os::Shortfall> failure_;
+  std::optional<os::NotGranted> failure_;
   Handover<Call> calls_;
   rclcpp::Node::SharedPtr node_;
   rclcpp::TimerBase::SharedPtr timer_;

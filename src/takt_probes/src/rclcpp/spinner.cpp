@@ -19,7 +19,7 @@ takt_rclcpp::Options scheduling_of(const Options& options, const os::ThreadSetti
   scheduling.scheduling.real_time = options.real_time();
   scheduling.scheduling.lock_memory = options.real_time();
   // The result document says what was obtained.
-  scheduling.scheduling.on_shortfalls = [](const os::Shortfalls& /*shortfalls*/) {};
+  scheduling.scheduling.on_not_granted = [](const os::SettingsNotGranted& /*shortfalls*/) {};
   scheduling.default_priority = options.real_time() ? options.priority : 1;
   return scheduling;
 }
@@ -59,13 +59,13 @@ Spinner::~Spinner() {
   thread_->join();
 }
 
-std::optional<os::Shortfall> Spinner::problem() const {
+std::optional<os::NotGranted> Spinner::problem() const {
   if (!ended_.load() || failure_.empty()) {
     return {};
   }
-  return os::Shortfall{.what = "the executor stopped",
-                       .why = failure_,
-                       .fix = "choose another --executor, --period-ns, --priority or --cpu"};
+  return os::NotGranted{.what = "the executor stopped",
+                        .why = failure_,
+                        .fix = "choose another --executor, --period-ns, --priority or --cpu"};
 }
 
 }  // namespace takt::probe

@@ -33,7 +33,7 @@ class Spinner {
   Spinner& operator=(Spinner&&) = delete;
 
   /// What ended it before its time.
-  [[nodiscard]] std::optional<os::Shortfall> problem() const;
+  [[nodiscard]] std::optional<os::NotGranted> problem() const;
 
  private:
   std::unique_ptr<rclcpp::Executor> executor_;
@@ -44,7 +44,7 @@ class Spinner {
 
 /// From one callback to the probe's thread, in order. Callbacks of one group follow each other on
 /// whatever thread; the probe's thread has their priority and is never far behind.
-template <class Seen>
+template <class Entry>
 class Handover {
  public:
   explicit Handover(os::StopFlag& stop) : stop_{stop} { stop_.attach(event_); }
@@ -55,26 +55,26 @@ class Handover {
   Handover& operator=(Handover&&) = delete;
 
   /// What finds no room is gone, as a message is that finds none in a history.
-  void put(const Seen& seen) noexcept {
+  void put(const Entry& entry) noexcept {
     const auto index = written_.load(std::memory_order_relaxed);
-    if (index - taken_.load(std::memory_order_acquire) < seen_.size()) {
-      seen_[index % seen_.size()] = seen;
+    if (index - taken_.load(std::memory_order_acquire) < entries_.size()) {
+      entries_[index % entries_.size()] = entry;
       written_.store(index + 1, std::memory_order_release);
     }
     event_.notify();
   }
 
   /// Nothing at the deadline or when a stop is requested.
-  std::optional<Seen> take(os::TimePoint deadline) noexcept {
+  std::optional<Entry> take(os::TimePoint deadline) noexcept {
     const auto index = taken_.load(std::memory_order_relaxed);
     while (written_.load(std::memory_order_acquire) == index) {
       if (stop_.requested() || !event_.wait_until(deadline)) {
         return {};
       }
     }
-    const Seen seen = seen_[index % seen_.size()];
+    const Entry entry = entries_[index % entries_.size()];
     taken_.store(index + 1, std::memory_order_release);
-    return seen;
+    return entry;
   }
 
  private:
@@ -82,7 +82,7 @@ class Handover {
 
   os::StopFlag& stop_;
   os::Event event_;
-  std::vector<Seen> seen_ = std::vector<Seen>(capacity);
+  std::vector<Entry> entries_ = std::vector<Entry>(capacity);
   std::atomic<std::size_t> written_{0};
   std::atomic<std::size_t> taken_{0};
 };

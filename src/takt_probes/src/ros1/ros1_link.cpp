@@ -101,13 +101,13 @@ std::optional<Message> Ros1Link<Body>::receive(os::TimePoint deadline) noexcept 
 }
 
 template <class Body>
-std::optional<os::Shortfall> Ros1Link<Body>::problem() const {
+std::optional<os::NotGranted> Ros1Link<Body>::problem() const {
   if (failure_.empty()) {
     return {};
   }
-  return os::Shortfall{.what = "roscpp could not send or take a message",
-                       .why = failure_,
-                       .fix = "look at roscpp's own output above"};
+  return os::NotGranted{.what = "roscpp could not send or take a message",
+                        .why = failure_,
+                        .fix = "look at roscpp's own output above"};
 }
 
 template class Ros1Link<Ros1Bytes>;

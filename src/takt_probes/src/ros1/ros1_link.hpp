@@ -24,7 +24,7 @@ class Ros1Link : public Link {
   std::optional<Message> receive(os::TimePoint deadline) noexcept override;
   void leave() noexcept override { in_.shutdown(); }
   std::size_t peers() const noexcept override { return out_.getNumSubscribers(); }
-  std::optional<os::Shortfall> problem() const override;
+  std::optional<os::NotGranted> problem() const override;
 
  private:
   using Type = typename Body::Type;

@@ -85,13 +85,13 @@ class Ros1Timer : public Timer {
     });
   }
 
-  std::optional<os::Shortfall> problem() const override {
+  std::optional<os::NotGranted> problem() const override {
     if (failure_.empty()) {
       return {};
     }
-    return os::Shortfall{.what = "a timer of roscpp could not be started or called",
-                         .why = failure_,
-                         .fix = "look at roscpp's own output above"};
+    return os::NotGranted{.what = "a timer of roscpp could not be started or called",
+                          .why = failure_,
+                          .fix = "look at roscpp's own output above"};
   }
 
  private:

@@ -114,14 +114,14 @@ class CrateLink : public Link {
 
   std::size_t peers() const noexcept override { return takt_link_writers(link_.get()); }
 
-  std::optional<os::Shortfall> problem() const override {
+  std::optional<os::NotGranted> problem() const override {
     Why why{};
     if (!takt_link_problem(link_.get(), why.data(), why.size())) {
       return {};
     }
-    return os::Shortfall{.what = std::string{Topics::name} + " could not send or take a message",
-                         .why = why.data(),
-                         .fix = Topics::fix};
+    return os::NotGranted{.what = std::string{Topics::name} + " could not send or take a message",
+                          .why = why.data(),
+                          .fix = Topics::fix};
   }
 
  private:

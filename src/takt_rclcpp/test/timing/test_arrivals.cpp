@@ -310,7 +310,7 @@ TEST_P(RealExecutor, handlesAllThatArrives) {
   constexpr std::uint64_t each = 1000;
   const auto source = std::make_shared<Source>(GetParam());
   executor::Executor executor{
-      {.external_topics = {"outside"}, .on_shortfalls = [](const auto&) {}}};
+      {.external_topics = {"outside"}, .on_not_granted = [](const auto&) {}}};
   executor.add(source->describe(), {.source = source});
   std::uint64_t sent = 0;
   for (int round = 0; round < 4; ++round) {

@@ -116,12 +116,12 @@ def listed(disk: Path, name: str) -> list[str]:
 
 def _core(platform: str, staging: Path) -> bytes:
     """GRUB with all modules that it needs, and where its menu lies."""
-    early, made = staging / "early.cfg", staging / "core"
+    early, grub_core = staging / "early.cfg", staging / "core"
     early.write_text(_EARLY, encoding="ascii")
     command = ["grub-mkimage", "-O", platform, "-d", str(GRUB / platform), "-p", "/boot/grub"]
-    _run([*command, "-c", early, "-o", made, *_MODULES, *_OWN[platform]])
-    content = made.read_bytes()
-    made.unlink()
+    _run([*command, "-c", early, "-o", grub_core, *_MODULES, *_OWN[platform]])
+    content = grub_core.read_bytes()
+    grub_core.unlink()
     early.unlink()
     return content
 

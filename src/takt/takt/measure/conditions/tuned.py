@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from takt.errors import TaktError
-from takt.machine import alone
+from takt.machine import exclusive
 from takt.machine.setting import Setting
 from takt.machine.settings import BY_ID, SETTINGS
 from takt.machine.writable import WritableSystem
@@ -29,7 +29,7 @@ from takt.tune.revert import revert
 NONE = "none"
 ALL = "all"
 CHOICES = (NONE, ALL, *BY_ID)
-SHARED, ALONE = "shared", "alone"
+SHARED, EXCLUSIVE = "shared", "alone"
 PATTERN = f"{NONE}|{ALL}|({'|'.join(BY_ID)})([+]({'|'.join(BY_ID)}))*"
 _LATER = frozenset({"limits"})  # count at the next login, so no cell can tell what they are worth
 _REVERT = "sudo ./takt tune --revert"
@@ -62,7 +62,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
     ``scratch`` is the run's folder, whose undertaker does so where this process is killed.
     """
     found = Tuned()
-    settings = [*_chosen(choice), *([alone.alone(cores)] if cores else [])]
+    settings = [*_chosen(choice), *([exclusive.exclusive_cores(cores)] if cores else [])]
     if not settings:
         yield found
         return
@@ -81,7 +81,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
         try:
             _judge(found, target, choice, settings, places)
             if cores and not found.fault:
-                found.group = alone.group(target)
+                found.group = exclusive.group(target)
             yield found
             found.notes += _strangers(target, cores) if found.group else []
         finally:
@@ -98,12 +98,12 @@ def lacking(choice: str, cores: Sequence[int] = ()) -> tuple[str, str] | None:
         return "this user may not change machine settings", "use sudo"
     if journal.load(target) is not None:
         return f"takt tune has changed this machine ({journal.FILE})", _REVERT
-    return alone.lacking(target, cores) if cores else None
+    return exclusive.lacking(target, cores) if cores else None
 
 
 def cores_of(point: Point) -> list[int]:
     """Those that the measured processes of a point have alone; empty: none."""
-    return sorted(set(point.cpu)) if point.cores == ALONE else []
+    return sorted(set(point.cpu)) if point.cores == EXCLUSIVE else []
 
 
 def worth_measuring(target: WritableSystem) -> list[str]:
@@ -156,7 +156,9 @@ def _judge(
             for one in settings
             if one.absent and not any(True for _ in one.wishes(target))
         ]
-    refused = [place for place in places if place.result == "refused" and place.setting == alone.ID]
+    refused = [
+        place for place in places if place.result == "refused" and place.setting == exclusive.ID
+    ]
     if refused:
         reasons = "; ".join(f"{one.where}: {one.reason}" for one in refused)
         found.fault = Note(what="the measured processes have no exclusive cores", why=reasons)
@@ -169,7 +171,7 @@ def _judge(
 
 
 def _strangers(target: WritableSystem, cores: Sequence[int]) -> list[Note]:
-    others = alone.strangers(target, cores)
+    others = exclusive.strangers(target, cores)
     if not others:
         return []
     fix = "they are in their own control groups or started meanwhile: stop them, or move them"

@@ -74,7 +74,7 @@ def plan(
 ) -> Plan:
     """Expands the matrix; raises TaktError with everything that cannot be measured here."""
     found: dict[str, tuple[Cell, int]] = {}
-    seen: dict[str, Location] = {}
+    planned: dict[str, Location] = {}
     skipped: list[Note] = []
     faults: dict[tuple[str, str], TaktError] = {}  # one for all the points that have it
 
@@ -104,10 +104,10 @@ def plan(
                 for fault in rules.of_point(asked):
                     refuse(here, fault)
                 key = key_of(point)
-                if key in seen:
-                    what = f"duplicate point {key} (also at {source.where(seen[key])})"
+                if key in planned:
+                    what = f"duplicate point {key} (also at {source.where(planned[key])})"
                     refuse(here, ("", what, LIST_ONCE))
-                seen.setdefault(key, here)
+                planned.setdefault(key, here)
                 cell = Cell(
                     **dict(point), id=key, key=key, repetition=0, order=0, status=Status.pending
                 )

@@ -48,8 +48,8 @@ def sentences(one: Accumulated) -> list[str]:
     found, deadline = one.exceedance, text.duration(one.exceedance.deadline_us)
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
     of = f"{text.count(found.count)} ({one.of})"
-    seen = f"{text.count(found.exceeded)} of {of} reached {deadline}"
-    lines = [f"{seen}; the probability is {bound}", judged(one)]
+    misses = f"{text.count(found.exceeded)} of {of} reached {deadline}"
+    lines = [f"{misses}; the probability is {bound}", judged(one)]
     if isinstance(one.tail, Refusal):
         lines.append(f"no estimate beyond the observed values: {one.tail.reason}")
         return lines

@@ -36,7 +36,7 @@ class Measured(Protocol):
 
 def own_tables(variants: Sequence[Measured]) -> list[OwnTable]:
     """The tables of a measurement; none for the kinds that have nothing of their own."""
-    made = [
+    programs = [
         _one_shot(variants),
         *_cyclic(variants),
         _bus(variants),
@@ -44,7 +44,7 @@ def own_tables(variants: Sequence[Measured]) -> list[OwnTable]:
         _subscribers(variants),
         _addresses(variants),
     ]
-    return [table for table in made if table.rows]
+    return [table for table in programs if table.rows]
 
 
 def jitter_bins(folder: Path, cells: Sequence[Cell]) -> tuple[Int64, Int64] | None:

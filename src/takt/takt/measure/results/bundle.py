@@ -45,14 +45,14 @@ def write(folder: Path, file: Path | None = None) -> Path:
     part = target.with_name(target.name + ".part")
     private = _private(folder)
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as made:
-            made.writestr(MANIFEST, json.dumps({"schema_version": SCHEMA_VERSION}) + "\n")
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(MANIFEST, json.dumps({"schema_version": SCHEMA_VERSION}) + "\n")
             for one in _files(folder, target):
                 name = one.relative_to(folder).as_posix()
                 if one.suffix in DOCUMENTS:
-                    made.writestr(name, _cleaned(one.read_text(encoding="utf-8"), private))
+                    archive.writestr(name, _cleaned(one.read_text(encoding="utf-8"), private))
                 else:
-                    made.write(one, name)
+                    archive.write(one, name)
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

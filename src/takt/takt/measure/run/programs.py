@@ -28,7 +28,7 @@ def probes(
     """Those that measure, and the middleware's profiles of those that are here."""
     options = _options(cell, limit_s, _topic(cell, context.scratch.run_id, hosts), hosts)
     profiles: dict[str, str] = {}
-    made = []
+    commands = []
     for number, role in enumerate(roles(cell, stack)):
         side, folder = hosts.of(role), context.scratch.folder
         name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id
@@ -60,8 +60,8 @@ def probes(
                 program.environment = own
             else:
                 profiles = own
-        made.append(program)
-    return profiles, made
+        commands.append(program)
+    return profiles, commands
 
 
 def _send(
@@ -157,7 +157,7 @@ def _arguments(cell: Cell, program: Program, options: dict[str, object]) -> list
 
 def talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[Program]:
     """Pairs of nodes that talk to each other meanwhile; normal processes, recording nothing."""
-    made = []
+    commands = []
     for pair in range(cell.talkers):
         for role in ("subscriber", "publisher"):
             name = f"{cell.id}.talker{pair}.{role}"
@@ -177,8 +177,8 @@ def talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[
             for option, value in options.items():
                 command += [f"--{option}", str(value)]
             stderr = context.scratch.folder / f"{name}.stderr"
-            made.append(Program(f"talker's {role}", command, result, stderr, background=True))
-    return made
+            commands.append(Program(f"talker's {role}", command, result, stderr, background=True))
+    return commands
 
 
 def roles(cell: Cell, stack: Stack) -> list[str]:

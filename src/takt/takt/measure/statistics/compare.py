@@ -33,7 +33,7 @@ from takt.measure.statistics.compare_samples import repetitions
 from takt.measure.statistics.distribution import percentiles
 from takt.statistics import Int64
 from takt.statistics.growth import can_alarm, share_of
-from takt.statistics.ratios import ALONE, QUANTILES, Level, Ratio, levels, ratio
+from takt.statistics.ratios import ONE_REPETITION, QUANTILES, Level, Ratio, levels, ratio
 from takt.statistics.ratios import judge as judge_ratios
 
 SEED = 20140101
@@ -220,8 +220,8 @@ def _can_be_judged(
     elif not enough[0] or not enough[1]:
         reason = f"{name} needs {needed} samples in each repetition: make repetitions longer"
         cell.judge(Judged(name, Outcome.undecided, reason))
-    if len(enough[0]) == len(enough[1]) == 1 and ALONE not in cell.notes:
-        cell.notes.append(ALONE)
+    if len(enough[0]) == len(enough[1]) == 1 and ONE_REPETITION not in cell.notes:
+        cell.notes.append(ONE_REPETITION)
     return bool(enough[0] and enough[1])
 
 

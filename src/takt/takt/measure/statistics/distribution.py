@@ -72,10 +72,10 @@ class Distribution:
         """All values in the core's buckets."""
         if self._parts is None:
             return self._histogram
-        made = takt_core.Histogram()
+        pooled = takt_core.Histogram()
         for part in self._parts:
-            made.record(part)
-        return made
+            pooled.record(part)
+        return pooled
 
     def _joined(self, parts: list[Int64]) -> Int64:
         whole = parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -61,7 +61,7 @@ def _made(
     published = read_published(paper)
     say("judging what takes several runs")
     own = getattr(module, "beside", None)
-    made = Beside(
+    comparison = Beside(
         paper=paper,
         title=published.title,
         sides=[one.side for one in opened],
@@ -71,7 +71,7 @@ def _made(
         statements=published.of_several_runs(),
         results=str(folder),
     )
-    write_text(folder / DOCUMENT, made.model_dump_json(indent=1) + "\n")
+    write_text(folder / DOCUMENT, comparison.model_dump_json(indent=1) + "\n")
     say("writing the page")
-    page.write(made, [(one.side.name, one.folder, one.outcome) for one in opened], folder)
-    return made
+    page.write(comparison, [(one.side.name, one.folder, one.outcome) for one in opened], folder)
+    return comparison

@@ -14,8 +14,8 @@ from takt.reproduce.model import Finding, Outcome
 def compared(runs: Sequence[tuple[str, Outcome]]) -> list[Compared]:
     """Every finding of every run, in their order; contradictions first, then other differences."""
     keys = dict.fromkeys((one.id, one.stack) for _, run in runs for one in run.findings)
-    made = [_of(key, runs) for key in keys]
-    return sorted(made, key=lambda one: (not one.apart, not one.differing))
+    differences = [_of(key, runs) for key in keys]
+    return sorted(differences, key=lambda one: (not one.apart, not one.differing))
 
 
 def _of(key: tuple[str, str], runs: Sequence[tuple[str, Outcome]]) -> Compared:

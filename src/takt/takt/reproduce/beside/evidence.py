@@ -45,13 +45,13 @@ def under(name: str, quantity: Quantity[Evidence]) -> Quantity[Several]:
         own = quantity
         return highest(
             words,
-            lambda seen: own.maxima(seen[name]),
-            lambda seen: own.samples(seen[name]),
+            lambda evidence: own.maxima(evidence[name]),
+            lambda evidence: own.samples(evidence[name]),
             own.join,
         )
     return Quantity(
         words,
-        lambda seen: quantity.of(seen[name]),
+        lambda evidence: quantity.of(evidence[name]),
         least=quantity.least,
         most=quantity.most,
     )

@@ -20,23 +20,23 @@ PAGE = "beside.html"
 TONES = {name: tone for name, (tone, _) in WORDS.items()} | {"not measured": "unknown"}
 
 
-def write(made: Beside, runs: Sequence[tuple[str, Path, Outcome]], folder: Path) -> Path:
+def write(comparison: Beside, runs: Sequence[tuple[str, Path, Outcome]], folder: Path) -> Path:
     """Writes the page; ``runs`` are the names, folders and outcomes of the sides."""
     environment = page.environment("takt.reproduce")
     environment.globals.update(
         text=text, words=WORDS, verdict=verdict, figures=figures_in_words, cell=cell, value=_value
     )
     target = folder / PAGE
-    drawn = {one.figure for one in made.figures}
+    drawn = {one.figure for one in comparison.figures}
     write_text(
         target,
         environment.get_template("beside.html.j2").render(
-            beside=made,
-            names=[one.name for one in made.sides],
+            beside=comparison,
+            names=[one.name for one in comparison.sides],
             tones=TONES,
-            counts={name: _count(made.compared, name) for name in ("apart", "differing")},
+            counts={name: _count(comparison.compared, name) for name in ("apart", "differing")},
             pictures={one.figure: _picture(folder / one.file)
-                      for one in made.figures if one.file.endswith(".png")},
+                      for one in comparison.figures if one.file.endswith(".png")},
             panels=_panels(runs, drawn),
             written=datetime.now(timezone.utc),
             version=__version__,

@@ -12,11 +12,11 @@ from takt.reproduce.beside.page import PAGE
 from takt.reproduce.page import verdict
 
 
-def show(console: Console, made: Beside) -> None:
+def show(console: Console, comparison: Beside) -> None:
     """Prints what takes several runs, then each finding's verdict in each of them."""
-    names = [one.name for one in made.sides]
-    console.print(f"[bold]{escape(made.title)}[/]: {escape('; '.join(names))}")
-    for one in made.findings:
+    names = [one.name for one in comparison.sides]
+    console.print(f"[bold]{escape(comparison.title)}[/]: {escape('; '.join(names))}")
+    for one in comparison.findings:
         console.print(f"{verdict(one)}: {one.id}: {one.claim}", markup=False)
         if one.needs:
             console.print(f"    needs {one.needs}", markup=False)
@@ -26,8 +26,10 @@ def show(console: Console, made: Beside) -> None:
             *(one.verdicts[name] for name in names),
             ", ".join(one.differing),
         ]
-        for one in made.compared
+        for one in comparison.compared
     ]
-    console.print(of_cells(("finding", *names, "figures that differ"), rows, title=made.paper))
-    place = f"results, {PAGE} among them: {made.results}"
+    console.print(
+        of_cells(("finding", *names, "figures that differ"), rows, title=comparison.paper)
+    )
+    place = f"results, {PAGE} among them: {comparison.results}"
     console.print(place, soft_wrap=True, markup=False)

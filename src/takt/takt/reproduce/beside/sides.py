@@ -79,12 +79,12 @@ def _names(machines: Sequence[dict[str, str]]) -> list[str]:
         ]
     twice = {name for name, count in Counter(names).items() if count > 1}
     numbers: Counter[str] = Counter()
-    made = []
+    sides = []
     for name in names:
         numbers[name] += 1
         counted = f"{name}, run {numbers[name]}".removeprefix(", ")
-        made.append(counted if name in twice or not name else name)
-    return made
+        sides.append(counted if name in twice or not name else name)
+    return sides
 
 
 def _side(name: str, place: Path, outcome: Outcome, machine: dict[str, str]) -> Side:

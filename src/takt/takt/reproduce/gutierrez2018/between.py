@@ -19,30 +19,32 @@ from takt.reproduce.scatter import Missing
 WITHOUT_TABLE = ("5.A", "own-class", "own-class-load")
 
 
-def _measured(seen: Evidence) -> list[str]:
+def _measured(evidence: Evidence) -> list[str]:
     """The stacks of the vendors that were measured; Missing where there are not two."""
-    found = measured_vendors(seen)
+    found = measured_vendors(evidence)
     if len(found) < 2:
         names = ", ".join(one.name for one in VENDORS if one.stack in found) or "none"
         raise Missing(f"at least two of the middlewares; measured: {names}")
     return found
 
 
-def _averages(seen: Evidence) -> list[float]:
+def _averages(evidence: Evidence) -> list[float]:
     """Mean latency of an idle system, of each vendor."""
     return [
-        fmean(seen.value(cell, runs.average) for cell in seen.cells(stack=one, label="1.A"))
-        for one in _measured(seen)
+        fmean(evidence.value(cell, runs.average) for cell in evidence.cells(stack=one, label="1.A"))
+        for one in _measured(evidence)
     ]
 
 
-def _alike(seen: Evidence, of: OfRun[Counts]) -> float:
+def _alike(evidence: Evidence, of: OfRun[Counts]) -> float:
     """In how many tests all vendors have cases, or none has."""
-    stacks = _measured(seen)
+    stacks = _measured(evidence)
     tests = [one for one in TESTS if one not in WITHOUT_TABLE]
     agreed = 0
     for test in tests:
-        had = {any(cases for cases, _ in seen.counts(of, stack=one, label=test)) for one in stacks}
+        had = {
+            any(cases for cases, _ in evidence.counts(of, stack=one, label=test)) for one in stacks
+        }
         agreed += len(had) == 1
     return agreed / len(tests)
 
@@ -59,11 +61,11 @@ COMPARED: dict[str, Checked] = {
         {
             "lowest_avg_us": Quantity(
                 "mean latency in µs of the fastest middleware; test 1.A",
-                lambda seen: min(_averages(seen)),
+                lambda evidence: min(_averages(evidence)),
             ),
             "highest_avg_us": Quantity(
                 "mean latency in µs of the slowest middleware; test 1.A",
-                lambda seen: max(_averages(seen)),
+                lambda evidence: max(_averages(evidence)),
             ),
         },
     ),
@@ -72,11 +74,11 @@ COMPARED: dict[str, Checked] = {
         {
             "missed_alike": Quantity(
                 "share of the tests in which all middlewares missed deadlines, or none did",
-                lambda seen: _alike(seen, runs.missed),
+                lambda evidence: _alike(evidence, runs.missed),
             ),
             "lost_alike": Quantity(
                 "share of the tests in which all middlewares lost messages, or none did",
-                lambda seen: _alike(seen, runs.lost),
+                lambda evidence: _alike(evidence, runs.lost),
             ),
         },
     ),

@@ -36,7 +36,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
 
 def figures(published: Published, measured: Measured) -> list[Figure]:
     """Draws every figure of which a panel was measured."""
-    made = []
+    figures_drawn = []
     for figure, tests in FIGURES.items():
         panels = {one: _panels(measured, one, tests) for one in VENDORS}
         vendors = [one for one in VENDORS if any(panels[one])]
@@ -51,8 +51,8 @@ def figures(published: Published, measured: Measured) -> list[Figure]:
         ):
             name = str(file.relative_to(measured.folder))
             caption = published.figures[figure].caption
-            made.append(Figure(figure=figure, file=name, caption=caption))
-    return made
+            figures_drawn.append(Figure(figure=figure, file=name, caption=caption))
+    return figures_drawn
 
 
 def _panels(measured: Measured, vendor: Vendor, tests: tuple[str, ...]) -> list[Course | None]:

@@ -70,7 +70,9 @@ def highest_of_all(test: str) -> Observed[Evidence]:
     """The highest latency of all runs of a test: what was seen once was seen."""
     return Observed(
         f"highest latency in µs of all runs of test {test}, {TESTS[test]}",
-        lambda seen: max(seen.value(cell, runs.highest) for cell in seen.cells(label=test)),
+        lambda evidence: max(
+            evidence.value(cell, runs.highest) for cell in evidence.cells(label=test)
+        ),
     )
 
 
@@ -94,39 +96,39 @@ def far_above(test: str, times: float) -> Share[Evidence]:
     return pooled(
         f"messages that took more than {times:.3g} times the run's average, as a share; "
         f"test {test}, {TESTS[test]}",
-        lambda seen: [seen.counts(runs.far_above, times, label=test)],
+        lambda evidence: [evidence.counts(runs.far_above, times, label=test)],
     )
 
 
-def measured_vendors(seen: Evidence) -> list[str]:
+def measured_vendors(evidence: Evidence) -> list[str]:
     """The stacks of the vendors that were measured, in their order."""
-    there = {cells[0].stack for cells in seen.measured.points.values()}
+    there = {cells[0].stack for cells in evidence.measured.points.values()}
     return [one.stack for one in VENDORS if one.stack in there]
 
 
 def _median(test: str, words: str, of: OfRun[float]) -> Quantity[Evidence]:
     return Quantity(
         f"{words}; test {test}, {TESTS[test]}; median over runs",
-        lambda seen: seen.median(of, label=test),
+        lambda evidence: evidence.median(of, label=test),
     )
 
 
 def _highest(test: str, words: str, of: OfRun[float]) -> Highest[Evidence]:
     return quantity.highest(
         f"{words}; test {test}, {TESTS[test]}; median over runs",
-        lambda seen: [[seen.value(cell, of) for cell in seen.cells(label=test)]],
-        lambda seen: min(cell.samples_requested for cell in seen.cells(label=test)),
+        lambda evidence: [[evidence.value(cell, of) for cell in evidence.cells(label=test)]],
+        lambda evidence: min(cell.samples_requested for cell in evidence.cells(label=test)),
     )
 
 
 def _share(words: str, of: OfRun[tuple[int, int]], tests: tuple[str, ...]) -> Share[Evidence]:
     names = " and ".join(f"{one} ({TESTS[one]})" for one in tests)
 
-    def strata(seen: Evidence) -> Strata:
-        stacks = measured_vendors(seen)
+    def strata(evidence: Evidence) -> Strata:
+        stacks = measured_vendors(evidence)
         if not stacks:
             raise Missing("samples of a middleware")
-        return [seen.counts(of, stack=stack, label=test) for stack in stacks for test in tests]
+        return [evidence.counts(of, stack=stack, label=test) for stack in stacks for test in tests]
 
     return pooled(
         f"{words}, as a share; {'tests' if len(tests) > 1 else 'test'} {names}; all middlewares "

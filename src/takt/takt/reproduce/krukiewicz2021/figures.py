@@ -56,7 +56,7 @@ def figures(
             if row.point.get("nodes") == nodes
         }
         drawn.boxes(f"5.{number + 11}", title, "age (ms)", _ages(evidence, nodes), there)
-    return drawn.made
+    return drawn.figures_drawn
 
 
 def _transport(evidence: Evidence) -> dict[str, Spread]:
@@ -88,7 +88,7 @@ class _Drawing:
 
     def __init__(self, published: Published, folder: Path) -> None:
         self._published, self._folder = published, folder
-        self.made: list[Figure] = []
+        self.figures_drawn: list[Figure] = []
 
     def bars(self, number: str, title: str, bars: Bars) -> None:
         """Bars by utilization; a diamond is what the thesis's text says of that bar."""
@@ -208,7 +208,7 @@ class _Drawing:
         caption = self._published.figures[number].caption
         for file in save(picture, self._folder / FOLDER / number):
             name = str(file.relative_to(self._folder))
-            self.made.append(Figure(figure=number, file=name, caption=caption))
+            self.figures_drawn.append(Figure(figure=number, file=name, caption=caption))
 
 
 def _box(label: str, numbers: Mapping[str, float]) -> dict[str, Any]:

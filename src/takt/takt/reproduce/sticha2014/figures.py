@@ -54,7 +54,7 @@ LONG_TERM = {"5.2": "timer-oneshot", "5.3": "timer-cyclic", "5.4": "pubsub"}
 
 def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
     """Draws every figure whose points were measured, the thesis's numbers in the same picture."""
-    made: list[Figure] = []
+    figures_drawn: list[Figure] = []
     for evidence in evidences:
         folder = evidence.measured.folder
         name, ros = NAMES[evidence.stack], evidence.stack in TRANSPORTS
@@ -70,7 +70,7 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
                     _axis(cells),
                     _marks(published, figure),
                 )
-                made += _named(published, figure, files, folder)
+                figures_drawn += _named(published, figure, files, folder)
         if not ros:
             continue
         shown = []
@@ -82,7 +82,9 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
                 shown.append((title, _together(cells, folder), _axis(cells)))
         if shown:
             file = folder / FOLDER / f"{WITHOUT_REALTIME}-{evidence.stack}"
-            made += _named(published, WITHOUT_REALTIME, pictures.panels(file, shown), folder)
+            figures_drawn += _named(
+                published, WITHOUT_REALTIME, pictures.panels(file, shown), folder
+            )
         for figure, kind in LONG_TERM.items():
             # The thesis's long-term runs have two timeouts or rates.
             if cells := _cells(evidence, kind=kind, scheduling=REALTIME, period_us=(MS_1, MS_10)):
@@ -94,8 +96,8 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
                     _axis(cells),
                     _marks(published, figure),
                 )
-                made += _named(published, figure, files, folder)
-    return made
+                figures_drawn += _named(published, figure, files, folder)
+    return figures_drawn
 
 
 def _marks(published: Published, figure: str) -> list[Mark]:

@@ -19,15 +19,17 @@ _KINDS = tuple(KINDS.values())
 ALIKE = ("kind", "transport", "period_us", "load", "subscribers")
 
 
-def _fifo_by_rr(seen: Evidence) -> float:
+def _fifo_by_rr(evidence: Evidence) -> float:
     """A cyclic timer's latency has an arbitrary zero: its jitter is what can be compared."""
-    both = [{_point(seen, key): key for key in seen.keys(kind=_KINDS, scheduling=scheduling)}
-            for scheduling in ("fifo", "rr")]  # fmt: skip
+    both = [
+        {_point(evidence, key): key for key in evidence.keys(kind=_KINDS, scheduling=policy)}
+        for policy in ("fifo", "rr")
+    ]
     ratios = []
     for point in (one for one in both[0] if one in both[1]):  # in the same order each time
         of = runs.jitter_deviation if point[0] == "timer-cyclic" else runs.p50
         fifo, rr = (
-            fmean(seen.value(cell, of) for cell in seen.point(keys[point])) for keys in both
+            fmean(evidence.value(cell, of) for cell in evidence.point(keys[point])) for keys in both
         )
         ratios += [fifo / rr] if rr else []
     if not ratios:
@@ -35,14 +37,14 @@ def _fifo_by_rr(seen: Evidence) -> float:
     return median(ratios)
 
 
-def _point(seen: Evidence, key: str) -> tuple[object, ...]:
-    return tuple(getattr(seen.measured.points[key][0], name) for name in ALIKE)
+def _point(evidence: Evidence, key: str) -> tuple[object, ...]:
+    return tuple(getattr(evidence.measured.points[key][0], name) for name in ALIKE)
 
 
 def _wider(kind: str) -> Quantity[Evidence]:
-    def ratio(seen: Evidence) -> float:
+    def ratio(evidence: Evidence) -> float:
         other, rr = (
-            seen.mean(
+            evidence.mean(
                 runs.width,
                 kind=kind,
                 scheduling=one,

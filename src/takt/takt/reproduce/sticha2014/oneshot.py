@@ -40,12 +40,12 @@ def _growth(*policies: str) -> Checked:
     )
 
 
-def _bare_p99(seen: Evidence) -> float:
+def _bare_p99(evidence: Evidence) -> float:
     found = []
     for stack in BARE:
         try:
             asked = {"stack": stack, "kind": "wakeup", "scheduling": "fifo", "cpu": (0,)}
-            found.append(seen.mean(runs.p99, **asked))
+            found.append(evidence.mean(runs.p99, **asked))
         except Missing:
             continue
     if not found:

@@ -29,13 +29,14 @@ ONCE = "1 / published_run"
 def mean(definition: str, of: OfRun[float], *more: object, **asked: Any) -> Quantity[Evidence]:
     """The mean over points and runs of a number of each run."""
     return Quantity(
-        f"{definition}; mean over points and runs", lambda seen: seen.mean(of, *more, **asked)
+        f"{definition}; mean over points and runs",
+        lambda evidence: evidence.mean(of, *more, **asked),
     )
 
 
 def how_often(definition: str, of: OfRun[Counts], *more: object, **asked: Any) -> Share[Evidence]:
     """How often something happens of how many times it could, in all runs."""
-    return share(definition, lambda seen: seen.counts(of, *more, **asked))
+    return share(definition, lambda evidence: evidence.counts(of, *more, **asked))
 
 
 def even_peaks(kind: str) -> Checked:
@@ -72,7 +73,7 @@ def alike(kind: str, limit: str, of: OfRun[float], what: str, *same: str) -> Che
             "apart": Quantity(
                 f"(highest - lowest) / mean of the runs' {what}, where "
                 f"{', '.join(attributes)} are the same; median over these; drawn by points",
-                lambda seen: seen.apart(of, attributes, **asked),
+                lambda evidence: evidence.apart(of, attributes, **asked),
             )
         },
     )

@@ -25,7 +25,7 @@ NAMES = {
 
 def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
     """Every published row for every stack that was measured, then the open question's."""
-    made = []
+    drawn_up = []
     for one in published.tables:
         for evidence in evidences:
             # The bare machine has a timer to compare with, but no long-term runs.
@@ -34,8 +34,8 @@ def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
             for name, cells in _alike(evidence, one):
                 measured = _figures(cells, one)
                 if measured:
-                    made.append(_row(one.table, one.row, name, measured, one))
-    return made + [row for evidence in evidences for row in _talkers(evidence)]
+                    drawn_up.append(_row(one.table, one.row, name, measured, one))
+    return drawn_up + [row for evidence in evidences for row in _talkers(evidence)]
 
 
 def _alike(evidence: Evidence, row: PublishedRow) -> Iterator[tuple[str, list[Cell]]]:
@@ -96,7 +96,7 @@ def _talkers(evidence: Evidence) -> Iterator[Row]:
     if not busy:
         return
     one = busy[0]
-    alone = evidence.cells(
+    without_pairs = evidence.cells(
         kind=one.kind,
         period_us=one.period_us,
         scheduling=one.scheduling,
@@ -104,7 +104,7 @@ def _talkers(evidence: Evidence) -> Iterator[Row]:
         subscribers=one.subscribers,
     )
     others = f"{one.talkers} other pairs at {1e6 / one.talker_period_us:g} Hz"
-    for name, cells in (("no other pairs", alone), (others, busy)):
+    for name, cells in (("no other pairs", without_pairs), (others, busy)):
         row = f"publish/subscribe, 1 kHz, {name}"
         asked = PublishedRow(table=TALKERS, row=row, published={})
         yield _row(TALKERS, row, NAMES[evidence.stack], _figures(cells, asked), asked)

@@ -136,8 +136,8 @@ def evidences(opened: Sequence[Opened]) -> dict[str, Evidence]:
         if one.run is None:
             continue
         waking = next((cell.stack for cell in one.run.cells if cell.label == WAKEUP), "cyclictest")
-        seen = Evidence(Measured(one.run, one.folder), waking)
-        found.setdefault(REALTIME if kernel(seen) == REALTIME else NATIVE, seen)
+        evidence = Evidence(Measured(one.run, one.folder), waking)
+        found.setdefault(REALTIME if kernel(evidence) == REALTIME else NATIVE, evidence)
     return found
 
 
@@ -148,11 +148,11 @@ def figures(published: Published, opened: Sequence[Opened], folder: Path) -> lis
         for one in opened
         if one.run is not None
     }
-    made: list[Figure] = []
+    figures_drawn: list[Figure] = []
 
     def keep(figure: str, draw: Callable[[Path], list[Path]]) -> None:
         with contextlib.suppress(*GONE):
-            made.extend(
+            figures_drawn.extend(
                 Figure(
                     figure=figure,
                     file=str(file.relative_to(folder)),
@@ -171,7 +171,7 @@ def figures(published: Published, opened: Sequence[Opened], folder: Path) -> lis
     keep("13", lambda file: drawing.curves(file, "Small data", small, SIZE))
     keep("14", lambda file: drawing.bars(file, "Large data, median latency", large))
     keep("30", lambda file: drawing.curves(file, "Six subscribers", six, SIZE))
-    return made
+    return figures_drawn
 
 
 def _curves(drawn: Mapping[str, Drawn], asked: Mapping[str, dict[str, Any]]) -> list[Curve]:

@@ -31,29 +31,36 @@ _OVER = "geometric mean over the sizes with messages on all sides"
 SIX_SIZES = (KIB, 64 * KIB, MIB, 4 * MIB)
 
 
-def _of_vendors(chosen: Callable[[list[float]], float], seen: Evidence) -> float:
+def _of_vendors(chosen: Callable[[list[float]], float], evidence: Evidence) -> float:
     """Of medians over the sizes of which every one of them brought messages."""
-    there = {cells[0].stack for cells in seen.measured.points.values() if cells[0].label == SIZES}
+    there = {
+        cells[0].stack for cells in evidence.measured.points.values() if cells[0].label == SIZES
+    }
     stacks = [one for one in VENDORS if one in there]
     if len(stacks) < 2:
         names = ", ".join(VENDORS[one] for one in stacks) or "none"
         raise Missing(f"at least two of the middlewares; measured: {names}")
-    sizes = [size for size in (*SMALL, *LARGE) if all(_brought(one, size, seen) for one in stacks)]
+    sizes = [
+        size for size in (*SMALL, *LARGE) if all(_brought(one, size, evidence) for one in stacks)
+    ]
     if not sizes:
         raise Missing("messages of one size at least that all of the middlewares bring")
     return chosen(
         [
             geometric_mean(
-                [seen.mean(runs.p50, stack=one, label=SIZES, payload_bytes=size) for size in sizes]
+                [
+                    evidence.mean(runs.p50, stack=one, label=SIZES, payload_bytes=size)
+                    for size in sizes
+                ]
             )
             for one in stacks
         ]
     )
 
 
-def _brought(stack: str, size: int, seen: Evidence) -> bool:
+def _brought(stack: str, size: int, evidence: Evidence) -> bool:
     try:
-        return bool(seen.keys(stack=stack, label=SIZES, payload_bytes=size))
+        return bool(evidence.keys(stack=stack, label=SIZES, payload_bytes=size))
     except Missing:
         return False
 
@@ -61,13 +68,13 @@ def _brought(stack: str, size: int, seen: Evidence) -> bool:
 def _of_both(quantity: Quantity[Evidence]) -> Quantity[Evidence]:
     """The same; Missing with a fix where one of the two was not measured."""
 
-    def found(seen: Evidence) -> float:
-        there = {cells[0].stack for cells in seen.measured.points.values()}
+    def found(evidence: Evidence) -> float:
+        there = {cells[0].stack for cells in evidence.measured.points.values()}
         if ROS1_STACK not in there:
             raise Missing("ROS 1 beside ROS 2: ./takt setup ros1 installs it")
         if ROS2_STACK not in there:
             raise Missing("ROS 2 against ROS 1; the paper measured only ROS 1")
-        return quantity.of(seen)
+        return quantity.of(evidence)
 
     return replace(quantity, of=found)
 
@@ -81,9 +88,9 @@ def _lead(size: int) -> Quantity[Evidence]:
     """How much sooner ROS 2 is there."""
     name = "1 MB" if size == MIB else "16 MB"
 
-    def found(seen: Evidence) -> float:
+    def found(evidence: Evidence) -> float:
         ros1, ros2 = (
-            seen.mean(runs.p50, stack=stack, label=SIZES, payload_bytes=size)
+            evidence.mean(runs.p50, stack=stack, label=SIZES, payload_bytes=size)
             for stack in (ROS1_STACK, ROS2_STACK)
         )
         return ros1 - ros2

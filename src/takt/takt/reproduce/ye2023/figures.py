@@ -58,7 +58,7 @@ class Drawn:
     def __init__(self, published: Published, measured: Measured, draws: int) -> None:
         self.published, self.measured, self.draws = published, measured, draws
         self.folder = measured.folder
-        self.made: list[Figure] = []
+        self.figures_drawn: list[Figure] = []
 
     def file(self, figure: str) -> Path:
         """Where a figure goes, without its suffix."""
@@ -68,7 +68,7 @@ class Drawn:
         """Draws a figure; nothing where its points are missing."""
         with contextlib.suppress(*GONE):
             caption = self.published.figures[figure].caption
-            self.made += [
+            self.figures_drawn += [
                 Figure(figure=figure, file=str(file.relative_to(self.folder)), caption=caption)
                 for file in draw()
             ]
@@ -124,7 +124,7 @@ def figures(published: Published, measured: Measured, draws: int = DRAWS) -> lis
     _subscribers(drawn, "30" if patched else "29", ROS2_STACK)
     _frequencies(drawn)
     _master(drawn)
-    return drawn.made
+    return drawn.figures_drawn
 
 
 def _wakeups(drawn: Drawn, figure: str) -> None:

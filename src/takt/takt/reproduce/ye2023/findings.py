@@ -42,10 +42,10 @@ MEDIANS = "medians of the runs, where the paper shows means"
 def _same_address(way: str) -> Quantity[Evidence]:
     """Of all sizes and runs of a way by pointer."""
 
-    def found(seen: Evidence) -> float:
+    def found(evidence: Evidence) -> float:
         return fmean(
-            fmean(seen.value(cell, runs.same_address) for cell in seen.point(key))
-            for key in seen.keys(label=POINTERS, transport=way)
+            fmean(evidence.value(cell, runs.same_address) for cell in evidence.point(key))
+            for key in evidence.keys(label=POINTERS, transport=way)
         )
 
     words = "messages that arrive at the address at which they were published, as a share"

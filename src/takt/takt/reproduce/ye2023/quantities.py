@@ -41,25 +41,25 @@ CHOOSE: dict[str, Callable[[Sequence[float]], float]] = {
 }
 
 
-def kernel(seen: Evidence) -> str:
+def kernel(evidence: Evidence) -> str:
     """The preemption model of the kernel under which a run was measured."""
-    return str(seen.measured.run.machine.get("preemption") or "unknown")
+    return str(evidence.measured.run.machine.get("preemption") or "unknown")
 
 
-def only_realtime(seen: Evidence) -> str:
+def only_realtime(evidence: Evidence) -> str:
     """Why a statement about PREEMPT_RT is not asked of this kernel; empty: it is."""
-    here = kernel(seen)
+    here = kernel(evidence)
     return "" if here == REALTIME else f"it is about {REALTIME}; this kernel is {here}"
 
 
-def only_native(seen: Evidence) -> str:
+def only_native(evidence: Evidence) -> str:
     """Why a statement about the native kernel is not asked of this kernel; empty: it is."""
-    return f"it is about the native kernel; this one is {REALTIME}" * (kernel(seen) == REALTIME)
+    return f"it is about the native kernel; this one is {REALTIME}" * (kernel(evidence) == REALTIME)
 
 
-def only_rclcpp(seen: Evidence) -> str:
+def only_rclcpp(evidence: Evidence) -> str:
     """Why a statement about rclcpp's pointers is not asked of another library; empty: it is."""
-    return "it is about rclcpp; this is Takt's own library" * (seen.stack != "rclcpp")
+    return "it is about rclcpp; this is Takt's own library" * (evidence.stack != "rclcpp")
 
 
 def level(
@@ -75,8 +75,8 @@ def level(
     names = ", ".join(map(size_in_words, sizes))
     mean = "geometric mean over sizes of the " if len(sizes) > 1 else ""
 
-    def found(seen: Evidence) -> float:
-        each = [seen.mean(of, payload_bytes=size, **asked) for size in sizes]
+    def found(evidence: Evidence) -> float:
+        each = [evidence.mean(of, payload_bytes=size, **asked) for size in sizes]
         return geometric_mean(each)
 
     return Quantity(f"{words}; {names}; {mean}mean over runs", found, least=least, most=most)
@@ -95,15 +95,17 @@ def highest(
     each = ", ".join(map(size_in_words, sizes)) or _of_all(how)
     more = {"payload_bytes": sizes} if sizes else {}
 
-    def keys(seen: Evidence) -> list[str]:
+    def keys(evidence: Evidence) -> list[str]:
         if not sizes:
-            return seen.keys(**asked)
-        return [key for size in sizes for key in seen.keys(payload_bytes=size, **asked)]
+            return evidence.keys(**asked)
+        return [key for size in sizes for key in evidence.keys(payload_bytes=size, **asked)]
 
     return quantity.highest(
         f"{words}; {each}; median over runs",
-        lambda seen: [[seen.value(cell, of) for cell in seen.point(key)] for key in keys(seen)],
-        lambda seen: min(cell.samples_asked for cell in seen.cells(**asked, **more)),
+        lambda evidence: [
+            [evidence.value(cell, of) for cell in evidence.point(key)] for key in keys(evidence)
+        ],
+        lambda evidence: min(cell.samples_requested for cell in evidence.cells(**asked, **more)),
         join,
     )
 
@@ -113,10 +115,10 @@ def over_periods(
 ) -> Quantity[Evidence]:
     """Of the frequencies of a label the ``lowest``, the ``highest`` or the ``mean``."""
 
-    def found(seen: Evidence) -> float:
+    def found(evidence: Evidence) -> float:
         each = [
-            fmean(seen.value(cell, of) for cell in seen.point(key))
-            for key in seen.keys(label=label, **asked)
+            fmean(evidence.value(cell, of) for cell in evidence.point(key))
+            for key in evidence.keys(label=label, **asked)
         ]
         return CHOOSE[how](each)
 
@@ -129,4 +131,4 @@ def _of_all(how: str) -> str:
 
 def how_often(words: str, of: OfRun[Counts], *more: object, **asked: Any) -> Share[Evidence]:
     """How often something happens of how many times it could, in all runs."""
-    return share(f"{words}, as a share", lambda seen: seen.counts(of, *more, **asked))
+    return share(f"{words}, as a share", lambda evidence: evidence.counts(of, *more, **asked))

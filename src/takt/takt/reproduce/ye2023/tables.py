@@ -46,18 +46,18 @@ def rows(published: Published, measured: Measured, system: System, draws: int = 
 
     ``draws`` are those of an interval.
     """
-    made = []
+    drawn_up = []
     for one in published.tables:
         match one.table:
             case "table 3":
-                made.append(_kernel(one, system))
+                drawn_up.append(_kernel(one, system))
             case "table 4":
-                made.append(_wakeups(one, measured))
+                drawn_up.append(_wakeups(one, measured))
             case "figure 33":
-                made.append(_cycles(one, measured))
+                drawn_up.append(_cycles(one, measured))
             case _:
-                made.append(_quality(one, measured))
-    return [*made, *_sizes(measured), *_addresses(measured), *_fairness(measured, draws)]
+                drawn_up.append(_quality(one, measured))
+    return [*drawn_up, *_sizes(measured), *_addresses(measured), *_fairness(measured, draws)]
 
 
 def realtime(measured: Measured) -> bool:

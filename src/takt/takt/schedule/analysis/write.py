@@ -90,16 +90,16 @@ def _app_yaml(flat: dict[str, Any], text: str) -> str:
 
 def _unshare(nodes: dict[str, Any]) -> None:
     """Gives each node and callback a text of its own: an alias is the very mapping it names."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for node, callbacks in nodes.items():
-        nodes[node] = own = _own(callbacks, seen)
+        nodes[node] = own = _own(callbacks, visited)
         for name, callback in own.items():
-            own[name] = _own(callback, seen)
+            own[name] = _own(callback, visited)
 
 
-def _own(mapping: Any, seen: set[int]) -> Any:
-    if id(mapping) not in seen:
-        seen.add(id(mapping))
+def _own(mapping: Any, visited: set[int]) -> Any:
+    if id(mapping) not in visited:
+        visited.add(id(mapping))
         return mapping
     own = deepcopy(mapping)
     _forget_anchors(own)

@@ -174,8 +174,8 @@ def _execution(execution: Part) -> dict[str, str]:
     best: int = execution.get("best", worst)
     quantiles = execution.get("quantiles", [worst])
     if "wcet" in execution and (best < worst or execution["wcet"] != worst):
-        seen = {key: one for key, one in execution.items() if key != "wcet"}
-        texts = _execution(seen)
+        samples_of = {key: one for key, one in execution.items() if key != "wcet"}
+        texts = _execution(samples_of)
         texts["execution"] = texts.get("execution", format_duration(worst))
         return texts | {"wcet": format_duration(execution["wcet"])}
     if "mean" in execution:

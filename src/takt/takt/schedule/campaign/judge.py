@@ -44,21 +44,21 @@ class Violation:
     kind: str
     of: str  # a callback or a chain
     bound: int  # ns, or how many
-    seen: int
+    simulated_value: int
     play: Play
 
     @property
     def text(self) -> str:
         """In one line."""
-        seen, bound = format_duration(self.seen), format_duration(self.bound)
+        simulated_value, bound = format_duration(self.simulated_value), format_duration(self.bound)
         several = self.play.document.get("scenarios") and self.play.scenario is not None
         scenario = f", scenario {self.play.scenario}" if several else ""
         if self.kind in {MISS, SWITCH}:
-            said = f"{self.seen} guaranteed limits violated"
+            said = f"{self.simulated_value} guaranteed limits violated"
         elif self.kind == EXACT:
-            said = f"at most {seen}, although its bound of {bound} is exact"
+            said = f"at most {simulated_value}, although its bound of {bound} is exact"
         else:
-            said = f"{seen} is above {bound}"
+            said = f"{simulated_value} is above {bound}"
         return f"{self.kind} of {self.of}: {said}{scenario}"
 
 
@@ -66,7 +66,7 @@ def plays(document: Document, seed: int) -> Iterator[Play]:
     """All that are to be simulated: at the worst and, where jobs or releases vary, as drawn."""
     plays: list[tuple[Document, str | None]] = [(document, first_scenario(document))]
     if scenarios := [one["name"] for one in document.get("scenarios", [])]:
-        plays = [(alone(document, one), one) for one in scenarios]
+        plays = [(in_one_scenario(document, one), one) for one in scenarios]
         plays += [(document, None)] if document.get("switches") else []
     for execution in ("worst", "drawn") if varies(document) else ("worst",):
         for played, scenario in plays:
@@ -80,7 +80,7 @@ def first_scenario(document: Document) -> str:
     return name
 
 
-def alone(document: Document, scenario: str) -> Document:
+def in_one_scenario(document: Document, scenario: str) -> Document:
     """The application staying in one of its scenarios."""
     return document | {"default_scenario": scenario, "switches": []}
 
@@ -109,16 +109,16 @@ def violations(report: Document, play: Play, simulated: Document) -> Iterator[Vi
                 yield Violation(SWITCH, play.document["name"], 0, broken, play)
         return
     scenario = next(one for one in report["scenarios"] if one["name"] == play.scenario)
-    seen = {one["callback"]: one for one in simulated["callbacks"]}
+    simulated_value = {one["callback"]: one for one in simulated["callbacks"]}
     for callback in scenario["callbacks"]:
-        yield from _callback(callback, seen[callback["name"]], scenario["policy"], play)
+        yield from _callback(callback, simulated_value[callback["name"]], scenario["policy"], play)
     for bounds, chain in zip(scenario["chains"], simulated["chains"], strict=True):
         for kind in (LATENCY, REACTION, AGE):
             times = chain[kind]
             if times is not None:
                 yield from _above(kind, bounds["name"], bounds[f"{kind}_us"], times["max_us"], play)
     for name, bound in _ages(play.document, scenario):
-        times = seen[name]["sample_age"]
+        times = simulated_value[name]["sample_age"]
         if times is not None:
             yield from _above(DATA_AGE, name, bound, times["max_us"], play)
 
@@ -141,24 +141,26 @@ def tightness(report: Document, play: Play, simulated: Document) -> float:
     )
 
 
-def _callback(bounds: Document, seen: Document, policy: str, play: Play) -> Iterator[Violation]:
-    name, worst = bounds["name"], seen["worst_response_ns"]
+def _callback(
+    bounds: Document, simulated_value: Document, policy: str, play: Play
+) -> Iterator[Violation]:
+    name, worst = bounds["name"], simulated_value["worst_response_ns"]
     bound = _ns(bounds["response_us"])
     if bound is not None and worst > bound:
         yield Violation(RESPONSE, name, bound, worst, play)
-    elif bounds["verdict"] == "meets" and seen["misses"]:
-        yield Violation(MISS, name, 0, seen["misses"], play)
+    elif bounds["verdict"] == "meets" and simulated_value["misses"]:
+        yield Violation(MISS, name, 0, simulated_value["misses"], play)
     together = play.execution == "worst" and policy in REACHED
     if bounds["exact"] and together and bound is not None and worst < bound:
         yield Violation(EXACT, name, bound, worst, play)
 
 
 def _above(
-    kind: str, of: str, bound_us: float | None, seen_us: float, play: Play
+    kind: str, of: str, bound_us: float | None, simulated_us: float, play: Play
 ) -> Iterable[Violation]:
-    bound, seen = _ns(bound_us), _ns(seen_us)
-    if bound is not None and seen is not None and seen > bound:
-        yield Violation(kind, of, bound, seen, play)
+    bound, simulated_value = _ns(bound_us), _ns(simulated_us)
+    if bound is not None and simulated_value is not None and simulated_value > bound:
+        yield Violation(kind, of, bound, simulated_value, play)
 
 
 def _ages(document: Document, scenario: Document) -> Iterator[tuple[str, float]]:

@@ -23,7 +23,7 @@ class Part:
     ns: int
     job: Job | None = None
     jobs: int = 0  # that ran instead
-    seen: int = 0  # of stolen time: what the jobs' own clocks show, to the nanosecond
+    measured: int = 0  # of stolen time: what the jobs' own clocks show, to the nanosecond
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def account(
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
-    before = after = seen = 0
+    before = after = measured = 0
     reached = release  # slices of one core do not overlap, unless callbacks sleep
     for one in sorted(slices, key=lambda each: each.begin):
         if one.job is job:
@@ -80,7 +80,7 @@ def account(
             before += 0 if started else length
             after += length if started else 0
             taken, idle = _spread(one.job, length, waits=waits)
-            seen += taken
+            measured += taken
             ran = _kind(job, one.job, started=started, less_urgent=less_urgent, may_block=may_block)
             for kind, ns in ((ran, length - idle - taken), (ShareKind.not_scheduled, idle)):
                 if ns:
@@ -110,7 +110,7 @@ def account(
         Part(ShareKind.overran, None, used - allowed),
         Part(ShareKind.executed, None, allowed),
     ]
-    parts = _with_theft(parts, seen + own.taken, stolen)
+    parts = _with_theft(parts, measured + own.taken, stolen)
     return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
 
 
@@ -132,9 +132,9 @@ def _spread(other: Job, ns: int, *, waits: bool) -> tuple[int, int]:
     return ns * found.taken // other.running, ns * found.unscheduled // other.running
 
 
-def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
+def _with_theft(parts: list[Part], measured: int, ticks: int) -> list[Part]:
     """Theft shows where nothing else ran; where the thread's clock runs on, as its execution."""
-    reported = left = max(0, ticks - seen)
+    reported = left = max(0, ticks - measured)
     robbed = []
     for kind in (ShareKind.not_scheduled, ShareKind.late, ShareKind.overran):
         for part in sorted((one for one in parts if one.kind is kind), key=lambda one: -one.ns):
@@ -146,7 +146,11 @@ def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
         for one in parts
         if one.kind not in {ShareKind.not_scheduled, ShareKind.late, ShareKind.overran}
     ]
-    return [*kept, *robbed, Part(ShareKind.stolen, None, seen + reported - left, seen=seen)]
+    return [
+        *kept,
+        *robbed,
+        Part(ShareKind.stolen, None, measured + reported - left, measured=measured),
+    ]
 
 
 def _kind(

@@ -107,9 +107,9 @@ class Evidence:
 
 def _stolen(part: Part, ticks: int) -> str:
     reported = f"the kernel reports {ticks / 1e6:.0f} ms stolen from the core meanwhile, in ticks"
-    if not part.seen:
+    if not part.measured:
         return reported
     return (
-        f"for {part.seen / 1e6:.3f} ms of it a thread was on the core, the kernel ran nothing "
+        f"for {part.measured / 1e6:.3f} ms of it a thread was on the core, the kernel ran nothing "
         f"else, and the thread's CPU clock stood still; {reported}"
     )

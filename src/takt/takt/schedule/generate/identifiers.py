@@ -21,7 +21,7 @@ class Identifiers:
     def __init__(self) -> None:
         self._taken = OWN | WORDS
 
-    def of(self, name: str, made: Callable[[str], set[str]]) -> str:
+    def of(self, name: str, spellings: Callable[[str], set[str]]) -> str:
         """An identifier like the name, with a number where another one is like it.
 
         ``made``: all that the source makes of it.
@@ -29,8 +29,8 @@ class Identifiers:
         like = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
         like = like if like[:1].isalpha() else f"n{like}"
         found, number = like, 1
-        while made(found) & self._taken:
+        while spellings(found) & self._taken:
             number += 1
             found = f"{like}_{number}"
-        self._taken |= made(found)
+        self._taken |= spellings(found)
         return found

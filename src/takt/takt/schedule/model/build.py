@@ -19,8 +19,8 @@ from takt.schedule.application.model import MOST_MESSAGES
 from takt.schedule.model import chains as paths
 from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.observed import Observed, ObservedCallback, Times
 from takt.schedule.model.robot import Robot
-from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.ros2.topics import topic_name
 
@@ -30,27 +30,27 @@ Part = dict[str, Any]
 class Builder:
     """Of one application."""
 
-    def __init__(self, seen: Seen, margin: float) -> None:
+    def __init__(self, observed: Observed, margin: float) -> None:
         """``margin``: what is added to the longest execution, as a share of it."""
-        self._seen = seen
+        self._observed = observed
         self._margin = margin
         self.notes: Notes = {}
         self._idle: list[str] = []  # never ran, and nobody says how long they would
         self.callbacks: list[ModelledCallback] = []
         self.chains: list[ModelledChain] = []
-        self._written = {topic for one in seen.callbacks for topic in _writes(one)}
+        self._written = {topic for one in observed.callbacks for topic in _writes(one)}
 
     def flat(self, name: str, progress: Callable[[str], None] = lambda _: None) -> Part:
         """The flat form, as `takt.schedule.application.dump` writes it; fills the rest."""
-        seen = self._seen
-        self._written = {topic for one in seen.callbacks for topic in _writes(one)}
+        observed = self._observed
+        self._written = {topic for one in observed.callbacks for topic in _writes(one)}
         document: Part = {"name": name}
-        if seen.robot is None:
-            document |= {"cpus": seen.cpus or [0], "policy": seen.policy or "dm"}
+        if observed.robot is None:
+            document |= {"cpus": observed.cpus or [0], "policy": observed.policy or "dm"}
         kept = []
-        for one in seen.callbacks:
+        for one in observed.callbacks:
             progress(one.name)
-            policy = seen.robot.policy(one.recorded) if seen.robot else document["policy"]
+            policy = observed.robot.policy(one.recorded) if observed.robot else document["policy"]
             if part := self._callback(one, policy):
                 kept.append((one, part))
         if self._idle:
@@ -58,24 +58,26 @@ class Builder:
             text = f"{len(self._idle)} callbacks never ran and are excluded: {first}"
             self.notes.setdefault("", []).append(text)
         kept = (
-            self._fit_robot(document, seen.robot, kept) if seen.robot else self._fit(document, kept)
+            self._fit_robot(document, observed.robot, kept)
+            if observed.robot
+            else self._fit(document, kept)
         )
         if not kept:
             raise TaktError(
                 "no callback ran in it",
-                where=seen.source,
+                where=observed.source,
                 fix="let the application run for some periods while it is traced",
             )
         document["callbacks"] = [part for _, part in kept]
         document["topics"] = self._topics([one for one, _ in kept])
         document["chains"] = self._chains([one for one, _ in kept])
-        if seen.scenarios:
+        if observed.scenarios:
             document |= self._scenarios({part["name"] for _, part in kept})
         return document
 
     def _fit(
-        self, document: Part, kept: list[tuple[SeenCallback, Part]]
-    ) -> list[tuple[SeenCallback, Part]]:
+        self, document: Part, kept: list[tuple[ObservedCallback, Part]]
+    ) -> list[tuple[ObservedCallback, Part]]:
         """Makes policy and callbacks fit each other; what is left."""
         parts = [part for _, part in kept]
         general = self.notes.setdefault("", [])
@@ -91,10 +93,10 @@ class Builder:
         return [(one, part) for one, part in kept if part["name"] not in unranked]
 
     def _fit_robot(
-        self, document: Part, robot: Robot, kept: list[tuple[SeenCallback, Part]]
-    ) -> list[tuple[SeenCallback, Part]]:
+        self, document: Part, robot: Robot, kept: list[tuple[ObservedCallback, Part]]
+    ) -> list[tuple[ObservedCallback, Part]]:
         """The same for each of its processes; what is left."""
-        left: list[tuple[SeenCallback, Part]] = []
+        left: list[tuple[ObservedCallback, Part]] = []
         document |= {"processes": [], "handover": robot.handover}
         for process in robot.processes:
             own = [one for one in kept if robot.homes[one[0].recorded] == process["name"]]
@@ -109,7 +111,7 @@ class Builder:
         self.notes.setdefault("", []).extend(robot.notes)
         return left
 
-    def _callback(self, one: SeenCallback, policy: str) -> Part | None:
+    def _callback(self, one: ObservedCallback, policy: str) -> Part | None:
         declared, notes = one.declared, list(one.notes)
         execution, described = self._execution(one, notes)
         if execution is None:
@@ -142,8 +144,8 @@ class Builder:
         if declared.get("group"):
             part["group"] = declared["group"]
         if (
-            self._seen.robot is None
-            and len(self._seen.cpus) > 1
+            self._observed.robot is None
+            and len(self._observed.cpus) > 1
             and (cpu := _core(one, notes)) is not None
         ):
             part["cpu"] = cpu
@@ -160,7 +162,7 @@ class Builder:
         return part
 
     def _execution(
-        self, one: SeenCallback, notes: list[str]
+        self, one: ObservedCallback, notes: list[str]
     ) -> tuple[Part | None, ModelledCallback]:
         jobs = len(one.execution)
         described = ModelledCallback(
@@ -201,10 +203,10 @@ class Builder:
             part |= {"mean": min(worst, max(best, round(mean))), "deviation": round(deviation)}
         return part, described
 
-    def _period(self, one: SeenCallback, notes: list[str]) -> int | None:
+    def _period(self, one: ObservedCallback, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
         declared = one.declared.get("period") or None
-        apart, steps = _distances(one, self._seen.resumed)
+        apart, steps = _distances(one, self._observed.resumed)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
             return declared
@@ -224,7 +226,7 @@ class Builder:
         notes.append(f"period: {'declared' if declared else 'observed'}; {distance}")
         return period
 
-    def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
+    def _waiting(self, part: Part, one: ObservedCallback, notes: list[str]) -> None:
         if one.declared.get("waits"):
             notes.append(
                 "group: not recorded for callbacks that wait; if it is an rclcpp callback "
@@ -240,7 +242,7 @@ class Builder:
                 "execution; includes preemption by others"
             )
 
-    def _jitter(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
+    def _jitter(self, part: Part, one: ObservedCallback, notes: list[str]) -> None:
         declared, longest = one.declared.get("jitter", 0), int(one.noticing.max(initial=0))
         if longest > declared:
             part["jitter"] = longest
@@ -251,7 +253,7 @@ class Builder:
         elif declared:
             part["jitter"] = declared
 
-    def _reads(self, one: SeenCallback, notes: list[str]) -> list[Part]:
+    def _reads(self, one: ObservedCallback, notes: list[str]) -> list[Part]:
         limits = {read["topic"]: read.get("max_age", 0) for read in _declared_reads(one)}
         unused = [topic for topic in limits if topic not in one.reads]
         if unused and one.reads:
@@ -259,7 +261,7 @@ class Builder:
         topics = dict.fromkeys([*limits, *(topic for topic in one.reads if topic != one.trigger)])
         return [{"topic": topic, "max_age": limits.get(topic, 0)} for topic in topics]
 
-    def _writes(self, one: SeenCallback, notes: list[str]) -> list[str]:
+    def _writes(self, one: ObservedCallback, notes: list[str]) -> list[str]:
         jobs, seldom = len(one.execution), []
         for topic in _writes(one):
             count = one.writes.get(topic, 0)
@@ -280,7 +282,7 @@ class Builder:
                 )
         return _writes(one)
 
-    def _topics(self, kept: list[SeenCallback]) -> list[Part]:
+    def _topics(self, kept: list[ObservedCallback]) -> list[Part]:
         used = dict.fromkeys(
             topic
             for one in kept
@@ -291,9 +293,9 @@ class Builder:
         found = []
         for topic in used:
             part: Part = {"name": topic}
-            if topic in self._seen.depths:
-                part["depth"] = self._seen.depths[topic]
-            outside = self._seen.outside.get(topic)
+            if topic in self._observed.depths:
+                part["depth"] = self._observed.depths[topic]
+            outside = self._observed.outside.get(topic)
             if outside is not None or topic not in written:
                 moments = outside if outside is not None else _arrivals(kept, topic)
                 part |= {"external": True, "external_period": self._outside(topic, moments)}
@@ -302,7 +304,7 @@ class Builder:
 
     def _outside(self, topic: str, moments: Times) -> int:
         moments = np.sort(moments)
-        apart = np.diff(moments)[_together(moments, self._seen.resumed)]
+        apart = np.diff(moments)[_together(moments, self._observed.resumed)]
         if not len(apart) or apart.min() <= 0:
             self.notes[topic] = ["external_period: unknown"]
             return 0
@@ -313,7 +315,7 @@ class Builder:
         self.notes[topic] = [note]
         return int(apart.min())
 
-    def _chains(self, kept: list[SeenCallback]) -> list[Part]:
+    def _chains(self, kept: list[ObservedCallback]) -> list[Part]:
         for one in kept:  # what is told counts as what is seen
             one.writes = {topic: one.writes.get(topic, 0) for topic in _writes(one)}
             one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
@@ -327,31 +329,31 @@ class Builder:
         return [{"name": name, "callbacks": path} for name, path in named.items()]
 
     def _scenarios(self, kept: set[str]) -> Part:
-        seen = self._seen
-        names = {one.recorded: one.name for one in seen.callbacks if one.name in kept}
+        observed = self._observed
+        names = {one.recorded: one.name for one in observed.callbacks if one.name in kept}
         scenarios = []
-        for name, policy in seen.scenarios.items():
+        for name, policy in observed.scenarios.items():
             changes = [
                 {key: value for key, value in change.items() if key != "scenario"}
                 | {"task": names[change["task"]]}
-                for change in seen.changes
+                for change in observed.changes
                 if change.get("scenario") == name and change["task"] in names
             ]
             self._longest(name, changes)
             scenarios.append({"name": name, "policy": policy, "tasks": changes})
         found: Part = {"scenarios": scenarios}
-        if seen.default_scenario in seen.scenarios:
-            found["default_scenario"] = seen.default_scenario
-        found["switches"] = [{"at": at, "scenario": name} for at, name in seen.switches]
+        if observed.default_scenario in observed.scenarios:
+            found["default_scenario"] = observed.default_scenario
+        found["switches"] = [{"at": at, "scenario": name} for at, name in observed.switches]
         return found
 
     def _longest(self, scenario: str, changes: list[Part]) -> None:
         """What was seen of execution times in a scenario, where they are not those of the first."""
         changed = {change["task"]: change for change in changes}
         first = {one.callback: (one.longest_us or 0) * 1000 for one in self.callbacks}
-        for one in self._seen.callbacks:
+        for one in self._observed.callbacks:
             longest = one.longest.get(scenario, 0)
-            if one.name not in first or scenario == self._seen.default_scenario or not longest:
+            if one.name not in first or scenario == self._observed.default_scenario or not longest:
                 continue
             change = changed.get(one.name)
             if change is None:
@@ -362,7 +364,7 @@ class Builder:
             change["expected_execution"] = math.ceil(longest * (1 + self._margin))
 
 
-def _distances(one: SeenCallback, resumed: Times) -> tuple[Times, Times]:
+def _distances(one: ObservedCallback, resumed: Times) -> tuple[Times, Times]:
     """From a release to a later one, and by how many indices; early ones only begin a distance.
 
     None has a pause of the recording within it: what was released meanwhile is not known.
@@ -381,12 +383,12 @@ def _together(moments: Times, resumed: Times) -> NDArray[np.bool_]:
     return found
 
 
-def _declared_reads(one: SeenCallback) -> list[Part]:
+def _declared_reads(one: ObservedCallback) -> list[Part]:
     reads = one.declared.get("reads", [])
     return [read | {"topic": topic_name(read["topic"])} for read in reads]
 
 
-def _messages(one: SeenCallback) -> dict[str, int | list[int]]:
+def _messages(one: ObservedCallback) -> dict[str, int | list[int]]:
     """By topic, where one job published several: how many, or the least and the most."""
     several: dict[str, int | list[int]] = {}
     for topic in _writes(one):
@@ -396,11 +398,11 @@ def _messages(one: SeenCallback) -> dict[str, int | list[int]]:
     return several
 
 
-def _writes(one: SeenCallback) -> list[str]:
+def _writes(one: ObservedCallback) -> list[str]:
     return list(dict.fromkeys([*map(topic_name, one.declared.get("writes", [])), *one.writes]))
 
 
-def _core(one: SeenCallback, notes: list[str]) -> int | None:
+def _core(one: ObservedCallback, notes: list[str]) -> int | None:
     if "cpu" in one.declared:
         cpu: int = one.declared["cpu"]
         return cpu
@@ -410,7 +412,7 @@ def _core(one: SeenCallback, notes: list[str]) -> int | None:
     return next(iter(one.cores), None)
 
 
-def _arrivals(kept: list[SeenCallback], topic: str) -> Times:
+def _arrivals(kept: list[ObservedCallback], topic: str) -> Times:
     """Releases by a topic, of the callback that has most of them."""
     released = [one.releases for one in kept if one.trigger == topic]
     return max(released, key=len, default=np.empty(0, np.int64))

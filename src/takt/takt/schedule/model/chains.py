@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from takt.schedule.model.seen import SeenCallback
+from takt.schedule.model.observed import ObservedCallback
 
 MOST = 256  # paths that are followed; an application may have more than anybody looks at
 _MOST_STEPS = 100_000
 
 
-def chains(callbacks: list[SeenCallback]) -> tuple[list[list[str]], bool]:
+def chains(callbacks: list[ObservedCallback]) -> tuple[list[list[str]], bool]:
     """The longest first; and whether there are more.
 
     A callback is followed by those that a topic which it writes releases, or that read it. No path
@@ -35,7 +35,7 @@ def _longest(paths: list[list[str]]) -> list[list[str]]:
     return sorted(paths, key=len, reverse=True)[:MOST]
 
 
-def _followers(callbacks: list[SeenCallback]) -> dict[str, list[str]]:
+def _followers(callbacks: list[ObservedCallback]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in callbacks:
         written = set(one.writes)

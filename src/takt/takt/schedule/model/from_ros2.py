@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from takt.schedule.model.seen import Seen, SeenCallback
+from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.ros2 import control
 from takt.schedule.ros2.called import Entity
 from takt.schedule.ros2.due import due
@@ -38,7 +38,7 @@ _NEVER_REPORTED = (
 )
 
 
-def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
+def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Observed:
     """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
     reading = read(path, progress)
     reading.require_callbacks(path)
@@ -51,7 +51,7 @@ def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     }
     stretches = control.stretches(path)
     paused = sum(after - (end or after) for (_, end), (after, _) in pairwise(stretches))
-    return Seen(
+    return Observed(
         source=f"{path.name}, a {reading.source}",
         duration=max(0, span[1] - span[0] - paused),
         callbacks=callbacks,
@@ -66,7 +66,7 @@ def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     )
 
 
-def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
+def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallback:
     jobs = sorted(entity.jobs, key=lambda job: job.begin)
     begins = np.array([job.begin for job in jobs], np.int64)
     writes: Counter[str] = Counter()
@@ -76,7 +76,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
         for (topic, _), count in job.published.items():
             least, most = counts.get(topic, (count, count))
             counts[topic] = (min(least, count), max(most, count))
-    found = SeenCallback(
+    found = ObservedCallback(
         name=whole_name(recorded),
         recorded=recorded,
         kind="timer" if entity.kind == "timer" else "message",
@@ -91,7 +91,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> SeenCallback:
     if entity.kind == "timer":
         found.declared |= {"name": recorded, "kind": "timer", "period": entity.period}
         if entity.period and len(begins):
-            found.releases, found.indices = due(begins, entity.period, entity.made)
+            found.releases, found.indices = due(begins, entity.period, entity.created)
             late = int((begins - found.releases).max())
             found.notes.append(f"its executor started it up to {late / 1e6:.6g} ms late")
     else:

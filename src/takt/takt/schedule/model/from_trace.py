@@ -20,6 +20,7 @@ from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
+from takt.schedule.model.observed import Observed, ObservedCallback, Times
 from takt.schedule.model.robot import (
     Handovers,
     Robot,
@@ -27,7 +28,6 @@ from takt.schedule.model.robot import (
     handover_times,
     note_handovers,
 )
-from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import (
@@ -47,7 +47,7 @@ ROBOT = "robot"  # in place of a policy: its processes have their own
 _LEAVES_IDLE = {"p-rm", "cw-edf"}  # a core that is idle on purpose says nothing about noticing
 
 
-def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
+def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Observed:
     """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
     trace = files.read(path)
     gathering = _Gathering(trace)
@@ -97,9 +97,12 @@ class _Gathering:
         ):
             self._of(task).cores.update(cores[cores != NONE].tolist())
             self._of(task).priorities.update(np.unique(priorities).tolist())
-        made = types == Type.publish
+        is_publish = types == Type.publish
         for task, (topics, jobs, times) in by_number(
-            tasks[made], events["topic"][made], events["job"][made], events["time"][made]
+            tasks[is_publish],
+            events["topic"][is_publish],
+            events["job"][is_publish],
+            events["time"][is_publish],
         ):
             if task == NONE:
                 for topic, (moments,) in by_number(topics, times):
@@ -131,7 +134,7 @@ class _Gathering:
     def _of(self, task: int) -> Jobs:
         return self._tasks.setdefault(task, Jobs())
 
-    def result(self) -> Seen:
+    def result(self) -> Observed:
         """To be called when the trace is replayed."""
         trace, names = self._trace, self._names
         # Told again when a task comes again, or scenarios say something else: the last word counts.
@@ -164,7 +167,7 @@ class _Gathering:
             )
         robot = self._robot(policy, callbacks)
         start = _start(callbacks, span[0])
-        return Seen(
+        return Observed(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
             duration=span[1] - span[0],
             callbacks=callbacks,
@@ -182,7 +185,7 @@ class _Gathering:
             notes=self._notes(None if robot else policy, bool(descriptions)),
         )
 
-    def _robot(self, policy: str | None, callbacks: list[SeenCallback]) -> Robot | None:
+    def _robot(self, policy: str | None, callbacks: list[ObservedCallback]) -> Robot | None:
         """The processes, where the trace says which callbacks they have."""
         robot = described(files.description(self._names)) if policy == ROBOT else None
         if robot is None:
@@ -213,8 +216,10 @@ class _Gathering:
                     one.noticing = np.empty(0, np.int64)
             return robot
         took = [
-            handover_times(self._tasks[task].job.all(), self._tasks[task].release.all(), jobs, made)
-            for task, jobs, made in between
+            handover_times(
+                self._tasks[task].job.all(), self._tasks[task].release.all(), jobs, is_publish
+            )
+            for task, jobs, is_publish in between
         ]
         note_handovers(robot, np.concatenate([np.empty(0, np.int64), *took]))
         return robot
@@ -226,7 +231,7 @@ class _Gathering:
         descriptions: dict[str, dict[str, Any]],
         scenario: str | None,
         busy: dict[int, tuple[Times, Times]],
-    ) -> SeenCallback:
+    ) -> ObservedCallback:
         task = self._names.task(number)
         description = descriptions.get(task, {})
         release, start, end = of.release.all(), of.start.all(), of.end.all()
@@ -245,7 +250,7 @@ class _Gathering:
             0, (end - start)[whole] - execution_of(of, whole)[0] - of.waited.all()[whole]
         )
         kind, trigger = self._trigger(description, of)
-        found = SeenCallback(
+        found = ObservedCallback(
             name=whole_name(task),
             recorded=task,
             kind=kind,
@@ -340,7 +345,7 @@ def _cpus(declared_cpus: list[str], tasks: Any) -> list[int]:
     return sorted({core for of in tasks for core in of.cores})
 
 
-def _start(callbacks: list[SeenCallback], otherwise: int) -> int:
+def _start(callbacks: list[ObservedCallback], otherwise: int) -> int:
     """When the executor started: what the offsets count from."""
     starts = [
         int(one.releases[0])

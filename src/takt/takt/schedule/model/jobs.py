@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
-from takt.schedule.model.seen import Times
+from takt.schedule.model.observed import Times
 from takt.schedule.model.written import Written
 from takt.schedule.trace.file import recorded
 

@@ -16,7 +16,7 @@ from takt.schedule.metrics.series import Series
 from takt.schedule.model import from_ros2, from_trace
 from takt.schedule.model.build import Builder
 from takt.schedule.model.document import Modelled
-from takt.schedule.model.seen import Seen
+from takt.schedule.model.observed import Observed
 from takt.schedule.ros2.babeltrace import is_ctf
 from takt.schedule.ros2.recordings import is_recorded
 from takt.schedule.trace import file as files
@@ -37,18 +37,18 @@ def model(
     ``margin``: what is added to the longest execution, as a share of it.
     """
     ctf = trace.is_dir()
-    seen = _seen_by_ros2(trace) if ctf else from_trace.seen(trace)
-    builder = Builder(seen, margin)
+    observed = _observed_by_ros2(trace) if ctf else from_trace.observed(trace)
+    builder = Builder(observed, margin)
     document = builder.flat(_name(out), progress)
     if not ctf or is_recorded(trace):  # which messages were used, LTTng's trace does not say
-        _latencies(trace, seen, builder)
-    _keep_seen(document, builder)
-    general = [*seen.notes, *builder.notes.pop("", []), *_undeclared(document)]
+        _latencies(trace, observed, builder)
+    _keep_observed(document, builder)
+    general = [*observed.notes, *builder.notes.pop("", []), *_undeclared(document)]
     modelled = Modelled(
         application=str(out),
         trace=str(trace),
-        source=seen.source,
-        duration_ms=seen.duration / 1e6,
+        source=observed.source,
+        duration_ms=observed.duration / 1e6,
         policy=document.get("policy", from_trace.ROBOT),
         callbacks=builder.callbacks,
         chains=builder.chains,
@@ -74,14 +74,14 @@ def _write(trace: Path, out: Path, text: str) -> None:
         ) from None
 
 
-def _seen_by_ros2(folder: Path) -> Seen:
+def _observed_by_ros2(folder: Path) -> Observed:
     if not is_recorded(folder) and not is_ctf(folder):
         raise TaktError(
             "this folder contains no recording and no trace: no *.taktrecord, no metadata",
             where=str(folder),
             fix="give a trace of Takt (a file), a folder of takt record, or one of ros2 trace",
         )
-    return from_ros2.seen(folder)
+    return from_ros2.observed(folder)
 
 
 def default_out(trace: Path) -> Path:
@@ -108,11 +108,11 @@ class _Arrivals:
             self.of[chain].extend(age[first])
 
 
-def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
+def _latencies(trace: Path, observed: Observed, builder: Builder) -> None:
     """What was seen of the chains; their data can be followed only when they are known."""
     if not builder.chains:
         return
-    recorded = {one.name: one.recorded for one in seen.callbacks}
+    recorded = {one.name: one.recorded for one in observed.callbacks}
     arrivals = _Arrivals(len(builder.chains))
     chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
     files.replay(files.read(trace), [arrivals], chains=chains)
@@ -130,7 +130,7 @@ def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
         builder.notes[chain.chain] = [note]
 
 
-def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
+def _keep_observed(document: dict[str, Any], builder: Builder) -> None:
     """Of all paths those that data went through; all of them where that is not known."""
     followed = [one for one in builder.chains if one.arrivals]
     kept = (followed or builder.chains)[:MOST_CHAINS]

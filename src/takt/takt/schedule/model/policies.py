@@ -38,7 +38,7 @@ def unranked(policy: str, parts: Sequence[Part]) -> set[str]:
 
 
 def priority(
-    policy: str, declared: int | None, seen: Collection[int]
+    policy: str, declared: int | None, observed: Collection[int]
 ) -> tuple[int | None, list[str]]:
     """What is written as a callback's priority, and notes; none where the policy makes it.
 
@@ -50,7 +50,7 @@ def priority(
         return declared, []
     if policy not in _NEED_PRIORITIES:
         return None, []
-    known = sorted(one for one in seen if 1 <= one <= _HIGHEST)
+    known = sorted(one for one in observed if 1 <= one <= _HIGHEST)
     if not known:
         return 1, ["priority: neither declared nor observed; set to the lowest"]
     return known[0], [f"priority: the lowest of {known}"] if len(known) > 1 else []

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import Name, Time
-from takt.schedule.model.seen import Times
+from takt.schedule.model.observed import Times
 from takt.schedule.trace.file import Table, Type, by_number, recorded
 
 
@@ -125,15 +125,15 @@ class Handovers:
             yield task, jobs.all()[there], times[order][places[there]]
 
 
-def note_handovers(robot: Robot, seen: Times) -> None:
+def note_handovers(robot: Robot, observed: Times) -> None:
     """Makes the declared handover as long as the longest that was seen."""
-    if not len(seen):
+    if not len(observed):
         return
-    least, longest = int(seen.min()), int(seen.max())
+    least, longest = int(observed.min()), int(observed.max())
     most = robot.handover["most"]
     robot.notes.append(
-        f"middleware: {len(seen)} messages between processes took {_us(least)} to {_us(longest)};"
-        f" declared: at most {_us(most)}"
+        f"middleware: {len(observed)} messages between processes took {_us(least)} to "
+        f"{_us(longest)}; declared: at most {_us(most)}"
     )
     robot.handover = {
         "least": min(robot.handover["least"], max(0, least)),

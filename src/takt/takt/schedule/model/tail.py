@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from takt.schedule.model.seen import Times
+from takt.schedule.model.observed import Times
 from takt.statistics.tails import Refusal, fit
 
 FARTHER = 10  # so many times rarer than once in all jobs that were seen

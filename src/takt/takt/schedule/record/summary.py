@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from takt.errors import TaktError
-from takt.schedule.model.from_ros2 import seen
-from takt.schedule.model.seen import SeenCallback
+from takt.schedule.model.from_ros2 import observed
+from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
 from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.recordings import BLOCK_ROOM, Recording, of, recordings
@@ -48,7 +48,7 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
     callbacks: list[RecordedCallback] = []
     if processes:
         try:
-            callbacks = [_callback(one) for one in seen(folder).callbacks if len(one.execution)]
+            callbacks = [_callback(one) for one in observed(folder).callbacks if len(one.execution)]
         except TaktError:  # none: it says what would be needed for a model
             notes.append(
                 "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages "
@@ -84,7 +84,7 @@ def _process(recording: Recording) -> RecordedProcess:
     )
 
 
-def _callback(one: SeenCallback) -> RecordedCallback:
+def _callback(one: ObservedCallback) -> RecordedCallback:
     period = one.declared.get("period")
     times = one.releases
     span = int(times.max() - times.min()) if len(times) > 1 else 0

@@ -48,7 +48,7 @@ class Entity:
     node: Handle | None = None
     name: str = ""  # of the topic or the service
     period: int = 0
-    made: int | None = None  # when; None: before the recording
+    created: int | None = None  # when; None: before the recording
     depth: int = 0
     jobs: list[Call] = field(default_factory=list)
 

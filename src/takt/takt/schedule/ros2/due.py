@@ -12,22 +12,22 @@ _ENOUGH = 10  # calls of a timer, of which one begins soon after it is due
 _EVENT_LATE = 50_000  # ns
 
 
-def due(begins: Times, period: int, made: int | None) -> tuple[Times, Times]:
+def due(begins: Times, period: int, created: int | None) -> tuple[Times, Times]:
     """When a timer that began at these times was due, and how many periods after its first time.
 
     A timer of rclcpp is due a period after it was made, and keeps its phase, whenever its callback
     begins. One that was made before the recording, or reset, has another phase.
     """
-    if made is None:
+    if created is None:
         return on_grid(begins, period)
-    late = (begins - made) % period
+    late = (begins - created) % period
     if len(late) >= _ENOUGH and late.min() > period // 10:
         return on_grid(begins, period)
     # The event comes shortly after the time that the timer counts from.
     early = late[late > period - min(_EVENT_LATE, period // 20)]
-    made -= int(period - early.min()) if len(early) else 0
-    indices = (begins - made) // period
-    return made + indices * period, indices - indices[0]
+    created -= int(period - early.min()) if len(early) else 0
+    indices = (begins - created) // period
+    return created + indices * period, indices - indices[0]
 
 
 def on_grid(begins: Times, period: int) -> tuple[Times, Times]:

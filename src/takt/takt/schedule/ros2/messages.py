@@ -20,7 +20,7 @@ class Messages:
     """Follows messages from their publication to the thread that takes them."""
 
     def __init__(self) -> None:
-        self.made: list[Message] = []
+        self.created: list[Message] = []
         self._topics: dict[Handle, str] = {}  # of publishers, clients and readers
         self._clients: dict[Handle, str] = {}  # their numbers
         self._known: dict[Hashable, Message] = {}  # by what its take repeats
@@ -101,7 +101,7 @@ class Messages:
 
     def _make(self, event: Event, topic: str, call: Call | None) -> Message:
         message = Message(topic, event.time, call)
-        self.made.append(message)
+        self.created.append(message)
         return message
 
     def _rmw_take(self, event: Event, _: Call | None) -> None:

@@ -147,7 +147,7 @@ class Reading:
     def _rcl_timer_init(self, event: Event) -> None:
         handle = event.handle("timer_handle")
         period = int(event.fields.get("period", 0))
-        self.entities[handle] = Entity("timer", handle, period=period, made=event.time)
+        self.entities[handle] = Entity("timer", handle, period=period, created=event.time)
 
     def _rclcpp_timer_callback_added(self, event: Event) -> None:
         self._added(event, event.handle("timer_handle"))

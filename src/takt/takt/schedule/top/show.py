@@ -40,7 +40,7 @@ _LIMITS: Columns[Limit] = {
 
 
 @dataclass
-class _Seen:
+class _Observed:
     """The newest report of one executor, and the one before for rates."""
 
     now: Executor
@@ -53,33 +53,35 @@ class Board:
     """Gathers reports and draws them."""
 
     clock: Callable[[], float] = time.monotonic
-    _seen: dict[str, _Seen] = field(default_factory=dict)
+    _observed: dict[str, _Observed] = field(default_factory=dict)
 
     def take(self, reports: Iterable[Executor]) -> None:
         """New reports."""
         for report in reports:
-            former = self._seen.get(report.node)
-            self._seen[report.node] = _Seen(report, former.now if former else None, self.clock())
+            former = self._observed.get(report.node)
+            self._observed[report.node] = _Observed(
+                report, former.now if former else None, self.clock()
+            )
 
     @property
     def empty(self) -> bool:
         """Whether nothing has come yet."""
-        return not self._seen
+        return not self._observed
 
     def draw(self) -> RenderableType:
         """All executors."""
-        return Group(*(self._draw(seen) for _, seen in sorted(self._seen.items())))
+        return Group(*(self._draw(observed) for _, observed in sorted(self._observed.items())))
 
-    def _draw(self, seen: _Seen) -> RenderableType:
-        executor = seen.now
-        age = self.clock() - seen.at
+    def _draw(self, observed: _Observed) -> RenderableType:
+        executor = observed.now
+        age = self.clock() - observed.at
         stale = age > STALE_S
         title = Text(f"{executor.node}   scenario {executor.scenario or '–'}", style="bold")
         if stale:
             title.append(f"   no report for {age:.0f} s: it has ended?", style="bold red")
         elif executor.level != "ok":
             title.append(f"   {executor.message}", style=_STYLES[executor.level])
-        rates = _rates(seen)
+        rates = _rates(observed)
         now: Columns[Task] = {"now": lambda task: task.level}
         speed: Columns[Task] = {"jobs/s": lambda task: rates.get(task.name)} if rates else {}
         table = RowTable(
@@ -107,14 +109,14 @@ class Board:
         return Group(title, table, *([limits] if executor.limits else []), *lines, "")
 
 
-def _rates(seen: _Seen) -> dict[str, str]:
+def _rates(observed: _Observed) -> dict[str, str]:
     """Jobs a second between the last two reports."""
-    if seen.before is None or seen.now.stamp_ns <= seen.before.stamp_ns:
+    if observed.before is None or observed.now.stamp_ns <= observed.before.stamp_ns:
         return {}
-    seconds = (seen.now.stamp_ns - seen.before.stamp_ns) / 1e9
-    former = {task.name: task.completed for task in seen.before.tasks}
+    seconds = (observed.now.stamp_ns - observed.before.stamp_ns) / 1e9
+    former = {task.name: task.completed for task in observed.before.tasks}
     return {
         task.name: f"{(task.completed - former[task.name]) / seconds:,.0f}"
-        for task in seen.now.tasks
+        for task in observed.now.tasks
         if task.completed >= former.get(task.name, task.completed + 1)
     }

@@ -36,14 +36,16 @@ class Arrows:
 
     def take(self, events: Table) -> list[Linked]:
         """The uses, and those publications, of now or before, of which no use can follow."""
-        made = events["type"] == Type.publish
-        if not len(made):
+        is_publish = events["type"] == Type.publish
+        if not len(is_publish):
             return []
         topics = events["topic"]
         table = {name: events[name] for name in _COLUMNS}
-        table["message"] = self._messages + np.cumsum(made)
-        table["of_topic"] = self._published[topics] + _so_far(topics, made)  # so many, until now
-        table["uses"] = np.zeros(len(made), np.int64)
+        table["message"] = self._messages + np.cumsum(is_publish)
+        table["of_topic"] = self._published[topics] + _so_far(
+            topics, is_publish
+        )  # so many, until now
+        table["uses"] = np.zeros(len(is_publish), np.int64)
         self._messages = int(table["message"][-1])
         self._published[topics] = table["of_topic"]  # of several the last one
         if self._held is not None:
@@ -55,37 +57,39 @@ class Arrows:
         return [] if self._held is None else self._distinguished(self._held, hold=False)
 
     def _distinguished(self, events: Table, *, hold: bool) -> list[Linked]:
-        made = events["type"] == Type.publish
-        maker, last = _makers(events, made)
+        is_publish = events["type"] == Type.publish
+        maker, last = _makers(events, is_publish)
         inside = events["task"] != NONE  # of the application: others have no job
-        uses = ~made & (maker >= 0) & inside & inside[maker]
+        uses = ~is_publish & (maker >= 0) & inside & inside[maker]
         uses &= events["of_topic"] - events["of_topic"][maker] < _IN_FLIGHT
         newer = self._published[events["topic"]] - events["of_topic"]
-        held = made & last & (newer < _IN_FLIGHT) & hold
+        held = is_publish & last & (newer < _IN_FLIGHT) & hold
         at_once = uses & held[maker] & (events["time"] == events["time"][maker])
         uses &= ~at_once
         link = (events["message"][maker] << 32) + events["uses"][maker] + _so_far(maker, uses) - 1
-        events["uses"] = events["uses"] + np.bincount(maker[uses], minlength=len(made))
+        events["uses"] = events["uses"] + np.bincount(maker[uses], minlength=len(is_publish))
         self._held = chosen(events, held | at_once)
-        others = chosen(events, ~(made | uses | at_once))
+        others = chosen(events, ~(is_publish | uses | at_once))
         return [
-            *_publications(chosen(events, made & ~held)),
+            *_publications(chosen(events, is_publish & ~held)),
             Linked(chosen(events, uses), link[uses][:, None]),
             Linked(others, np.empty((len(others["time"]), 0), np.int64)),
         ]
 
 
-def _makers(events: Table, made: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _makers(
+    events: Table, is_publish: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The place of the publication that each event is of, -1 for none; whether it is the last."""
-    place = np.arange(len(made))
+    place = np.arange(len(is_publish))
     order = np.lexsort((events["value"], events["topic"]))  # equal messages, in their order
     topic, sequence = events["topic"][order], events["value"][order]
     first = np.r_[True, (topic[1:] != topic[:-1]) | (sequence[1:] != sequence[:-1])]
-    latest = np.maximum.accumulate(np.where(made[order], place, -1))
+    latest = np.maximum.accumulate(np.where(is_publish[order], place, -1))
     known = latest >= np.maximum.accumulate(np.where(first, place, 0))
-    maker = np.full(len(made), -1)
+    maker = np.full(len(is_publish), -1)
     maker[order] = np.where(known, order[latest], -1)
-    last = np.zeros(len(made), bool)
+    last = np.zeros(len(is_publish), bool)
     last[maker[order[np.r_[first[1:], True] & known]]] = True
     return maker, last
 

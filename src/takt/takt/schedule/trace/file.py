@@ -101,7 +101,7 @@ class Trace:
     unknown: int  # records of a type that this version does not know; they are left out
     events: int
     core: takt_core.Trace
-    made: InMemory | None = None  # keeps its events, where they were made from a recording
+    converted: InMemory | None = None  # keeps its events, where they were made from a recording
 
     def recorded(self, task: str) -> str:
         """The name that the file has for a task."""
@@ -135,9 +135,9 @@ def _converted(
 ) -> Trace:
     from takt.schedule.trace import recording
 
-    made = InMemory()
-    recording.write(folder, made.path, None if deadlines is None else dict(deadlines))
-    return replace(read(made.path), path=folder, source=RECORDING, made=made)
+    converted = InMemory()
+    recording.write(folder, converted.path, None if deadlines is None else dict(deadlines))
+    return replace(read(converted.path), path=folder, source=RECORDING, converted=converted)
 
 
 class Sink(Protocol):

@@ -65,14 +65,14 @@ def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -
     reading = read(folder)
     reading.require_callbacks(folder)
     begins = [begin for begin, _ in control.stretches(folder)]
-    made = _Made(reading, processes, deadlines, begins)
+    created = _Converted(reading, processes, deadlines, begins)
     with out.open("wb") as file:
         file.write(_header(processes))
-        for kind, number, text in made.names():
+        for kind, number, text in created.names():
             file.write(_pieces(kind, number, text))
-        for text in made.others(switches.read(folder)):
+        for text in created.others(switches.read(folder)):
             file.write(_pieces("attribute", 0, text))
-        file.write(made.events().tobytes())
+        file.write(created.events().tobytes())
 
 
 def _header(processes: list[Recording]) -> bytes:
@@ -90,7 +90,7 @@ def _pieces(kind: str, number: int, text: str) -> bytes:
     )
 
 
-class _Made:
+class _Converted:
     """Names and events; numbers in the order of their first use."""
 
     def __init__(
@@ -114,7 +114,7 @@ class _Made:
         for number, (name, entity) in enumerate(self._tasks):
             deadline = entity.period if deadlines is None else deadlines.get(name, 0)
             self._task(number, entity, deadline, numbers)
-        self._messages(reading.messages.made, numbers)
+        self._messages(reading.messages.created, numbers)
         self._notes = list(_GENERAL[: 1 + (deadlines is None)])
         if self._unknown:
             topics = ", ".join(self._unknown)
@@ -169,10 +169,10 @@ class _Made:
             if call.end > due:
                 self._add(call.end, Type.deadline_miss, thread, task, job, due)
 
-    def _messages(self, made: list[Message], numbers: dict[Call, tuple[int, int]]) -> None:
+    def _messages(self, created: list[Message], numbers: dict[Call, tuple[int, int]]) -> None:
         sequences: Counter[str] = Counter()
         known: dict[Message, int] = {}
-        for message in made:
+        for message in created:
             topic = self._topics.setdefault(message.topic, len(self._topics))
             known[message] = sequences[message.topic]
             sequences[message.topic] += 1
@@ -217,16 +217,16 @@ class _Made:
         for note in self._notes:
             yield "attribute", 0, f"note={note}"
 
-    def others(self, seen: switches.Seen) -> Iterable[str]:
+    def others(self, others_found: switches.Seen) -> Iterable[str]:
         """Attributes of who had the cores beside, as takt execute writes them."""
-        if seen.refused or not seen.known:
-            yield from (f"{REFUSED}={seen.refused}" for _ in range(seen.known))
+        if others_found.refused or not others_found.known:
+            yield from (f"{REFUSED}={others_found.refused}" for _ in range(others_found.known))
             return
         yield f"{FROM}={LEAST_NS}"
-        if seen.lost:
-            yield f"{LOST}={seen.lost}"
+        if others_found.lost:
+            yield f"{LOST}={others_found.lost}"
         for (process, thread), row in self._threads.items():
-            for one in beside(seen.held, self._spans[process, thread], thread, row):
+            for one in beside(others_found.held, self._spans[process, thread], thread, row):
                 yield f"{HELD}={row} {one.begin} {one.end} {one.process} {one.name}"
 
     def events(self) -> NDArray[np.void]:
@@ -239,7 +239,7 @@ def _timer(begins: list[int], entity: Entity) -> tuple[list[int], list[int]]:
     """Releases and numbers; no two jobs have the same number."""
     if not entity.period:
         return begins, list(range(len(begins)))
-    releases, places = due(np.array(begins, np.int64), entity.period, entity.made)
+    releases, places = due(np.array(begins, np.int64), entity.period, entity.created)
     order = np.arange(len(places))
     distinct = np.maximum.accumulate(places - order) + order
     return releases.tolist(), distinct.tolist()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.model import chains as paths
-from takt.schedule.model.seen import SeenCallback
+from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.ros2.topics import plain, topic_name
 from takt.schedule.trace.file import NONE, Names, Trace
 from takt.schedule.view.gather import Gathered
@@ -88,7 +88,9 @@ def topics(trace: Trace, gathered: Gathered) -> list[Topic]:
 
 def observed(names: Names, gathered: Gathered) -> dict[str, list[str]]:
     """The chains of the data that was observed, by name: the longest paths first."""
-    callbacks = {number: SeenCallback(name, name, "timer") for number, name in names.tasks.items()}
+    callbacks = {
+        number: ObservedCallback(name, name, "timer") for number, name in names.tasks.items()
+    }
     for number, writers in gathered.writers.items():
         for writer in writers & callbacks.keys():
             callbacks[writer].writes[topic_name(names.topic(number))] = 1

@@ -125,11 +125,11 @@ def _messages(published: Table, uses: Table) -> Table:
     if not len(published["time"]) or not len(uses["time"]):
         return numbers
     keys = _message(published)
-    made = np.argsort(keys, kind="stable")
+    by_key = np.argsort(keys, kind="stable")
     asked = _message(uses)
-    places = np.minimum(np.searchsorted(keys[made], asked), len(made) - 1)
-    known = keys[made][places] == asked
-    places, uses = made[places[known]], chosen(uses, known)
+    places = np.minimum(np.searchsorted(keys[by_key], asked), len(by_key) - 1)
+    known = keys[by_key][places] == asked
+    places, uses = by_key[places[known]], chosen(uses, known)
     found = {
         "from": published["time"][places],
         "to": uses["time"],

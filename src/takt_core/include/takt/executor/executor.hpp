@@ -16,7 +16,7 @@
 /// Releases are absolute: start + offset + k * period. After start() the threads that run tasks
 /// neither allocate nor fault nor throw. Without the privilege for real-time priorities everything
 /// still runs, in the right order within each thread and with exclusive groups, and
-/// Options::on_shortfalls reports what is missing.
+/// Options::on_not_granted reports what is missing.
 #pragma once
 
 #include <atomic>
@@ -159,7 +159,7 @@ class TAKT_CORE_PUBLIC Executor {
   [[nodiscard]] os::TimePoint start_time() const noexcept;
 
   /// The real-time settings that could not be obtained, after start().
-  [[nodiscard]] os::Shortfalls shortfalls() const;
+  [[nodiscard]] os::SettingsNotGranted not_granted() const;
 
   /// Events that the trace lacks because a thread's ring was full or a write failed.
   [[nodiscard]] std::uint64_t lost_trace_events() const noexcept;
@@ -180,7 +180,7 @@ class TAKT_CORE_PUBLIC Executor {
   void prepare_task(TaskIndex index, const sched::CompiledApplication& compiled);
   TAKT_CORE_LOCAL void watch(TaskState& state, const sched::Task& task);
   void make_room_for_notes();
-  void report_shortfalls();
+  void report_not_granted();
   void open_trace(const sched::CompiledApplication& compiled);
   void name_in_trace(TaskIndex index, const sched::CompiledApplication& compiled);
   void refuse_in_callback(const char* what) const;

@@ -13,7 +13,7 @@
 /// disarm() the source may call its ReleaseHandle from any thread.
 ///
 /// The executor holds no lock and blocks nobody while it calls foreign code: arm() and disarm(),
-/// handlers, Options::on_shortfalls, destructors of callbacks. All of them may call the executor
+/// handlers, Options::on_not_granted, destructors of callbacks. All of them may call the executor
 /// and change its tasks, with one exception: stop() waits for a start() in progress, so functions
 /// that start() calls must not call stop(). A policy is different: it decides while a core's lock
 /// is held, so it may use nothing but its arguments (sched/policy.hpp).

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::executor {
@@ -25,7 +25,7 @@ struct Reservation {
 /// @param reservation what to request.
 /// @param what names the task in the message.
 /// @return nothing if the kernel admitted it; otherwise the reason, and the thread is unchanged.
-TAKT_CORE_PUBLIC std::optional<os::Shortfall> reserve(const Reservation& reservation,
-                                                      const std::string& what);
+TAKT_CORE_PUBLIC std::optional<os::NotGranted> reserve(const Reservation& reservation,
+                                                       const std::string& what);
 
 }  // namespace takt::executor

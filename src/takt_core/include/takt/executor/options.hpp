@@ -16,7 +16,7 @@
 #include "takt/executor/input.hpp"
 #include "takt/executor/job_source.hpp"
 #include "takt/executor/monitor.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/sched/job.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -143,7 +143,7 @@ struct Options {
   /// that they preempt.
   int base_priority = 40;
   /// Run at SCHED_FIFO, and without deep idle states while spinning (os::NoDeepIdle). False:
-  /// SCHED_OTHER, which is then not reported as a shortfall.
+  /// SCHED_OTHER, which is then not reported as not granted.
   bool real_time = true;
   /// Lock the memory of the whole process, so that no page fault occurs in the loop; of other
   /// threads' stacks only what they have used. Only with real_time; a shortfall if it is not
@@ -177,7 +177,7 @@ struct Options {
   /// the kernel refuses a reservation, or a setting of a thread for an added task; and once when
   /// the kernel's real-time throttling takes a core from the tasks. Called from one thread at a
   /// time, which runs no task. The default prints to standard error.
-  std::function<void(const os::Shortfalls&)> on_shortfalls = {};
+  std::function<void(const os::SettingsNotGranted&)> on_not_granted = {};
 };
 
 }  // namespace takt::executor

@@ -59,7 +59,7 @@ struct Snapshot {
   std::vector<LimitStatistics> limits;  ///< Executor::limits().
   std::string scenario;                 ///< The present scenario.
   std::uint64_t lost_trace_events = 0;  ///< Executor::lost_trace_events().
-  os::Shortfalls shortfalls;            ///< Real-time settings that could not be obtained.
+  os::SettingsNotGranted not_granted;   ///< Real-time settings that could not be obtained.
 };
 
 /// Copies the state of `executor` and of the given tasks. Not while the executor starts.

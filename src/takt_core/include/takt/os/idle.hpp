@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::os {
@@ -30,11 +30,13 @@ class TAKT_CORE_PUBLIC NoDeepIdle {
   [[nodiscard]] bool held() const noexcept { return file_ >= 0; }
 
   /// Why held() is false; nothing if it is true.
-  [[nodiscard]] const std::optional<Shortfall>& shortfall() const noexcept { return shortfall_; }
+  [[nodiscard]] const std::optional<NotGranted>& refused_setting() const noexcept {
+    return refused_setting_;
+  }
 
  private:
   int file_;
-  std::optional<Shortfall> shortfall_;
+  std::optional<NotGranted> refused_setting_;
 };
 
 }  // namespace takt::os

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::os {
@@ -25,7 +25,7 @@ enum class Stacks : std::uint8_t {
 /// process: at the limit an allocation would fail and a growing stack would end the process with
 /// SIGSEGV.
 /// @return one shortfall for each setting that the system refused; empty on success.
-TAKT_CORE_PUBLIC Shortfalls lock_memory(Stacks of_others = Stacks::used);
+TAKT_CORE_PUBLIC SettingsNotGranted lock_memory(Stacks of_others = Stacks::used);
 
 /// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap;
 /// of threads' stacks only what is in use. To be called again after set-up that loads libraries or
@@ -39,6 +39,6 @@ TAKT_CORE_PUBLIC bool memory_locked();
 /// Touches `bytes` of the calling thread's stack below the present frame, so that calls of that
 /// depth cause no page fault; after lock_memory(), all of it is made resident and locked.
 /// @return a shortfall if the stack is smaller than that; then less is touched.
-TAKT_CORE_PUBLIC Shortfalls prefault_stack(std::size_t bytes);
+TAKT_CORE_PUBLIC SettingsNotGranted prefault_stack(std::size_t bytes);
 
 }  // namespace takt::os

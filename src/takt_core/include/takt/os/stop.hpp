@@ -14,7 +14,7 @@
 #include "takt/os/clock.hpp"
 #include "takt/os/event.hpp"
 #include "takt/os/futex.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::os {
@@ -91,7 +91,7 @@ class TAKT_CORE_PUBLIC StopOnSignal {
 /// @param parent the process id of the parent, if known: if it has already ended, the signal is
 /// raised at once.
 /// @return a shortfall if the kernel refused.
-TAKT_CORE_PUBLIC std::optional<Shortfall> end_with_parent(int signal = SIGTERM,
-                                                          std::optional<pid_t> parent = {});
+TAKT_CORE_PUBLIC std::optional<NotGranted> end_with_parent(int signal = SIGTERM,
+                                                           std::optional<pid_t> parent = {});
 
 }  // namespace takt::os

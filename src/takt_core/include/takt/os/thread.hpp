@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::os {
@@ -67,7 +67,7 @@ struct ThreadSettings {
 /// applied. Threads started later inherit policy (see reset_on_fork), priority and CPUs (see
 /// child_cpus.hpp).
 /// @return one shortfall for each setting that the kernel refused.
-TAKT_CORE_PUBLIC Shortfalls apply(const ThreadSettings& settings);
+TAKT_CORE_PUBLIC SettingsNotGranted apply(const ThreadSettings& settings);
 
 /// What the kernel granted to a thread.
 struct ThreadStatus {
@@ -94,7 +94,7 @@ TAKT_CORE_PUBLIC std::vector<ThreadStatus> process_threads();
 
 /// Sets how much later than requested the kernel may wake this thread at SchedulingPolicy::other
 /// (default 50 us). The kernel ignores it for fifo and rr.
-TAKT_CORE_PUBLIC std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack);
+TAKT_CORE_PUBLIC std::optional<NotGranted> set_timer_slack(std::chrono::nanoseconds slack);
 
 /// The timer slack of the calling thread.
 TAKT_CORE_PUBLIC std::chrono::nanoseconds timer_slack() noexcept;
@@ -132,11 +132,11 @@ class TAKT_CORE_PUBLIC Thread {
   [[nodiscard]] clockid_t cpu_clock() const noexcept;
 
   /// The settings that the kernel refused.
-  [[nodiscard]] const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
+  [[nodiscard]] const SettingsNotGranted& not_granted() const noexcept { return not_granted_; }
 
  private:
   pid_t tid_ = 0;
-  Shortfalls shortfalls_;
+  SettingsNotGranted not_granted_;
   pthread_t thread_{};
   bool joinable_ = false;
 };

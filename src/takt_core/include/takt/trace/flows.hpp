@@ -82,7 +82,7 @@ class TAKT_CORE_PUBLIC Flows {
   // Where the data comes from that a job or a message carries, by chain and place in it: a release.
   using Origins = std::map<std::pair<std::size_t, std::size_t>, std::int64_t>;
   struct Message {
-    std::int64_t made = 0;
+    std::int64_t published = 0;
     std::shared_ptr<const Origins> origins;
   };
   struct Messages {
@@ -93,7 +93,7 @@ class TAKT_CORE_PUBLIC Flows {
     std::uint64_t job = 0;
     std::vector<std::pair<std::uint16_t, std::int64_t>> newest;  // by topic, at the start
     std::shared_ptr<Origins> origins;
-    std::vector<std::pair<std::uint16_t, std::int64_t>> made;  // topic, sequence
+    std::vector<std::pair<std::uint16_t, std::int64_t>> published;  // topic, sequence
     bool old = false;
   };
   struct Place {

@@ -65,7 +65,7 @@ class TAKT_CORE_PUBLIC Tracer {
   struct ThreadRing {
     explicit ThreadRing(std::size_t capacity) : ring(capacity) {}
     Ring ring;
-    std::uint64_t lost_seen = 0;
+    std::uint64_t lost_reported = 0;
   };
   void run();
   void drain();

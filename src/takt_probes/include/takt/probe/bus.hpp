@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "takt/os/clock.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 
 namespace takt::probe {
 
@@ -38,7 +38,7 @@ class Bus {
   virtual std::uint64_t foreign_frames() const noexcept { return 0; }
 
   /// Why exchanging failed, when it did.
-  virtual std::optional<os::Shortfall> problem() const { return {}; }
+  virtual std::optional<os::NotGranted> problem() const { return {}; }
 };
 
 /// What the counters of a run were. Together with the samples they tell those of every cycle: each

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/probe/options.hpp"
@@ -24,7 +24,7 @@ os::ThreadSettings settings_of(const Options& options, Role role);
 
 /// Applies the settings of `role` to the calling thread and touches its stack when the policy is a
 /// real-time one.
-os::Shortfalls enter_role(const Options& options, Role role);
+os::SettingsNotGranted enter_role(const Options& options, Role role);
 
 /// What the calling thread has, and what its process consists of.
 struct Obtained {

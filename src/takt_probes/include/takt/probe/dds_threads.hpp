@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/probe/options.hpp"
 
@@ -39,7 +39,7 @@ class DdsThreads {
   [[nodiscard]] std::vector<DdsThread> found(const std::vector<os::ThreadStatus>& now) const;
 
   /// What differs from what was asked, with the names; nothing where nothing was asked.
-  [[nodiscard]] os::Shortfalls shortfalls(const std::vector<DdsThread>& found) const;
+  [[nodiscard]] os::SettingsNotGranted not_granted(const std::vector<DdsThread>& found) const;
 
  private:
   [[nodiscard]] bool is_dds(const os::ThreadStatus& thread) const noexcept;

@@ -8,21 +8,21 @@
 #include <string>
 #include <utility>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 
 namespace takt::probe {
 
 /// The measurement cannot go on; the probe ends with exit code 1.
 class Failure : public std::runtime_error {
  public:
-  explicit Failure(os::Shortfall reason)
+  explicit Failure(os::NotGranted reason)
       : std::runtime_error{reason.what + ": " + reason.why + "; " + reason.fix},
         reason_{std::move(reason)} {}
 
-  const os::Shortfall& reason() const noexcept { return reason_; }
+  const os::NotGranted& reason() const noexcept { return reason_; }
 
  private:
-  os::Shortfall reason_;
+  os::NotGranted reason_;
 };
 
 /// The command line makes no sense; the probe ends with exit code 2.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "takt/os/clock.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/probe/bus.hpp"
 #include "takt/probe/options.hpp"
@@ -66,11 +66,11 @@ class Link {
   virtual std::size_t peers() const noexcept = 0;
 
   /// Why sending or taking failed, when it did.
-  virtual std::optional<os::Shortfall> problem() const = 0;
+  virtual std::optional<os::NotGranted> problem() const = 0;
 
   /// Why messages came by another way than the transport's name says, when they did; asked after
   /// the loop of an end that got all of them, while the other end is still there.
-  virtual std::optional<os::Shortfall> detour() const { return {}; }
+  virtual std::optional<os::NotGranted> detour() const { return {}; }
 
   /// Of a way that may hand the memory of a message over; asked after the loop.
   virtual std::optional<AddressCheck> addresses() const { return {}; }

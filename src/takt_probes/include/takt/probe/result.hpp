@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/probe/dds_threads.hpp"
 #include "takt/probe/options.hpp"
 #include "takt/probe/roles.hpp"
@@ -23,7 +23,7 @@ namespace takt::probe {
 struct Result {
   std::string_view stack;
   std::string_view status = "failed";  ///< complete, stopped or failed
-  std::optional<os::Shortfall> error;
+  std::optional<os::NotGranted> error;
   Outcome outcome;
   std::uint64_t dropped = 0;
   std::vector<DdsThread> dds_threads;  ///< where their priority was asked for
@@ -31,7 +31,7 @@ struct Result {
   const TlsfPool* pool = nullptr;      ///< in use at the end; null: the heap
   bool memory_locked = false;
   bool no_deep_idle = false;
-  os::Shortfalls notes;
+  os::SettingsNotGranted notes;
   std::map<std::string, std::string> versions;
 };
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "takt/os/clock.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/probe/bus.hpp"
@@ -38,7 +38,7 @@ struct Outcome {
   Obtained obtained;
   std::optional<BusReport> bus;           ///< of the kinds that have one
   std::optional<AddressCheck> addresses;  ///< of links within one process that hand memory over
-  std::optional<os::Shortfall> problem;
+  std::optional<os::NotGranted> problem;
 };
 
 /// What a role works with. `samples` may be null: nothing is recorded.

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "takt/os/clock.hpp"
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/probe/options.hpp"
 
 namespace takt::probe {
@@ -39,7 +39,7 @@ class Timer {
   virtual void stop() noexcept = 0;
 
   /// Why starting or waiting failed, when it did.
-  virtual std::optional<os::Shortfall> problem() const { return {}; }
+  virtual std::optional<os::NotGranted> problem() const { return {}; }
 };
 
 /// Lets threads of the same priority run, at a real-time policy: there nothing else would let them.

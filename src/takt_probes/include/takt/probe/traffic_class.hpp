@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 #include "takt/probe/options.hpp"
 
 namespace takt::probe {
@@ -31,7 +31,7 @@ class TrafficClass {
   [[nodiscard]] MarkedSockets found() const;
 
   /// What differs from what was asked.
-  [[nodiscard]] os::Shortfalls shortfalls(const MarkedSockets& found) const;
+  [[nodiscard]] os::SettingsNotGranted not_granted(const MarkedSockets& found) const;
 
  private:
   const Options& options_;

@@ -32,7 +32,7 @@ class Watchdog {
   bool time_limit_reached() const noexcept { return reached_.load(); }
 
   /// What kept it from running above the loop; to be asked for after the loop.
-  os::Shortfalls shortfalls() const { return shortfalls_; }
+  os::SettingsNotGranted not_granted() const { return not_granted_; }
 
  private:
   void watch();
@@ -44,7 +44,7 @@ class Watchdog {
   std::atomic<bool> reached_{false};
   std::atomic<bool> done_{false};
   os::Event wake_;
-  os::Shortfalls shortfalls_;
+  os::SettingsNotGranted not_granted_;
   std::optional<os::Thread> thread_;
 };
 

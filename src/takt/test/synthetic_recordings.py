@@ -48,13 +48,13 @@ class Thesis:
         return late * ((30 if policy == "other" else 1) if period >= 1000 else 4)
 
     def messages(self, period: float, subscribers: int, policy: str) -> list[Floats]:
-        made = []
+        written = []
         for number in range(subscribers):
             late = self.body(193, 203 if period == 1000 else 224) + 60.0 * number
             late *= self.rng.uniform(1, 30, COUNT) if policy == "other" else 1
             late[0] = 1200
-            made.append(late)
-        return made
+            written.append(late)
+        return written
 
 
 class Ideal(Thesis):
@@ -89,10 +89,10 @@ def cells(folder: Path, stack: Thesis) -> list[Cell]:
 
 
 def points(folder: Path, stack: Thesis, turn: int) -> list[Cell]:
-    made = []
+    written = []
 
     def add(recordings: list[NDArray[np.void]], **asked: Any) -> None:
-        made.append(cell_of(folder, recordings, turn, **asked))
+        written.append(cell_of(folder, recordings, turn, **asked))
 
     for policy in POLICIES:
         for busy in ("none", "cpu"):
@@ -118,4 +118,4 @@ def points(folder: Path, stack: Thesis, turn: int) -> list[Cell]:
     add([rows], scheduling="fifo", **wakeup)
     for way in ("nanosleep", "futex"):
         add([records_of(np.full(COUNT, 20.0), 1000.0)], stack="raw", transport=way)
-    return made
+    return written

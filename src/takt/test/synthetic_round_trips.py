@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from made_suites import Made, World
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
+from synthetic_suites import Synthetic, World
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
@@ -57,15 +57,15 @@ def trips(scale: float = 1.0) -> Run:
         )
         for one in cells
     ]
-    return made_run("gutierrez2018", cells + twins)
+    return synthetic_run("gutierrez2018", cells + twins)
 
 
-class MadeTrips(Made):
+class SyntheticTrips(Synthetic):
     """Evidence whose runs amount to what a world says, with a little scatter between them."""
 
     @classmethod
     def of_world(cls, world: World, scale: float = 1.0, stack: str = "rcl") -> Evidence:
-        own = type("MadeOf", (cls,), {"world": staticmethod(world)})
+        own = type("SyntheticOf", (cls,), {"world": staticmethod(world)})
         return own(Measured(trips(scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
 
     def counts(self, of: Any, *more: object, **asked: Any) -> list[tuple[int, int]]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_distributions import Values, made_cell, of_row, with_tail
-from made_round_trips import trips
-from made_suites import SCATTER
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
+from synthetic_distributions import Values, of_row, synthetic_cell, with_tail
+from synthetic_round_trips import trips
+from synthetic_suites import SCATTER
 
 from takt.measure.results.model import Cell
 from takt.reproduce.evidence import Evidence, Measured
@@ -88,7 +88,7 @@ def of_cell(folder: Path, cell: Cell, row: Row, share: float = 1.0, *, tail: boo
     us = np.where(found.us < late, (found.us * shift).clip(max=late - 1), found.us)
     made = Values(us, found.times)
     asked = round(60_001 * share) * minutes // 10
-    return made_cell(
+    return synthetic_cell(
         folder, cell, with_tail(made) if tail else made, sent=sent, lost=lost,
         samples_requested=max(asked, sent), deadline_us=late,
     )  # fmt: skip
@@ -143,5 +143,5 @@ class Trips:
                 of_cell(folder, one, row_of(one), share, tail=world == "tail")
                 for one in of_three_vendors()
             ]
-            self._measured[world] = Measured(made_run("gutierrez2018", cells), folder)
+            self._measured[world] = Measured(synthetic_run("gutierrez2018", cells), folder)
         return self._measured[world]

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from made_suites import Made, World
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
+from synthetic_suites import Synthetic, World
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
@@ -74,7 +74,7 @@ def planned(scale: float = 1.0, names: tuple[str, ...] = EVERY_STACK) -> Run:
     there = Installed(names)
     fitted = placed(scaled(experiment, scale), there)
     cells = plan(fitted, source, there, Machine(frozenset({0, 1}), 64 << 30), 1).cells
-    return made_run("ye2023", cells)
+    return synthetic_run("ye2023", cells)
 
 
 def under(kernel: str, scale: float = 1.0) -> Run:
@@ -82,14 +82,14 @@ def under(kernel: str, scale: float = 1.0) -> Run:
     return planned(scale).model_copy(update={"machine": {"preemption": kernel}})
 
 
-class MadeSizes(Made):
+class SyntheticSizes(Synthetic):
     """Evidence whose runs amount to what a world says, with a little scatter between them."""
 
     @classmethod
     def of_world(
         cls, world: World, scale: float = 1.0, stack: str = "rcl", kernel: str = "PREEMPT_RT"
     ) -> Evidence:
-        own = type("MadeOf", (cls,), {"world": staticmethod(world)})
+        own = type("SyntheticOf", (cls,), {"world": staticmethod(world)})
         return own(Measured(under(kernel, scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/os/shortfall.hpp"
+#include "takt/os/not_granted.hpp"
 
 #include <system_error>
 

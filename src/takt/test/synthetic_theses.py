@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-import made_executions
-import made_suites
-from made_executions import overheads, whole
-from made_suites import BARE_CHECKS, RARE, World, but, cases
+import synthetic_executions
+import synthetic_suites
 from made_whole_suites import WholeRun
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
+from synthetic_executions import overheads, whole
+from synthetic_suites import BARE_CHECKS, RARE, World, but, cases
 
 from takt.bench.model import Table
 from takt.measure.results.model import Cell
@@ -45,12 +45,12 @@ class Suites:
 
     asked: ClassVar = {
         (name, "cyclictest" if name in BARE_CHECKS else "rcl"): check
-        for name, check in made_suites.EVERY.items()
+        for name, check in synthetic_suites.EVERY.items()
     }
     worlds: ClassVar[dict[str, tuple[World, float]]] = {
-        "paper": (made_suites.as_published, 1.0),
-        "reversed": (made_suites.the_other_way_round, 1.0),
-        "tail": (made_suites.as_published, 1.0),
+        "paper": (synthetic_suites.as_published, 1.0),
+        "reversed": (synthetic_suites.the_other_way_round, 1.0),
+        "tail": (synthetic_suites.as_published, 1.0),
         "few": (NOTHING, 0.001),
     }
 
@@ -81,17 +81,17 @@ class Suites:
             folder.mkdir(parents=True)
             made = [
                 WholeRun(folder, one, says, tail=world == "tail").made()
-                for one in made_suites.suites(scale).cells
+                for one in synthetic_suites.suites(scale).cells
                 if (one.stack, one.transport) in WANTED
             ]
             self._cells[world] = [one.model_copy(update=placed(one, world)) for one in made]
         return self._cells[world]
 
     def _judged(self, name: str, stack: str, cells: list[Cell]) -> Answer:
-        values = made_suites.PUBLISHED.findings[name].values
-        measured = Measured(made_run("sticha2014", cells), self.folder, values=self._known)
+        values = synthetic_suites.PUBLISHED.findings[name].values
+        measured = Measured(synthetic_run("sticha2014", cells), self.folder, values=self._known)
         return judge(
-            made_suites.EVERY[name], values, SuiteEvidence(measured, stack), most_draws=200
+            synthetic_suites.EVERY[name], values, SuiteEvidence(measured, stack), most_draws=200
         )
 
 
@@ -120,8 +120,11 @@ class Applications:
     asked: ClassVar = {(name, "rcl"): check for name, check in CHECKS.items()}
 
     def __init__(self, folder: Path) -> None:
-        published, other = made_executions.as_published, made_executions.the_other_way_round
-        growing, falling = made_executions.PUBLISHED_GROWTH, made_executions.FALLING
+        published, other = (
+            synthetic_executions.as_published,
+            synthetic_executions.the_other_way_round,
+        )
+        growing, falling = synthetic_executions.PUBLISHED_GROWTH, synthetic_executions.FALLING
         paper, contrary = whole(published), whole(other)
         self.evidence = {
             "paper": Evidence(paper, overheads(growing)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// A shortfall is a real-time setting that was requested and not granted. Takt also runs without
-/// privileges, so a shortfall is a value that becomes part of the result, not an exception: readers
-/// of a number must know under which conditions it was measured.
+/// Real-time settings that were requested and not granted. Takt also runs without privileges, so
+/// such a setting is a value that becomes part of the result, not an exception: readers of a number
+/// must know under which conditions it was measured.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace takt::os {
 
 /// One real-time setting that the system refused. All texts are complete sentences or phrases for
 /// users.
-struct Shortfall {
+struct NotGranted {
   std::string what;  ///< The setting, with its value.
   std::string why;   ///< The reason that the system gave.
   std::string fix;   ///< How the user can obtain the setting.
 
-  bool operator==(const Shortfall&) const = default;
+  bool operator==(const NotGranted&) const = default;
 };
 
 /// All settings that a call could not obtain; empty on success.
-using Shortfalls = std::vector<Shortfall>;
+using SettingsNotGranted = std::vector<NotGranted>;
 
 /// The text of an errno value. Independent of the locale and thread-safe, unlike strerror().
 TAKT_CORE_PUBLIC std::string error_text(int error);

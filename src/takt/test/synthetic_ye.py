@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from made_distributions import Values, cyclic_of, made_cell, of_row, values, with_tail
-from made_sizes import as_published, planned
-from made_sizes import the_other_way_round as opposite
-from made_suites import SCATTER
 from pyarrow import parquet
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
+from synthetic_distributions import Values, cyclic_of, of_row, synthetic_cell, values, with_tail
+from synthetic_sizes import as_published, planned
+from synthetic_sizes import the_other_way_round as opposite
+from synthetic_suites import SCATTER
 
 from takt.measure.results.model import AddressCheck, Cell, Subscriber, ThreadSeries
 from takt.reproduce.beside.evidence import Several
@@ -90,11 +90,11 @@ class Sizes:
             folder = self.folder / f"{world}-{kernel}"
             (folder / "samples").mkdir(parents=True)
             cells = [
-                Recorder(folder, one, world, kernel).made()
+                Recorder(folder, one, world, kernel).synthetic()
                 for one in planned(1.0).cells
                 if not labels or one.label in labels
             ]
-            run = made_run("ye2023", cells, machine={"preemption": kernel})
+            run = synthetic_run("ye2023", cells, machine={"preemption": kernel})
             self._measured[world, kernel] = Measured(run, folder)
         return self._measured[world, kernel]
 
@@ -117,7 +117,7 @@ class Recorder:
         found = {"paper": as_published, "reversed": opposite}[self.side](self.cell, what, more)
         return found * self.shift if isinstance(found, float) else found
 
-    def made(self) -> Cell:
+    def synthetic(self) -> Cell:
         return {"wakeup": self.wakeup, "timer-cyclic": self.timer, "ethercat": self.master,
                 "pubsub": self.messages}[self.cell.kind]()  # fmt: skip
 
@@ -144,10 +144,10 @@ class Recorder:
             same = round(self.says("same_address") / self.shift * self.count)
             more["addresses"] = AddressCheck(compared=self.count, same=same)
         addresses = more.pop("addresses", None)
-        made = made_cell(self.folder, self.cell, as_values(each), **more)
+        synthetic = synthetic_cell(self.folder, self.cell, as_values(each), **more)
         if addresses:
-            made.probes[0].addresses = addresses
-        return made
+            synthetic.probes[0].addresses = addresses
+        return synthetic
 
     def six(self, each: np.ndarray) -> list[Subscriber]:
         slowest = self.says("unfairness") / self.shift
@@ -174,7 +174,7 @@ class Recorder:
             parts.append(found)
             threads.append(ThreadSeries(period_us=period, count=found.count, first_us=None,
                                         latency=found.percentiles()))  # fmt: skip
-        return made_cell(self.folder, self.cell, together(parts), threads=threads)
+        return synthetic_cell(self.folder, self.cell, together(parts), threads=threads)
 
     def timer(self) -> Cell:
         count = max(60, round(10_000 * self.few))
@@ -207,7 +207,9 @@ class Recorder:
                  "received_ns": called}  # fmt: skip
         file = self.keep(table, name)
         found = Values(*np.unique(np.round(jitter_us, 2), return_counts=True))
-        return made_cell(self.folder, self.cell, found, cyclic=cyclic_of(found), samples=[file])
+        return synthetic_cell(
+            self.folder, self.cell, found, cyclic=cyclic_of(found), samples=[file]
+        )
 
     def samples(self, latencies_us: np.ndarray) -> str:
         each = np.concatenate([latencies_us[:1], latencies_us])  # the first one stands apart

@@ -108,7 +108,7 @@ def keep_histogram(folder: Path, name: str, found: Values) -> str:
     return file.name
 
 
-def made_cell(folder: Path, one: Cell, found: Values, **more: Any) -> Cell:
+def synthetic_cell(folder: Path, one: Cell, found: Values, **more: Any) -> Cell:
     """A planned run that has these latencies, or this jitter; ``more`` are its own numbers."""
     statistics = {
         name: more.pop(name)
@@ -132,21 +132,21 @@ def made_cell(folder: Path, one: Cell, found: Values, **more: Any) -> Cell:
             **statistics,
         }
     )  # fmt: skip
-    made = {
+    fields = {
         "status": Status.complete, "statistics": known, "sent": found.count + 1, "lost": 0,
         "count": found.count, "histogram": keep_histogram(folder, one.id, found),
         "probes": [ProbeResult(role="both", status="complete")],
     }  # fmt: skip
-    return one.model_copy(update=made | more)
+    return one.model_copy(update=fields | more)
 
 
 def cyclic_of(jitter: Values, first_two: tuple[float, float] = (0.0, 0.0), **more: Any) -> Cyclic:
     """What is known of a cyclic timer with this jitter."""
     found = jitter.percentiles()
-    made = {"highest": [], "lowest": [], "callbacks": jitter.count, "expiries": jitter.count}
+    fields = {"highest": [], "lowest": [], "callbacks": jitter.count, "expiries": jitter.count}
     return Cyclic(
         drift=found, jitter=found, first_two_us=list(first_two), negative_share=0.0, rate_hz=0.0,
-        **made | more,
+        **fields | more,
     )  # fmt: skip
 
 

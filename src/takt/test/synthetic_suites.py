@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from synthetic_cells import made_run
+from synthetic_cells import synthetic_run
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
@@ -68,17 +68,17 @@ def suites(scale: float = 1.0) -> Run:
     experiment, source = read_experiment(experiments() / "sticha2014.yaml")
     machine = Machine(frozenset({0, 1}), 64 << 30)
     cells = plan(scaled(experiment, scale), source, Installed(), machine, 1).cells
-    return made_run("sticha2014", cells)
+    return synthetic_run("sticha2014", cells)
 
 
-class Made(Evidence):
+class Synthetic(Evidence):
     """Evidence whose runs amount to what a world says, with a little scatter between them."""
 
     world: World
 
     @classmethod
     def of_world(cls, world: World, scale: float = 1.0, stack: str = "rcl") -> Evidence:
-        own = type("MadeOf", (cls,), {"world": staticmethod(world)})
+        own = type("SyntheticOf", (cls,), {"world": staticmethod(world)})
         return own(Measured(suites(scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
 
     def value(self, cell: Cell, of: Any, *more: object) -> Any:

@@ -7,9 +7,9 @@ import errno
 from pathlib import Path
 
 import pytest
-from made_machine import JOURNAL, MadeMachine, killed_at, made, state, thread
+from synthetic_machine import JOURNAL, SyntheticMachine, killed_at, new_machine, state, thread
 
-from takt.machine import alone
+from takt.machine import exclusive
 from takt.machine.own_group import members
 from takt.measure.conditions import tuned
 from takt.tune.apply import apply
@@ -22,15 +22,15 @@ KERNEL_THREAD, SHELL, EDITOR = 14, 700, 701
 
 
 @pytest.fixture
-def unified(tmp_path: Path) -> MadeMachine:
+def unified(tmp_path: Path) -> SyntheticMachine:
     """Version 2 of control groups."""
-    return made(tmp_path / "unified")
+    return new_machine(tmp_path / "unified")
 
 
 @pytest.fixture
-def first(tmp_path: Path) -> MadeMachine:
+def first(tmp_path: Path) -> SyntheticMachine:
     """Version 1, with a container's groups below the root."""
-    machine = made(tmp_path / "first")
+    machine = new_machine(tmp_path / "first")
     for name in ("cgroup.controllers", "cgroup.subtree_control"):
         machine.path(f"/sys/fs/cgroup/{name}").unlink()
     machine.put(
@@ -50,10 +50,10 @@ def first(tmp_path: Path) -> MadeMachine:
 
 
 def test_of_version_1_everything_else_moves_and_other_groups_lose_the_cores(
-    first: MadeMachine,
+    first: SyntheticMachine,
 ) -> None:
     before = state(first)
-    places = apply(first, settings=[alone.alone([3])])
+    places = apply(first, settings=[exclusive.exclusive_cores([3])])
     assert {one.result for one in places} == {"changed"}
     assert members(first, REST) == [SHELL, EDITOR]
     assert members(first, FIRST) == [KERNEL_THREAD]
@@ -72,10 +72,10 @@ def test_of_version_1_everything_else_moves_and_other_groups_lose_the_cores(
     assert state(first) == before
 
 
-def test_of_version_2_a_partition_takes_the_cores(unified: MadeMachine) -> None:
+def test_of_version_2_a_partition_takes_the_cores(unified: SyntheticMachine) -> None:
     before = state(unified)
-    apply(unified, settings=[alone.alone([1, 3])])
-    assert alone.group(unified) == UNIFIED
+    apply(unified, settings=[exclusive.exclusive_cores([1, 3])])
+    assert exclusive.group(unified) == UNIFIED
     assert unified.text(f"{UNIFIED}/cpuset.cpus") == "1,3"
     assert unified.text(f"{UNIFIED}/cpuset.cpus.partition") == "isolated"
     revert(unified)
@@ -84,10 +84,12 @@ def test_of_version_2_a_partition_takes_the_cores(unified: MadeMachine) -> None:
 
 @pytest.mark.parametrize("version", ["first", "unified"])
 def test_killed_at_any_step_it_is_put_back(version: str, request: pytest.FixtureRequest) -> None:
-    machine: MadeMachine = request.getfixturevalue(version)
+    machine: SyntheticMachine = request.getfixturevalue(version)
     before, number = state(machine), 0
-    while killed_at(number, machine, lambda: apply(machine, settings=[alone.alone([3])])):
-        revert(MadeMachine(machine.root))
+    while killed_at(
+        number, machine, lambda: apply(machine, settings=[exclusive.exclusive_cores([3])])
+    ):
+        revert(SyntheticMachine(machine.root))
         assert state(machine) == before, f"killed at step {number}"
         assert not machine.exists(JOURNAL)
         number += 1
@@ -96,9 +98,9 @@ def test_killed_at_any_step_it_is_put_back(version: str, request: pytest.Fixture
     assert state(machine) == before
 
 
-def test_a_group_that_stays_is_reported_and_tried_again(first: MadeMachine) -> None:
+def test_a_group_that_stays_is_reported_and_tried_again(first: SyntheticMachine) -> None:
     before = state(first)
-    apply(first, settings=[alone.alone([3])])
+    apply(first, settings=[exclusive.exclusive_cores([3])])
     first.refuses = {MEASURED: errno.EPERM}
     reported = {one.where: one.result for one in revert(first)}
     assert reported[MEASURED] == "refused"
@@ -108,29 +110,29 @@ def test_a_group_that_stays_is_reported_and_tried_again(first: MadeMachine) -> N
     assert state(first) == before
 
 
-def test_a_core_is_left_for_everything_else(first: MadeMachine) -> None:
-    lack = alone.lacking(first, [0, 1, 2, 3])
+def test_a_core_is_left_for_everything_else(first: SyntheticMachine) -> None:
+    lack = exclusive.lacking(first, [0, 1, 2, 3])
     assert lack is not None
     assert "no core remains" in lack[0]
-    assert alone.lacking(first, [2, 3]) is None
+    assert exclusive.lacking(first, [2, 3]) is None
 
 
-def test_without_cpusets_there_is_a_reason(first: MadeMachine) -> None:
+def test_without_cpusets_there_is_a_reason(first: SyntheticMachine) -> None:
     first.path(f"{FIRST}/cpuset.cpus").unlink()
-    lack = alone.lacking(first, [3])
+    lack = exclusive.lacking(first, [3])
     assert lack is not None
     assert "cpusets are not available" in lack[0]
 
 
-def test_a_kernel_that_forgets_affinities_is_refused(first: MadeMachine) -> None:
+def test_a_kernel_that_forgets_affinities_is_refused(first: SyntheticMachine) -> None:
     first.put({"/proc/sys/kernel/osrelease": "5.15.0-generic\n"})
-    lack = alone.lacking(first, [3])
+    lack = exclusive.lacking(first, [3])
     assert lack is not None
     assert "5.15.0" in lack[0]
 
 
-def test_who_may_use_the_measured_cores_is_named(first: MadeMachine) -> None:
-    apply(first, settings=[alone.alone([3])])
+def test_who_may_use_the_measured_cores_is_named(first: SyntheticMachine) -> None:
+    apply(first, settings=[exclusive.exclusive_cores([3])])
     user = 4194304  # no PF_KTHREAD
     for pid, name, cpus, cgroup in ((700, "shell", "0-2", ""), (702, "stray", "0-3", "")):
         first.put({f"/proc/{pid}/status": f"State:\tS\nCpus_allowed_list:\t{cpus}\n{cgroup}"})
@@ -138,7 +140,7 @@ def test_who_may_use_the_measured_cores_is_named(first: MadeMachine) -> None:
         first.put({f"/proc/{pid}/stat": f"{pid} ({name}) S 1 0 0 0 -1 {user} {'0 ' * 12}7\n"})
     first.put({"/proc/703/status": "State:\tZ\nCpus_allowed_list:\t0-3\n"})
     first.put({f"/proc/{KERNEL_THREAD}/status": "State:\tS\nCpus_allowed_list:\t0-3\n"})
-    assert alone.strangers(first, [3]) == ["702 (stray)"]
+    assert exclusive.strangers(first, [3]) == ["702 (stray)"]
 
 
 def test_several_settings_are_one_choice_in_the_order_of_the_list() -> None:
@@ -148,7 +150,7 @@ def test_several_settings_are_one_choice_in_the_order_of_the_list() -> None:
 
 
 def test_kernel_threads_have_their_priorities_meanwhile(
-    first: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    first: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuned, "machine", lambda: first)
     before = state(first)
@@ -165,7 +167,7 @@ def test_kernel_threads_have_their_priorities_meanwhile(
 
 
 def test_a_kernel_without_threads_for_interrupts_is_reported(
-    first: MadeMachine, monkeypatch: pytest.MonkeyPatch
+    first: SyntheticMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuned, "machine", lambda: first)
     for number in (50, 51):

@@ -18,7 +18,7 @@ NO_TIMES: Times = np.empty(0, np.int64)
 
 
 @dataclass
-class SeenCallback:
+class ObservedCallback:
     """One callback and its jobs, in the order of their releases."""
 
     name: str  # node.callback, as the app.yaml allows it
@@ -48,12 +48,12 @@ class SeenCallback:
 
 
 @dataclass
-class Seen:
+class Observed:
     """A whole application."""
 
     source: str  # where it was recorded, in words
     duration: int
-    callbacks: list[SeenCallback]
+    callbacks: list[ObservedCallback]
     policy: str | None = None  # None: none that Takt knows
     cpus: list[int] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)  # of scenarios, as they were told

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from command_line import takt as call
-from synthetic_cells import cell_of, made_run, records_of
+from synthetic_cells import cell_of, records_of, synthetic_run
 from synthetic_runs import STARTED
 
 from takt.lab import judged, verdict
@@ -101,7 +101,7 @@ def run(
     states = {cell.status for cell in cells}
     status = Status.failed if Status.failed in states else Status.complete
     status = Status.partial if Status.partial in states else status
-    store.write(made_run(name, cells, status=status), folder)
+    store.write(synthetic_run(name, cells, status=status), folder)
     return folder
 
 

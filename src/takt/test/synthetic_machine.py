@@ -89,7 +89,7 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-class MadeMachine(Fake, WritableSystem):
+class SyntheticMachine(Fake, WritableSystem):
     """Its kernel answers as Linux does: in other words than it takes, and with side effects."""
 
     step: Callable[[], None] = staticmethod(lambda: None)
@@ -190,14 +190,14 @@ def _escaped(path: str) -> str:
     return path.replace(" ", "\\040")
 
 
-def made(folder: Path, **more: str) -> MadeMachine:
-    machine = MadeMachine(folder)
+def new_machine(folder: Path, **more: str) -> SyntheticMachine:
+    machine = SyntheticMachine(folder)
     machine.put(FILES)
     machine.put({f"/{name}": text for name, text in more.items()})
     return machine
 
 
-def state(machine: MadeMachine) -> dict[str, bytes | tuple[int, bytes]]:
+def state(machine: SyntheticMachine) -> dict[str, bytes | tuple[int, bytes]]:
     """Everything but tune's own folder, to the byte."""
     return {
         name: path.read_bytes()
@@ -207,7 +207,7 @@ def state(machine: MadeMachine) -> dict[str, bytes | tuple[int, bytes]]:
     }
 
 
-def killed_at(number: int, machine: MadeMachine, work: Callable[[], object]) -> bool:
+def killed_at(number: int, machine: SyntheticMachine, work: Callable[[], object]) -> bool:
     """Does the work in a process that SIGKILL ends at its n-th step; False where it had fewer."""
     child = os.fork()
     if child == 0:

@@ -35,7 +35,7 @@ def group(system: System) -> str:
     return f"{_FIRST if _version(system) == 1 else _ROOT}/{_MEASURED}"
 
 
-def alone(cpus: Collection[int]) -> Setting:
+def exclusive_cores(cpus: Collection[int]) -> Setting:
     """The setting for these cores."""
     text = format_cpu_list(cpus)
     return Setting(

@@ -19,7 +19,7 @@ import pytest
 from killed_runs import cleaned
 from test_process import until
 
-from takt.machine import alone, threads
+from takt.machine import exclusive, threads
 from takt.machine.system import System
 from takt.measure.conditions import tuned
 from takt.network import stacks
@@ -64,7 +64,9 @@ def start(folder: Path, *, seconds: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
 
-def test_a_cell_has_its_core_alone_and_says_what_was_changed(tmp_path: Path, pinned: int) -> None:
+def test_a_cell_has_its_core_exclusively_and_says_what_was_changed(
+    tmp_path: Path, pinned: int
+) -> None:
     before = scheduling()
     assert start(tmp_path, seconds="300ms").wait(LIMIT_S) == 0
     cell = json.loads((tmp_path / "run" / "run.json").read_text())["cells"][0]
@@ -74,10 +76,10 @@ def test_a_cell_has_its_core_alone_and_says_what_was_changed(tmp_path: Path, pin
     }
     changed = {one["setting"]: one["now"] for one in cell["conditions"]["tuned"]}
     assert changed[SOFTIRQ] == "fifo 60"
-    assert alone.ID in changed
+    assert exclusive.ID in changed
     assert os.sched_getaffinity(pinned) == {CORE}
     assert scheduling() == before
-    assert not SYSTEM.exists(alone.group(SYSTEM))
+    assert not SYSTEM.exists(exclusive.group(SYSTEM))
     assert not SYSTEM.exists(journal.FILE)
 
 
@@ -85,7 +87,7 @@ def test_killed_in_the_middle_everything_is_put_back(tmp_path: Path, pinned: int
     before = scheduling()
     tool = start(tmp_path, seconds="300s")
     limit = time.monotonic() + LIMIT_S
-    procs = SYSTEM.path(f"{alone.group(SYSTEM)}/cgroup.procs")
+    procs = SYSTEM.path(f"{exclusive.group(SYSTEM)}/cgroup.procs")
     while time.monotonic() < limit and not (procs.exists() and procs.read_text()):
         assert tool.poll() is None
         time.sleep(0.01)
@@ -95,7 +97,7 @@ def test_killed_in_the_middle_everything_is_put_back(tmp_path: Path, pinned: int
     while time.monotonic() < limit and SYSTEM.exists(journal.FILE):
         time.sleep(0.01)
     assert not SYSTEM.exists(journal.FILE)
-    assert not SYSTEM.exists(alone.group(SYSTEM))
+    assert not SYSTEM.exists(exclusive.group(SYSTEM))
     assert scheduling() == before
     assert os.sched_getaffinity(pinned) == {CORE}
     assert until(lambda: cleaned(tmp_path / "run"))

@@ -47,7 +47,7 @@ class Installed(Stacks):
             )
             for transport in TRANSPORTS
         ]
-        alone = Capability(kind="pubsub", transport="alone", roles=["both"])
+        without_peer = Capability(kind="pubsub", transport="alone", roles=["both"])
         fixed = Capability(
             kind="pingpong", transport="fixed", roles=["both"], fixed_payload_bytes=[64, 4096]
         )
@@ -88,7 +88,9 @@ class Installed(Stacks):
             ways = [one.model_copy(update={"without": without}) for one in plain]
             self._asked[name] = Stack(name, Path(name), ways)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
-        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
+        self._asked["rcl"] = Stack(
+            "rcl", Path("rcl"), [*capabilities, fixed, without_peer, *timers]
+        )
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, watched, small])
 
 
