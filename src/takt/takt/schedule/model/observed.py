@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from takt.schedule.model.robot import Robot
+from takt.schedule.model.robot import Robot
 
 Times = NDArray[np.int64]
 NO_TIMES: Times = np.empty(0, np.int64)

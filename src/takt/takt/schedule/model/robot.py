@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import Name, Time
-from takt.schedule.model.observed import Times
 from takt.schedule.trace.file import Table, Type, by_number, recorded
+
+Times = NDArray[np.int64]
 
 
 class _Process(BaseModel):
