@@ -47,8 +47,8 @@ def tried(how: ByEmulator, trial: Trial) -> Outcome:
     core = ROOT / "src" / "takt_core"
     call("takt_core: configure", "-S", core, "-B", build, *options, WITHOUT)
     printed = call("takt_core: build", "--build", build, "--", "-k", "0")
-    if warnings := [line for line in printed.splitlines() if " warning: " in line]:
-        raise Failed(f"{len(warnings)} warnings, the first: {warnings[0]}")
+    if detail := warned(printed):
+        raise Failed(detail)
     tests = ["--test-dir", build, "--timeout", LIMIT, "--output-on-failure", "--parallel", "2"]
     excluded = "|".join(one.tests for one in how.excluded)
     without = ["--exclude-regex", excluded] if excluded else []
@@ -57,6 +57,15 @@ def tried(how: ByEmulator, trial: Trial) -> Outcome:
     command = [BIN / "ctest", *tests, *without]
     done = trial.call("unit tests", command, environment=environment, well=(0, 8))
     return judge(done.stdout, every, version(system))
+
+
+def warned(printed: str) -> str:
+    """The number of warnings and the first one, without the folders of this machine; or nothing."""
+    warnings = [line for line in printed.splitlines() if " warning: " in line]
+    if not warnings:
+        return ""
+    first = re.sub(r"^/\S*/", "", warnings[0])
+    return f"{len(warnings)} warnings, the first: {first}"
 
 
 def judge(printed: str, every: int, tools: str) -> Outcome:

@@ -54,6 +54,15 @@ def test_failing_tests_are_named() -> None:
     assert "os.Clock.SleepsUntil, executor.life_fuzz_1" in outcome.detail
 
 
+def test_warnings_are_reported_without_the_folders_of_the_machine() -> None:
+    line = "{}include/vector.h:45:30: warning: out of the bounds of a/b [-Warray-bounds=]"
+    printed = f"[1/2] Building\n{line.format('/home/user/takt/')}\n{line.format('/')}\n"
+    assert by_emulator.warned(printed) == (
+        "2 warnings, the first: vector.h:45:30: warning: out of the bounds of a/b [-Warray-bounds=]"
+    )
+    assert by_emulator.warned("[1/2] Building\n") == ""
+
+
 def test_without_a_count_nothing_has_passed() -> None:
     with pytest.raises(Failed, match="No tests were found"):
         by_emulator.judge("No tests were found!!!", 0, "GCC 14")

@@ -15,6 +15,7 @@ from takt.network import stacks
 from takt.schedule.execution import Execution, execute
 from takt.schedule.execution.execute import RUNNER_RCLCPP
 from takt.schedule.execution.model import RCLCPP
+from takt.schedule.metrics.model import Metrics
 from takt.schedule.trace import file as traces
 
 MS = 1_000_000
@@ -94,3 +95,18 @@ def values(trace: traces.Trace, kind: takt_core.EventType) -> list[tuple[int, in
             *(step.events[name][chosen].tolist() for name in ("job", "value")), strict=True
         )
     return found
+
+
+def expect_ages_and_latency(found: Metrics) -> None:
+    """Each data age of the robot, and the latency of its chain."""
+    ages = {(one.callback, one.topic): one for one in found.data_age}
+    assert set(ages) == {
+        ("planner.plan", "image"),
+        ("planner.plan", "stick"),
+        ("arm.move", "plan"),
+    }
+    for age in ages.values():
+        assert age.age_us is not None
+        assert age.unknown == 0
+        assert age.age_us.min >= 0
+    assert found.chains[0].latency_us is not None

@@ -15,7 +15,15 @@ from typing import Any
 import pytest
 import takt_core
 from command_line import takt
-from executed import MS, cpu, executed, robot, skip_without_rclcpp, values
+from executed import (
+    MS,
+    cpu,
+    executed,
+    expect_ages_and_latency,
+    robot,
+    skip_without_rclcpp,
+    values,
+)
 from test_addresses import held
 
 from takt.errors import Failure, TaktError
@@ -56,17 +64,7 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
         assert one.executions > 0
         assert one.cpu_us is not None
         assert one.cpu_us.min >= 200  # what is declared as the best case, and messages on top
-    ages = {(one.callback, one.topic): one for one in found.data_age}
-    assert set(ages) == {
-        ("planner.plan", "image"),
-        ("planner.plan", "stick"),
-        ("arm.move", "plan"),
-    }
-    for age in ages.values():
-        assert age.age_us is not None
-        assert age.unknown == 0
-        assert age.age_us.min >= 0
-    assert found.chains[0].latency_us is not None
+    expect_ages_and_latency(found)
     assert found.overhead.cpu_us is not None
     assert found.helpers == ([] if approach == "takt" else ["planner.image", "planner.stick"])
     assert found.freshness is not None

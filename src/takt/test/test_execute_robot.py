@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from executed import MS, cpu, executed, robot
+from executed import MS, cpu, executed, expect_ages_and_latency, robot
 
 from takt.errors import TaktError
 from takt.schedule.explain import explain
@@ -51,17 +51,7 @@ def test_the_processes_leave_one_trace(tmp_path: Path) -> None:
 
 def test_messages_between_processes_make_chains_and_ages(tmp_path: Path) -> None:
     found = measure(executed(tmp_path, "takt", robot_of_two()).trace)
-    ages = {(one.callback, one.topic): one for one in found.data_age}
-    assert set(ages) == {
-        ("planner.plan", "image"),
-        ("planner.plan", "stick"),
-        ("arm.move", "plan"),
-    }
-    for age in ages.values():
-        assert age.age_us is not None
-        assert age.unknown == 0
-        assert age.age_us.min >= 0
-    assert found.chains[0].latency_us is not None
+    expect_ages_and_latency(found)
 
 
 def test_responses_are_held_against_the_bounds_of_the_robot(tmp_path: Path) -> None:
