@@ -50,7 +50,8 @@ Band band_of(const Application& robot, std::size_t number) {
   const std::vector<int> levels = strategy.priorities(*own);
   for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
     if (robot.callbacks[i].process == number) {
-      const auto level = std::ranges::lower_bound(levels, scenario.parameters(i).priority);
+      const auto level = std::ranges::lower_bound(
+          levels, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
       band.priorities[i] = band.least + static_cast<int>(level - levels.begin());
     }
   }

@@ -19,7 +19,7 @@ struct NodeProcess {
   std::vector<int> cpus{};  // empty: as the caller
   // Creates context and node and spins until `stop` is requested; the return value is the exit
   // code. An exception that leaves it is reported, with exit code 1.
-  std::function<int(os::StopFlag& stop)> run;
+  std::function<int(os::StopFlag& stop)> run{};
 };
 
 struct EndedProcess {
