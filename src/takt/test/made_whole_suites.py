@@ -56,7 +56,7 @@ class WholeRun:
             "pubsub": self.messages, "wakeup": self.wakeup,
         }  # fmt: skip
         made = kinds[self.cell.kind]()
-        made.probes = [ProbeResult(role="both", status="complete", obtained=self.granted())]
+        made.probes = [ProbeResult(role="both", status="complete", granted=self.granted())]
         return made
 
     def granted(self) -> dict[str, Any]:
