@@ -26,25 +26,31 @@ constexpr std::size_t longest_text = 80;
 constexpr std::size_t most_digits = 19;
 constexpr std::size_t most_decimals = 20;
 
-constexpr std::array<Unit, 8> durations{{{"ns", 1},
-                                         {"us", thousand},
-                                         {"ms", million},
-                                         {"s", billion},
-                                         {"min", 60 * billion},
-                                         {"h", 3'600 * billion},
-                                         {"\u00b5s", thousand, true},
-                                         {"\u03bcs", thousand, true}}};
-constexpr std::array<Unit, 6> sizes{{{"B", 1},
-                                     {"KB", thousand},
-                                     {"MB", million},
-                                     {"KiB", 1 << 10},
-                                     {"MiB", 1 << 20},
-                                     {"kB", thousand, true}}};
-constexpr std::array<Unit, 4> bandwidths{
-    {{"bps", 1}, {"kbps", thousand}, {"Mbps", million}, {"Gbps", billion}}};
-constexpr std::array<Unit, 2> shares{{{"ppm", 1}, {"%", 10 * thousand}}};
-constexpr std::array<Unit, 5> rates{
-    {{"Hz", 1}, {"kHz", thousand}, {"MHz", million}, {"khz", thousand, true}, {"hz", 1, true}}};
+constexpr std::array<Unit, 8> durations{{{.name = "ns", .factor = 1},
+                                         {.name = "us", .factor = thousand},
+                                         {.name = "ms", .factor = million},
+                                         {.name = "s", .factor = billion},
+                                         {.name = "min", .factor = 60 * billion},
+                                         {.name = "h", .factor = 3'600 * billion},
+                                         {.name = "\u00b5s", .factor = thousand, .alias = true},
+                                         {.name = "\u03bcs", .factor = thousand, .alias = true}}};
+constexpr std::array<Unit, 6> sizes{{{.name = "B", .factor = 1},
+                                     {.name = "KB", .factor = thousand},
+                                     {.name = "MB", .factor = million},
+                                     {.name = "KiB", .factor = 1 << 10},
+                                     {.name = "MiB", .factor = 1 << 20},
+                                     {.name = "kB", .factor = thousand, .alias = true}}};
+constexpr std::array<Unit, 4> bandwidths{{{.name = "bps", .factor = 1},
+                                          {.name = "kbps", .factor = thousand},
+                                          {.name = "Mbps", .factor = million},
+                                          {.name = "Gbps", .factor = billion}}};
+constexpr std::array<Unit, 2> shares{
+    {{.name = "ppm", .factor = 1}, {.name = "%", .factor = 10 * thousand}}};
+constexpr std::array<Unit, 5> rates{{{.name = "Hz", .factor = 1},
+                                     {.name = "kHz", .factor = thousand},
+                                     {.name = "MHz", .factor = million},
+                                     {.name = "khz", .factor = thousand, .alias = true},
+                                     {.name = "hz", .factor = 1, .alias = true}}};
 
 struct Form {
   std::span<const Unit> units;
@@ -53,11 +59,12 @@ struct Form {
 };
 
 const Form& form(Quantity quantity) noexcept {
-  static constexpr std::array<Form, 5> forms{{{durations, "a duration such as 10ms", "ns"},
-                                              {sizes, "a size such as 500B or 32KB", "bytes"},
-                                              {bandwidths, "a bandwidth such as 40Mbps", "bit/s"},
-                                              {shares, "a share such as 0.1%", "parts per million"},
-                                              {rates, "a rate such as 1kHz", ""}}};
+  static constexpr std::array<Form, 5> forms{
+      {{.units = durations, .example = "a duration such as 10ms", .whole = "ns"},
+       {.units = sizes, .example = "a size such as 500B or 32KB", .whole = "bytes"},
+       {.units = bandwidths, .example = "a bandwidth such as 40Mbps", .whole = "bit/s"},
+       {.units = shares, .example = "a share such as 0.1%", .whole = "parts per million"},
+       {.units = rates, .example = "a rate such as 1kHz", .whole = ""}}};
   return forms.at(static_cast<std::size_t>(quantity));
 }
 

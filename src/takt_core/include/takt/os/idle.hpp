@@ -16,7 +16,7 @@ namespace takt::os {
 /// instances may exist at a time, in one or several processes.
 class TAKT_CORE_PUBLIC NoDeepIdle {
  public:
-  /// Opens the device. Never throws for a missing privilege: see shortfall().
+  /// Opens the device. Never throws for a missing privilege: see refused_setting().
   NoDeepIdle();
 
   /// Allows deep idle states again, unless another instance exists.
