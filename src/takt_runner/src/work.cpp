@@ -64,8 +64,8 @@ std::int64_t DrawnMessages::of(std::uint64_t job) const noexcept {
   constexpr std::uint64_t stream = std::uint64_t{1} << 35U;  // of the simulator
   const std::uint64_t drawn = random_bits(seed_, stream + place_, job * topics_ + topic_);
   __extension__ using Wide = unsigned __int128;
-  const auto values = static_cast<Wide>(count_.most - count_.least + 1);
-  return count_.least + static_cast<std::int64_t>((values * drawn) >> 64U);
+  const auto values = static_cast<std::uint64_t>(count_.most - count_.least) + 1;
+  return count_.least + static_cast<std::int64_t>((Wide{values} * drawn) >> 64U);
 }
 
 }  // namespace takt::runner
