@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import synthetic_executions
 import synthetic_suites
-from made_whole_suites import WholeRun
+from synthetic_whole_suites import WholeRun
 from synthetic_cells import synthetic_run
 from synthetic_executions import overheads, whole
 from synthetic_suites import BARE_CHECKS, RARE, World, but, cases

@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     os::SettingsNotGranted not_granted = os::apply(settings);
     std::ranges::move(os::lock_memory(os::Stacks::whole), std::back_inserter(not_granted));
     for (const os::NotGranted& one : not_granted) {
-      std::fprintf(stderr, "bench_record: not obtained: %s: %s; %s\n", one.what.c_str(),
+      std::fprintf(stderr, "bench_record: not granted: %s: %s; %s\n", one.what.c_str(),
                    one.why.c_str(), one.fix.c_str());
     }
     measure(batches, per_batch);

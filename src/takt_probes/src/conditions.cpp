@@ -36,7 +36,7 @@ os::SettingsNotGranted enter_role(const Options& options, Role role) {
   return not_granted;
 }
 
-Obtained read_back() {
+Granted read_back() {
   return {.thread = os::current_thread(),
           .timer_slack = os::timer_slack(),
           .rr_interval = os::rr_interval(),

@@ -43,7 +43,7 @@ Json scheduling(os::SchedulingPolicy policy, int priority, const std::vector<int
 Json dds_priority(const DdsPriority& asked, const Result& result) {
   std::string others;
   for (const DdsThread& one : result.dds_threads) {
-    if (one.status.policy != result.outcome.obtained.thread.policy ||
+    if (one.status.policy != result.outcome.granted.thread.policy ||
         one.status.priority != one.asked) {
       others += (others.empty() ? "" : ", ") + one.status.name + " " +
                 std::string{to_string(one.status.policy)} + " " +
@@ -74,7 +74,7 @@ Json pool(const TlsfPool* used) {
 }
 
 Json granted(const Options& options, const Result& result) {
-  const Obtained& got = result.outcome.obtained;
+  const Granted& got = result.outcome.granted;
   const os::ResourceUsage& usage = result.outcome.usage;
   Json threads = Json::array();
   for (const os::ThreadStatus& thread : got.threads) {

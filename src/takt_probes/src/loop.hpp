@@ -42,7 +42,7 @@ class Loop {
   void end(std::optional<os::NotGranted> problem = {}) {
     outcome_.ended = os::now();
     outcome_.usage = os::resource_usage(os::UsageOf::thread) - before_;
-    outcome_.obtained = read_back();
+    outcome_.granted = read_back();
     outcome_.problem = std::move(problem);
   }
 

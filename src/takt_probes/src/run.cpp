@@ -154,7 +154,7 @@ class Measurement {
  private:
   static void describe(Result& result, const Middleware& middleware) {
     if (result.outcome.finished) {  // otherwise it may have been stopped before they had met
-      result.dds_threads = middleware.threads.found(result.outcome.obtained.threads);
+      result.dds_threads = middleware.threads.found(result.outcome.granted.threads);
       add_notes(result.notes, middleware.threads.not_granted(result.dds_threads));
       result.sockets = middleware.traffic.found();
       add_notes(result.notes, middleware.traffic.not_granted(result.sockets));

@@ -301,8 +301,8 @@ TEST_F(RolesTest, subscriber_records_arrivals_once_and_in_their_order) {
 
 TEST_F(RolesTest, conditions_are_read_back_from_the_loops_own_thread) {
   const Outcome outcome = recorded([](const Bench& bench) { return wakeup(bench); });
-  EXPECT_EQ(outcome.obtained.thread.tid, gettid());
-  EXPECT_FALSE(outcome.obtained.threads.empty());
+  EXPECT_EQ(outcome.granted.thread.tid, gettid());
+  EXPECT_FALSE(outcome.granted.threads.empty());
   EXPECT_GT(outcome.usage.cpu_time.count(), 0);
 }
 

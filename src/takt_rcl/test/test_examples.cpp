@@ -190,7 +190,7 @@ TEST(ExamplesWithoutPrivileges, run_and_say_once_what_they_lack) {
       return line.find(text) != std::string::npos;
     });
   };
-  EXPECT_EQ(count("real-time setting(s) not obtained"), 1);
+  EXPECT_EQ(count("real-time setting(s) not granted"), 1);
   // A busy machine may leave releases out, but not the one that ends it, nor half a callback.
   EXPECT_EQ(count("slow begins"), count("slow ends"));
   EXPECT_GE(count("urgent"), 1);

@@ -35,9 +35,8 @@ void SchedulingExecutor::Life::report_memory() {
     return;
   }
   for (const os::NotGranted& refused_setting : not_granted) {
-    RCLCPP_WARN(rclcpp::get_logger("takt"), "not obtained: %s: %s; %s",
-                refused_setting.what.c_str(), refused_setting.why.c_str(),
-                refused_setting.fix.c_str());
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "not granted: %s: %s; %s", refused_setting.what.c_str(),
+                refused_setting.why.c_str(), refused_setting.fix.c_str());
   }
 }
 

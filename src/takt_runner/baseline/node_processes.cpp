@@ -51,7 +51,7 @@ int run_child(const NodeProcess& process, pid_t parent, const SignalsWait& waiti
       settings.priority = process.priority;
     }
     for (const os::NotGranted& refused_setting : os::apply(settings)) {
-      std::fprintf(stderr, "%s: not obtained: %s: %s. To get it: %s.\n", process.name.c_str(),
+      std::fprintf(stderr, "%s: not granted: %s: %s. To get it: %s.\n", process.name.c_str(),
                    refused_setting.what.c_str(), refused_setting.why.c_str(),
                    refused_setting.fix.c_str());
     }

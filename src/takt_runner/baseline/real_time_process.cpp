@@ -15,15 +15,15 @@ bool sends_unasked(const os::ThreadStatus& thread) {
 
 bool set_all(int policy, int priority, const cpu_set_t& cores) {
   const sched_param parameters{.sched_priority = priority};
-  bool obtained = true;
+  bool granted = true;
   for (const os::ThreadStatus& thread : os::process_threads()) {
     if (thread.name == "takt.trace" || sends_unasked(thread)) {
       continue;
     }
-    obtained = sched_setaffinity(thread.tid, sizeof cores, &cores) == 0 && obtained;
-    obtained = sched_setscheduler(thread.tid, policy, &parameters) == 0 && obtained;
+    granted = sched_setaffinity(thread.tid, sizeof cores, &cores) == 0 && granted;
+    granted = sched_setscheduler(thread.tid, policy, &parameters) == 0 && granted;
   }
-  return obtained;
+  return granted;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ RealTimeProcess::RealTimeProcess(int priority, const std::vector<int>& cpus) noe
       CPU_SET(static_cast<std::size_t>(cpu), &cores);
     }
   }
-  obtained_ = set_all(SCHED_FIFO, priority, cores);
+  granted_ = set_all(SCHED_FIFO, priority, cores);
 }
 
 RealTimeProcess::~RealTimeProcess() {

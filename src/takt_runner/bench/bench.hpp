@@ -44,7 +44,7 @@ void intra(const Settings& settings);
 void handover(const Settings& settings);
 void messages(const Settings& settings);
 
-// For all modes: the document's begin, and what real-time settings were not obtained so far.
+// For all modes: the document's begin, and what real-time settings were not granted so far.
 void note_not_granted(const os::SettingsNotGranted& not_granted);
 void print_document(const Settings& settings, const Json& figures);
 

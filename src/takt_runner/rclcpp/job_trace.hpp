@@ -63,7 +63,7 @@ class JobTrace {
     run(task, index, job_of_task, started, [&] { job(index, job_of_task.time); });
   }
 
-  // Around the callback of a message that was made at `made`.
+  // Around the callback of a message that was published at `published_at`.
   template <class Job>
   void message(TracedTask& task, os::TimePoint published_at, const Job& job) {
     const sched::Job* const of_takt = task.keeps_only ? nullptr : executor::current_job();

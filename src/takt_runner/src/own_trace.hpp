@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For executors that a trace is made around: how large it is, where its writer runs, and what it
-// tells of settings that were not obtained.
+// tells of settings that were not granted.
 #pragma once
 
 #include <sched.h>

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+Draws = NDArray[np.float64]
 Maxima = Sequence[Sequence[float]]  # of each point, the highest of each of its runs
 _LEAST = 1e-9  # µs: a highest of 0 has no logarithm
 
@@ -32,6 +33,3 @@ def medians(runs: Sequence[float], draws: int, times: float, rng: np.random.Gene
         found = np.where(place < 1, known[0] + step * np.log(place), found)
         found = np.where(place > count, known[-1] - step * np.log(count + 1 - place), found)
     return np.asarray(np.exp(found))
-
-
-Draws = NDArray[np.float64]

@@ -118,7 +118,7 @@ class Published(_Model):
     def outcome(
         self, request: Request, folder: Path, *, unfinished: list[Unfinished], **fields: Any
     ) -> Outcome:
-        """What a reproduction ``made`` (fields of Outcome), with what the paper says of itself."""
+        """What a reproduction found (``fields`` of Outcome), with what the paper says of itself."""
         return Outcome(
             paper=self.paper,
             title=self.title,

@@ -34,7 +34,7 @@ bool anyone_waits(std::span<const Demand> demands) noexcept;
 // Whether the response of this demand depends on the suspension of any job.
 bool depends_on_waiting(std::span<const Demand> demands, const Demand& own) noexcept;
 
-// Whether seen_by() uses the response of this demand for another one.
+// Whether as_delayed_by_waits() uses the response of this demand for another one.
 bool others_need_response(std::span<const Demand> demands, const Demand& demand) noexcept;
 
 // The demands as they interfere with demand `own`. `responses` are bounds for all demands. None if

@@ -127,11 +127,11 @@ std::vector<Blocking> choices_of_blocking(std::span<const Demand> demands, std::
   return some_choices(demands, candidates, responses);
 }
 
-std::vector<Demand> seen_blocking(std::span<const Demand> demands, std::span<const Demand> seen,
+std::vector<Demand> with_blocking(std::span<const Demand> demands, std::span<const Demand> delayed,
                                   std::size_t own, const Blocking& blocking) {
-  std::vector<Demand> result{seen.begin(), seen.end()};
+  std::vector<Demand> result{delayed.begin(), delayed.end()};
   for (const std::size_t j : blocking) {
-    result[j].lag -= seen[j].lag - demands[j].lag;
+    result[j].lag -= delayed[j].lag - demands[j].lag;
     for (std::size_t i = 0; i < result.size(); ++i) {
       if (i != own && demands[i].level >= demands[j].level) {
         result[i].lag += demands[j].suspension;

@@ -30,9 +30,9 @@ std::vector<Blocking> choices_of_blocking(std::span<const Demand> demands, std::
                                           std::span<const Response> responses,
                                           const Supply& supply);
 
-// `seen`, the demands as seen_by() returns them, with this choice. A bound that follows from them
-// holds if it is not above the least distance of the releases of `own`.
-std::vector<Demand> seen_blocking(std::span<const Demand> demands, std::span<const Demand> seen,
+// `delayed`, the demands as as_delayed_by_waits() returns them, with this choice. A bound that
+// follows from them holds if it is not above the least distance of the releases of `own`.
+std::vector<Demand> with_blocking(std::span<const Demand> demands, std::span<const Demand> delayed,
                                   std::size_t own, const Blocking& blocking);
 
 // The least distance between two releases.

@@ -48,8 +48,8 @@ using sched::Job;
 
 class Crew final : private sched::CoreListener {
  public:
-  // `number`: of its rosters in all compiled applications. `fixed`: as for CoreState. `alone`: the
-  // only task of this crew; null: the crew runs the tasks of a core.
+  // `number`: of its rosters in all compiled applications. `fixed`: as for CoreState. `own_crew`:
+  // the only task of this crew; null: the crew runs the tasks of a core.
   Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
        TaskState* own_crew);
   ~Crew();

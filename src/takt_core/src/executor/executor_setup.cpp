@@ -318,11 +318,10 @@ void announce_not_granted(const Options& options, const os::SettingsNotGranted& 
     return;
   }
   const os::NotGranted& first = not_granted.front();
-  std::fprintf(
-      stderr,
-      "takt: %zu real-time setting(s) not obtained; the order of tasks and their exclusive "
-      "groups hold, their timing does not. First: %s: %s. To get it: %s.\n",
-      not_granted.size(), first.what.c_str(), first.why.c_str(), first.fix.c_str());
+  std::fprintf(stderr,
+               "takt: %zu real-time setting(s) not granted; the order of tasks and their exclusive "
+               "groups hold, their timing does not. First: %s: %s. To get it: %s.\n",
+               not_granted.size(), first.what.c_str(), first.why.c_str(), first.fix.c_str());
 }
 
 }  // namespace takt::executor

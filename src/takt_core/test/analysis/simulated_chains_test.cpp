@@ -163,10 +163,10 @@ struct Tally {
   int bursts = 0;  // latencies in applications with bursts
 };
 
-void expect_within(const std::optional<nanoseconds>& bound, const sim::Distribution& tally,
+void expect_within(const std::optional<nanoseconds>& bound, const sim::Distribution& observed,
                    const std::string& what) {
-  if (bound && tally.count > 0) {
-    EXPECT_LE(tally.max, *bound) << what;
+  if (bound && observed.count > 0) {
+    EXPECT_LE(observed.max, *bound) << what;
   }
 }
 

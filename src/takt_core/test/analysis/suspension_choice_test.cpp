@@ -72,21 +72,9 @@ TEST(suspension_choice, it_needs_priorities_that_preempt_freely_and_one_job_at_a
 TEST(suspension_choice, no_response_of_random_runs_is_above_its_bound) {
   RandomTasks random{41};
   Tally tally;
-  for (int set = 0; set < rounds(60); ++set) {
+  for (int set = 0; set < rounds(60) && !HasFailure(); ++set) {
     const auto tasks = random_blocking_set(random, 5, 24, {.lags = set % 3 == 0});
-    SCOPED_TRACE(describe(tasks));
-    const Bounds bounds = bounds_of(demands_of(tasks));
-    std::vector<std::int64_t> longest(tasks.size(), 0);
-    for (int run = 0; run < 60; ++run) {
-      const auto observed = observe_waiting(tasks, random_jobs(random, tasks, 120),
-                                            [&] { return random.chance(0.5); });
-      expect_within(bounds, observed);
-      take_longer(longest, observed);
-    }
-    count(bounds, longest, tally);
-    if (HasFailure()) {
-      return;
-    }
+    compare_random_runs(random, tasks, 60, 120, tally);
   }
   EXPECT_GT(tally.reached, rounds(60));
 }

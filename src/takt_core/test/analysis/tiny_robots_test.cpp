@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/documents.hpp"
+#include "analysis/random_tasks.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace takt::analysis {
@@ -90,7 +91,8 @@ void compare_run(const application::Application& robot, Reached& reached) {
 
 TEST(tiny_robots, no_offset_leads_above_a_bound) {
   Reached reached;
-  for (int number = 0; number < robots && !HasFailure(); ++number) {
+  const int step = rounds(5) < 5 ? 5 : 1;  // every one; each fifth where fewer rounds are wanted
+  for (int number = 0; number < robots && !HasFailure(); number += step) {
     const Tiny robot = tiny(number);
     for (int offsets = 0; offsets < map_period * act_period && !HasFailure(); ++offsets) {
       const std::string text = document(robot, offsets / act_period, offsets % act_period);
@@ -98,8 +100,8 @@ TEST(tiny_robots, no_offset_leads_above_a_bound) {
       compare_run(parsed(text), reached);
     }
   }
-  EXPECT_GT(reached.callbacks, 30'000);
-  EXPECT_GT(reached.chains, 4'000);
+  EXPECT_GT(reached.callbacks, 30'000 / step);
+  EXPECT_GT(reached.chains, 4'000 / step);
 }
 
 // The image is published when grab ends: what has delayed grab does not delay detect once more.

@@ -55,10 +55,10 @@ struct Tally {
   int reached = 0;
 };
 
-inline void expect_within(const Bounds& bounds, const std::vector<std::int64_t>& tally) {
+inline void expect_within(const Bounds& bounds, const std::vector<std::int64_t>& observed) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i] >= 0) {
-      ASSERT_LE(tally[i], bounds[i]) << "task " << i;
+      ASSERT_LE(observed[i], bounds[i]) << "task " << i;
     }
   }
 }
@@ -71,10 +71,26 @@ inline void count(const Bounds& bounds, const std::vector<std::int64_t>& longest
 }
 
 inline void take_longer(std::vector<std::int64_t>& longest,
-                        const std::vector<std::int64_t>& tally) {
-  for (std::size_t i = 0; i < tally.size(); ++i) {
-    longest[i] = std::max(longest[i], tally[i]);
+                        const std::vector<std::int64_t>& observed) {
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    longest[i] = std::max(longest[i], observed[i]);
   }
+}
+
+// Runs of a set at random against its bounds, whatever the offsets, the times of each job, and
+// where in it the waiting lies; `end` in ticks.
+inline void compare_random_runs(RandomTasks& random, const std::vector<WaitingTask>& tasks,
+                                int runs, std::int64_t end, Tally& tally) {
+  SCOPED_TRACE(describe(tasks));
+  const Bounds bounds = bounds_of(demands_of(tasks));
+  std::vector<std::int64_t> longest(tasks.size(), 0);
+  for (int run = 0; run < runs; ++run) {
+    const auto observed =
+        observe_waiting(tasks, random_jobs(random, tasks, end), [&] { return random.chance(0.5); });
+    expect_within(bounds, observed);
+    take_longer(longest, observed);
+  }
+  count(bounds, longest, tally);
 }
 
 // All ways to lay C ticks of computing and S of waiting.

@@ -138,8 +138,8 @@ TEST(ThreadSettings, are_granted_or_reported_as_not_granted) {
        {SchedulingPolicy::other, SchedulingPolicy::fifo, SchedulingPolicy::rr}) {
     const int priority = policy == SchedulingPolicy::other ? 0 : 7;
     const Outcome outcome = outcome_of({.policy = policy, .priority = priority});
-    const bool obtained = outcome.status.policy == policy && outcome.status.priority == priority;
-    EXPECT_EQ(obtained, outcome.not_granted.empty());
+    const bool granted = outcome.status.policy == policy && outcome.status.priority == priority;
+    EXPECT_EQ(granted, outcome.not_granted.empty());
     expect_explained(outcome.not_granted);
   }
 }
@@ -236,13 +236,13 @@ TEST(TimerSlack, is_read_back) {
 
 TEST(RrInterval, is_positive_at_policy_rr_only) {
   std::chrono::nanoseconds interval{-1};
-  SchedulingPolicy obtained{};
+  SchedulingPolicy granted{};
   Thread thread{{.policy = SchedulingPolicy::rr, .priority = 1}, [&] {
                   interval = rr_interval();
-                  obtained = current_thread().policy;
+                  granted = current_thread().policy;
                 }};
   thread.join();
-  EXPECT_EQ(interval > 0ns, obtained == SchedulingPolicy::rr);
+  EXPECT_EQ(interval > 0ns, granted == SchedulingPolicy::rr);
   EXPECT_EQ(rr_interval(), 0ns);
 }
 

@@ -21,7 +21,7 @@ std::optional<os::TimePoint> ExecutorTimer::start(std::chrono::nanoseconds inter
         executor::Options{.cpus = options_.cpus,
                           .real_time = options_.real_time(),
                           .lock_memory = options_.real_time(),
-                          // The result document says what was obtained.
+                          // The result document says what was granted.
                           .on_not_granted = [](const os::SettingsNotGranted& /*shortfalls*/) {}});
     executor_->add({.name = "probe.timer",
                     .parameters = {.period = interval,

@@ -88,7 +88,7 @@ int forward(const Asked& asked) {
   const auto relay =
       std::make_unique<Relay>(asked.interfaces, asked.impairment, asked.seed, asked.slots);
   const bool real_time = asked.priority > 0;
-  // What was obtained stands in the document.
+  // What was granted stands in the document.
   os::apply({.policy = real_time ? os::SchedulingPolicy::fifo : os::SchedulingPolicy::other,
              .priority = asked.priority,
              .name = "takt.relay"});

@@ -96,7 +96,7 @@ class Layer:
         return outcome.late(self.cells, limit_us)
 
     @property
-    def not_obtained(self) -> list[Note]:
+    def not_granted(self) -> list[Note]:
         """Real-time settings that were asked for and not given, each once."""
         notes: dict[str, Note] = {}
         for cell in self.cells:

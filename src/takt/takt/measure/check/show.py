@@ -61,7 +61,7 @@ def _legend(found: Sequence[Layer]) -> str:
     fewer = {layer.count for layer in found if layer.count}
     if len(fewer) > 1:
         words = words.replace("number of", "number of up to")
-    if any(layer.not_obtained for layer in found):
+    if any(layer.not_granted for layer in found):
         words += " (!): requested real-time settings were not granted; see the reasons."
     if any(cell.disturbed for layer in found for cell in layer.cells):
         words += " (~): other programs took much CPU time meanwhile; see the reasons."
@@ -107,7 +107,7 @@ def _kind(layer: Layer) -> str:
     if layer.failed:
         return f"{kind} failed"
     # Both are explained among the reasons.
-    kind += " (!)" if layer.not_obtained else ""
+    kind += " (!)" if layer.not_granted else ""
     return f"{kind} (~)" if any(cell.disturbed for cell in layer.cells) else kind
 
 
@@ -144,7 +144,7 @@ def _meaning(found: Sequence[Layer]) -> list[str]:
     period, late = wake.first.period_us, wake.statistics.response.p999_us
     thread = (
         "a thread without the requested real-time settings"
-        if wake.not_obtained
+        if wake.not_granted
         else "a real-time thread"
     )
     within = f"{thread} starts within {text.duration(late)} of its planned time"

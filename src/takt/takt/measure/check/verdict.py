@@ -155,7 +155,7 @@ def _limit(found: Judgement) -> None:
         found.at_most("fair", f"{layer.title}: {of} are missing.")
     for cell in layer.failed:
         found.at_most("fair", _failure(cell))
-    if layer.unfinished or layer.not_obtained:  # said once for the whole run
+    if layer.unfinished or layer.not_granted:  # said once for the whole run
         found.at_most("fair")
 
 
@@ -216,7 +216,7 @@ def _refused(judgements: list[Judgement]) -> list[str]:
     layers_of: dict[str, list[str]] = {}
     fixes: dict[str, str] = {}
     for one in judgements:
-        for note in one.layer.not_obtained:
+        for note in one.layer.not_granted:
             layers_of.setdefault(note.what, []).append(one.layer.title)
             fixes.setdefault(note.what, f" Fix: {text.full_stop(note.fix)}" if note.fix else "")
     return [

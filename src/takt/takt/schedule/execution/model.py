@@ -36,7 +36,7 @@ class Execution(BaseModel):
     duration_s: float  # as asked for, from the first release
     seconds: float  # with starting and ending
     steal_seconds: float  # CPU time that the hypervisor took from this machine meanwhile
-    shortfalls: list[str]  # real-time settings that were not obtained
+    shortfalls: list[str]  # real-time settings that were not granted
     disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
     trace: Path
 

@@ -24,7 +24,7 @@ class Identifiers:
     def of(self, name: str, spellings: Callable[[str], set[str]]) -> str:
         """An identifier like the name, with a number where another one is like it.
 
-        ``made``: all that the source makes of it.
+        ``spellings``: all that the source makes of it.
         """
         like = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
         like = like if like[:1].isalpha() else f"n{like}"

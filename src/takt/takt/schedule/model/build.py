@@ -19,12 +19,10 @@ from takt.schedule.application.model import MOST_MESSAGES
 from takt.schedule.model import chains as paths
 from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times
-from takt.schedule.model.robot import Robot
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.ros2.topics import topic_name
-
-Part = dict[str, Any]
 
 
 class Builder:
@@ -57,11 +55,13 @@ class Builder:
             first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
             text = f"{len(self._idle)} callbacks never ran and are excluded: {first}"
             self.notes.setdefault("", []).append(text)
-        kept = (
-            self._fit_robot(document, observed.robot, kept)
-            if observed.robot
-            else self._fit(document, kept)
-        )
+        general = self.notes.setdefault("", [])
+        if observed.robot:
+            kept = fit_robot(document, observed.robot, kept, general)
+        else:
+            kept = fit(document, kept, general)
+        left = {part["name"] for _, part in kept}
+        self.callbacks = [one for one in self.callbacks if one.callback in left]
         if not kept:
             raise TaktError(
                 "no callback ran in it",
@@ -72,44 +72,8 @@ class Builder:
         document["topics"] = self._topics([one for one, _ in kept])
         document["chains"] = self._chains([one for one, _ in kept])
         if observed.scenarios:
-            document |= self._scenarios({part["name"] for _, part in kept})
+            document |= self._scenarios(left)
         return document
-
-    def _fit(
-        self, document: Part, kept: list[tuple[ObservedCallback, Part]]
-    ) -> list[tuple[ObservedCallback, Part]]:
-        """Makes policy and callbacks fit each other; what is left."""
-        parts = [part for _, part in kept]
-        general = self.notes.setdefault("", [])
-        document["policy"], notes = policies.defined(document["policy"], parts)
-        unranked = policies.unranked(document["policy"], parts)
-        general += notes
-        general += [
-            f"{name} was released less than twice: {document['policy']} has no priority "
-            "for it, and it is excluded"
-            for name in unranked
-        ]
-        self.callbacks = [one for one in self.callbacks if one.callback not in unranked]
-        return [(one, part) for one, part in kept if part["name"] not in unranked]
-
-    def _fit_robot(
-        self, document: Part, robot: Robot, kept: list[tuple[ObservedCallback, Part]]
-    ) -> list[tuple[ObservedCallback, Part]]:
-        """The same for each of its processes; what is left."""
-        left: list[tuple[ObservedCallback, Part]] = []
-        document |= {"processes": [], "handover": robot.handover}
-        for process in robot.processes:
-            own = [one for one in kept if robot.homes[one[0].recorded] == process["name"]]
-            fitted = dict(process)
-            if own and "executor" not in process:
-                own = self._fit(fitted := {"policy": "fp", **process}, own)
-            for _, part in own:
-                part["process"] = process["name"]
-            if own:
-                document["processes"].append(fitted)
-                left += own
-        self.notes.setdefault("", []).extend(robot.notes)
-        return left
 
     def _callback(self, one: ObservedCallback, policy: str) -> Part | None:
         declared, notes = one.declared, list(one.notes)

@@ -42,7 +42,7 @@ def priority(
 ) -> tuple[int | None, list[str]]:
     """What is written as a callback's priority, and notes; none where the policy makes it.
 
-    ``seen`` are the priorities at which its jobs started.
+    ``observed`` are the priorities at which its jobs started.
     """
     if policy in _MAKE_PRIORITIES:
         return None, []

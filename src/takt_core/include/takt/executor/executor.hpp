@@ -158,7 +158,7 @@ class TAKT_CORE_PUBLIC Executor {
   /// The zero point of all releases; meaningless before start().
   [[nodiscard]] os::TimePoint start_time() const noexcept;
 
-  /// The real-time settings that could not be obtained, after start().
+  /// The real-time settings that were not granted, after start().
   [[nodiscard]] os::SettingsNotGranted not_granted() const;
 
   /// Events that the trace lacks because a thread's ring was full or a write failed.

@@ -173,7 +173,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> trace_attributes = {};
   Handlers handlers = {};  ///< Handlers of misses, skips, overruns and old data.
 
-  /// Called with the real-time settings that could not be obtained: at the start; while spinning if
+  /// Called with the real-time settings that were not granted: at the start; while spinning if
   /// the kernel refuses a reservation, or a setting of a thread for an added task; and once when
   /// the kernel's real-time throttling takes a core from the tasks. Called from one thread at a
   /// time, which runs no task. The default prints to standard error.

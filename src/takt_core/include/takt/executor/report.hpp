@@ -10,7 +10,7 @@
 /// ```
 ///
 /// The values of the executor: tasks, scenario, lost_trace_events, shortfall (one for each setting
-/// not obtained). The values of a task: releases, completed, skipped, lost_arrivals,
+/// not granted). The values of a task: releases, completed, skipped, lost_arrivals,
 /// early_releases, deadline_misses, budget_overruns, age_violations, delivered, worst_response_us,
 /// worst_lateness_us, worst_age_us, and worst_cpu_time_us for tasks with a budget.
 ///
@@ -59,7 +59,7 @@ struct Snapshot {
   std::vector<LimitStatistics> limits;  ///< Executor::limits().
   std::string scenario;                 ///< The present scenario.
   std::uint64_t lost_trace_events = 0;  ///< Executor::lost_trace_events().
-  os::SettingsNotGranted not_granted;   ///< Real-time settings that could not be obtained.
+  os::SettingsNotGranted not_granted;   ///< Real-time settings that were not granted.
 };
 
 /// Copies the state of `executor` and of the given tasks. Not while the executor starts.

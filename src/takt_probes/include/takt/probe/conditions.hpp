@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The conditions of a measurement: what was asked is set before the middleware starts (its threads
-// inherit from the thread that starts it), what was obtained is read back from the kernel while the
+// inherit from the thread that starts it), what was granted is read back from the kernel while the
 // loop's thread still runs.
 #pragma once
 
@@ -27,12 +27,12 @@ os::ThreadSettings settings_of(const Options& options, Role role);
 os::SettingsNotGranted enter_role(const Options& options, Role role);
 
 /// What the calling thread has, and what its process consists of.
-struct Obtained {
+struct Granted {
   os::ThreadStatus thread;
   std::chrono::nanoseconds timer_slack{0};
   std::chrono::nanoseconds rr_interval{0};
   std::vector<os::ThreadStatus> threads;
 };
-Obtained read_back();
+Granted read_back();
 
 }  // namespace takt::probe

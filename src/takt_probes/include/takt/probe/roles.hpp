@@ -35,7 +35,7 @@ struct Outcome {
   os::TimePoint started{};
   os::TimePoint ended{};
   os::ResourceUsage usage;  ///< of the loop's thread, in the loop
-  Obtained obtained;
+  Granted granted;
   std::optional<BusReport> bus;           ///< of the kinds that have one
   std::optional<AddressCheck> addresses;  ///< of links within one process that hand memory over
   std::optional<os::NotGranted> problem;

@@ -27,11 +27,11 @@ class RealTimeProcess {
   RealTimeProcess& operator=(RealTimeProcess&&) = delete;
 
   // Whether all threads got the priority and the cores.
-  [[nodiscard]] bool obtained() const noexcept { return obtained_; }
+  [[nodiscard]] bool granted() const noexcept { return granted_; }
 
  private:
   cpu_set_t before_{};
-  bool obtained_{false};
+  bool granted_{false};
 };
 
 // Gives the threads of the middleware in this process a priority, on whichever cores they may use:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdict of every finding of every paper on made-up runs, and the page that lists them.
 
-``python src/takt/test/made_verdicts.py`` writes the page.
+``python src/takt/test/synthetic_verdicts.py`` writes the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from takt.reproduce.page import verdict
 PAGE = Path(__file__).resolve().parents[3] / "docs/reference/reproduction-verdicts.md"
 WORLDS = ("paper", "reversed", "neutral", "tail")
 INTRODUCTION = """\
-<!-- Written by src/takt/test/made_verdicts.py; a test holds that it is as computed. -->
+<!-- Written by src/takt/test/synthetic_verdicts.py; a test holds that it is as computed. -->
 # Verdicts on made-up runs
 
 How `takt reproduce` judges runs whose answer is known. Each finding is judged on four kinds of
