@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import synthetic_executions
 import synthetic_suites
-from synthetic_whole_suites import WholeRun
 from synthetic_cells import synthetic_run
 from synthetic_executions import overheads, whole
 from synthetic_suites import BARE_CHECKS, RARE, World, but, cases
+from synthetic_whole_suites import WholeRun
 
 from takt.bench.model import Table
 from takt.measure.results.model import Cell

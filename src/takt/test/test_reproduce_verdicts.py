@@ -8,8 +8,8 @@ without anything that a criterion computes with.
 from __future__ import annotations
 
 import pytest
-from synthetic_verdicts import PAPERS, Answers, page
 from read_files import ROOT
+from synthetic_verdicts import PAPERS, Answers, page
 
 EXPECTED = {"paper": True, "reversed": False, "neutral": None}
 # (paper, finding, world): what it is instead, and why.

@@ -146,7 +146,7 @@ def _estimate(
     cell.absent = (_absent(sides[0]), _absent(sides[1]))
     cell.sides = (judge_side(sides[0]).outcome, judge_side(sides[1]).outcome)
     cell.otherwise = _granted(sides[0]) != _granted(sides[1])
-    cell.notes += _granted(sides)
+    cell.notes += _not_granted(sides)
     cell.repetitions = (len(a), len(b))
     if a and not b:
         reason = "measured in A, but B has no sample of it: this counts as a regression"
@@ -172,7 +172,7 @@ def _estimate(
     return estimates
 
 
-def _granted(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
+def _not_granted(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
     """Where what was compared did not run under what was asked for."""
     if not any(scheduling.refused(one) for side in sides for one in side):
         return []

@@ -53,7 +53,7 @@ GONE = (Missing, OSError, pyarrow.ArrowException, IndexError)
 
 
 class Drawn:
-    """One run's pictures; each that is asked for is in ``figures_drawn`` if its points were measured."""
+    """One run's pictures; ``figures_drawn`` has each whose points were measured."""
 
     def __init__(self, published: Published, measured: Measured, draws: int) -> None:
         self.published, self.measured, self.draws = published, measured, draws
