@@ -230,9 +230,9 @@ def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str,
         return header
 
     keys = list(dict.fromkeys(shared.values()))
-    outputs = dict(zip(keys, at_once(make, keys), strict=True))
-    print(f"{len(outputs)} headers precompiled for {len(shared)} files", flush=True)
-    return {source: ("-include", str(outputs[key])) for source, key in shared.items()}
+    precompiled_headers = dict(zip(keys, at_once(make, keys), strict=True))
+    print(f"{len(precompiled_headers)} headers precompiled for {len(shared)} files", flush=True)
+    return {source: ("-include", str(precompiled_headers[key])) for source, key in shared.items()}
 
 
 def at_once(function: Callable[[Given], Made], arguments: Iterable[Given]) -> list[Made]:

@@ -98,16 +98,16 @@ class Spy(Quiet):
 @pytest.fixture
 def veth() -> Iterator[Callable[[], tuple[str, list[str]]]]:
     """Makes a pair of interfaces: this end, and the command that runs another on the other."""
-    plan_of_run: list[tuple[str, subprocess.Popen[bytes]]] = []
+    pairs: list[tuple[str, subprocess.Popen[bytes]]] = []
 
     def make() -> tuple[str, list[str]]:
-        name = f"ect{os.getpid() % 100000}x{len(plan_of_run)}"
+        name = f"ect{os.getpid() % 100000}x{len(pairs)}"
         holder = subprocess.Popen(
             ["unshare", "--net", "--", "sh", "-c", "echo; exec sleep 600"], stdout=subprocess.PIPE
         )
         assert holder.stdout
         holder.stdout.readline()
-        plan_of_run.append((name, holder))
+        pairs.append((name, holder))
         inside = ["nsenter", f"--net=/proc/{holder.pid}/ns/net", "--"]
         add = ["ip", "link", "add", name, "type", "veth", "peer", "name", "other"]
         subprocess.run([*add, "netns", str(holder.pid)], check=True)
@@ -119,7 +119,7 @@ def veth() -> Iterator[Callable[[], tuple[str, list[str]]]]:
         return name, inside
 
     yield make
-    for name, holder in plan_of_run:
+    for name, holder in pairs:
         subprocess.run(["ip", "link", "del", name], capture_output=True)
         holder.kill()
         holder.communicate()

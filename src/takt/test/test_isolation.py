@@ -283,15 +283,15 @@ def test_the_segment_holds_several_messages(payload: int) -> None:
 
 def test_the_environment_is_the_cells_own() -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
-    created = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
-    assert created["ROS_DOMAIN_ID"] == "42"
-    assert created["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
-    assert created["HOME"] == "/home/x"
-    assert transport.LOGS not in created
+    environment = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
+    assert environment["ROS_DOMAIN_ID"] == "42"
+    assert environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
+    assert environment["HOME"] == "/home/x"
+    assert transport.LOGS not in environment
     logged = transport.environment({}, 42, base, logs=Path("/dev/shm/takt-0-1/log"))
     assert logged[transport.LOGS] == "/dev/shm/takt-0-1/log"
-    assert "ROS_DISCOVERY_SERVER" not in created
-    assert created[transport.PROFILE] == "/p.xml"
+    assert "ROS_DISCOVERY_SERVER" not in environment
+    assert environment[transport.PROFILE] == "/p.xml"
     cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}
     other = transport.environment({transport.PROFILE: "/p.xml"}, 42, cyclone)
     assert other["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"

@@ -139,13 +139,13 @@ TEST_F(SampleFileTest, a_writer_killed_in_mid_run_leaves_complete_records_only) 
       }
     }
   }
-  std::uint64_t in_order = 0;
-  for (int attempt = 0; attempt < 5000 && in_order < 1000; ++attempt) {
+  std::uint64_t recorded = 0;
+  for (int attempt = 0; attempt < 5000 && recorded < 1000; ++attempt) {
     usleep(1000);
     std::ifstream file{path_, std::ios::binary};
     file.seekg(24);
     std::uint64_t count = 0;
-    in_order = file.read(reinterpret_cast<char*>(&count), sizeof(count)) ? count : 0;
+    recorded = file.read(reinterpret_cast<char*>(&count), sizeof(count)) ? count : 0;
   }
   kill(child, SIGKILL);
   int status = 0;

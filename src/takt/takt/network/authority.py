@@ -38,8 +38,8 @@ def for_machine(name: str, signer: EllipticCurvePrivateKey, authority: Certifica
 
     key = ec.generate_private_key(ec.SECP256R1())
     of = authority.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
-    builder = _certificate(name, key, str(of), signer, authority=False)
-    return pem(key) + builder.public_bytes(Encoding.PEM) + authority.public_bytes(Encoding.PEM)
+    certificate = _certificate(name, key, str(of), signer, authority=False)
+    return pem(key) + certificate.public_bytes(Encoding.PEM) + authority.public_bytes(Encoding.PEM)
 
 
 def _certificate(

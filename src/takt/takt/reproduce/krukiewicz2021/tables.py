@@ -52,7 +52,7 @@ def _overheads(tables: list[Table]) -> list[Row]:
 def _bars(published: Published, evidence: Evidence, figure: BarFigure) -> list[Row]:
     """A row for each size of the messages, a column for each utilization, in percent."""
     stated = published.figures[figure.number].values
-    drawn_up = []
+    found_rows = []
     for series, points in figure.points.items():
         names = {f"utilization_{load:g}_percent": (load, point) for load, point in points.items()}
         asked = {name: point for name, (_, point) in names.items()}
@@ -76,8 +76,8 @@ def _bars(published: Published, evidence: Evidence, figure: BarFigure) -> list[R
             published=published_row,
             measured={**measured_row, "stolen_ms": round(stolen, 1)},
         )
-        drawn_up.append(row)
-    return drawn_up
+        found_rows.append(row)
+    return found_rows
 
 
 def _ages(published: Published, evidence: Evidence) -> list[Row]:

@@ -25,7 +25,7 @@ NAMES = {
 
 def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
     """Every published row for every stack that was measured, then the open question's."""
-    drawn_up = []
+    found_rows = []
     for one in published.tables:
         for evidence in evidences:
             # The bare machine has a timer to compare with, but no long-term runs.
@@ -34,8 +34,8 @@ def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
             for name, cells in _alike(evidence, one):
                 measured = _figures(cells, one)
                 if measured:
-                    drawn_up.append(_row(one.table, one.row, name, measured, one))
-    return drawn_up + [row for evidence in evidences for row in _talkers(evidence)]
+                    found_rows.append(_row(one.table, one.row, name, measured, one))
+    return found_rows + [row for evidence in evidences for row in _talkers(evidence)]
 
 
 def _alike(evidence: Evidence, row: PublishedRow) -> Iterator[tuple[str, list[Cell]]]:

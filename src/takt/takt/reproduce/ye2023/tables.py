@@ -46,18 +46,18 @@ def rows(published: Published, measured: Measured, system: System, draws: int = 
 
     ``draws`` are those of an interval.
     """
-    drawn_up = []
+    found_rows = []
     for one in published.tables:
         match one.table:
             case "table 3":
-                drawn_up.append(_kernel(one, system))
+                found_rows.append(_kernel(one, system))
             case "table 4":
-                drawn_up.append(_wakeups(one, measured))
+                found_rows.append(_wakeups(one, measured))
             case "figure 33":
-                drawn_up.append(_cycles(one, measured))
+                found_rows.append(_cycles(one, measured))
             case _:
-                drawn_up.append(_quality(one, measured))
-    return [*drawn_up, *_sizes(measured), *_addresses(measured), *_fairness(measured, draws)]
+                found_rows.append(_quality(one, measured))
+    return [*found_rows, *_sizes(measured), *_addresses(measured), *_fairness(measured, draws)]
 
 
 def realtime(measured: Measured) -> bool:
