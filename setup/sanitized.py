@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from setup.distributions import ROOT, STATE
 
@@ -45,13 +46,29 @@ LIMIT = "300"
 
 
 def commands() -> list[list[str]]:
-    """Both sanitizers, one after the other."""
+    """Both sanitizers, one after the other: built, where that is not done, and tested."""
+    return [command for part in _parts() for command in (*part.build, *part.tests)]
+
+
+def builds() -> list[list[str]]:
+    """What ``commands`` builds, without the tests."""
+    return [command for part in _parts() for command in part.build]
+
+
+class Part(NamedTuple):
+    """A package under a sanitizer."""
+
+    build: list[list[str]]
+    tests: list[list[str]]
+
+
+def _parts() -> list[Part]:
     return [
-        *_core("address;undefined"),
-        *_of_ros(RCL, "address;undefined", RCL_TESTS),
+        _core("address;undefined"),
+        _of_ros(RCL, "address;undefined", RCL_TESTS),
         *_rclcpp("address;undefined"),
-        *_core("thread", THREADED),
-        *_of_ros(RCL, "thread", RCL_THREADED),
+        _core("thread", THREADED),
+        _of_ros(RCL, "thread", RCL_THREADED),
         *_rclcpp("thread"),
     ]
 
@@ -71,8 +88,8 @@ def together(folder: Path, builds: list[Path]) -> Path:
     return folder
 
 
-def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
-    """Builds and tests the core, all of it without ``parts``, and installs it for takt_rcl."""
+def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> Part:
+    """The core, all of it without ``parts``; installed for takt_rcl."""
     folder = _folder(sanitizer)
     configure = [
         *OPTIONS,
@@ -85,25 +102,27 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
     tests = [["--tests-regex", f"^({'|'.join(parts)})[.]"]]
     if not parts:
         tests = [SPREAD, ["--exclude-regex", COMPUTING]]
-    return [
-        [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
-        [str(BIN / "cmake"), "--build", str(folder), *targets],
-        *(
+    return Part(
+        [
+            [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
+            [str(BIN / "cmake"), "--build", str(folder), *targets],
+            [str(BIN / "cmake"), "--install", str(folder)],
+        ],
+        [
             [*_without_priorities(sanitizer), *FEWER_ROUNDS, *ctest(folder), *which]
             for which in tests
-        ),
-        [str(BIN / "cmake"), "--install", str(folder)],
-    ]
+        ],
+    )
 
 
-def _rclcpp(sanitizer: str) -> list[list[str]]:
+def _rclcpp(sanitizer: str) -> list[Part]:
     """Where the last build found rclcpp."""
     if not (STATE / "install" / "lib" / "libtakt_rclcpp.so").exists():
         return []
-    return _of_ros(RCLCPP, sanitizer, RCLCPP_TESTS)
+    return [_of_ros(RCLCPP, sanitizer, RCLCPP_TESTS)]
 
 
-def _of_ros(package: Path, sanitizer: str, tests: tuple[str, ...]) -> list[list[str]]:
+def _of_ros(package: Path, sanitizer: str, tests: tuple[str, ...]) -> Part:
     """A package on the sanitized core; its compiler options come from there."""
     core = _folder(sanitizer)
     folder, ros = core / package.name, STATE / "ros"
@@ -119,16 +138,17 @@ def _of_ros(package: Path, sanitizer: str, tests: tuple[str, ...]) -> list[list[
         options += " ignore_noninstrumented_modules=1"
     without = _without_priorities(sanitizer)
     programs = [str(folder / "test" / f"test_{name}") for name in tests]
-    return [
-        _in_underlay(["cmake", "-S", str(package), "-B", str(folder), *configure]),
-        _in_underlay(
-            ["cmake", "--build", str(folder), *(f"--target=test_{name}" for name in tests)]
-        ),
-        *(
+    targets = [f"--target=test_{name}" for name in tests]
+    return Part(
+        [
+            _in_underlay(["cmake", "-S", str(package), "-B", str(folder), *configure]),
+            _in_underlay(["cmake", "--build", str(folder), *targets]),
+        ],
+        [
             [*without, "env", options, "timeout", LIMIT, program, "--gtest_brief=1"]
             for program in programs
-        ),
-    ]
+        ],
+    )
 
 
 def _without_priorities(sanitizer: str) -> list[str]:

@@ -44,7 +44,8 @@ Commands = list[list[str]]
 class Stage:
     """A part of the suite; ``always``: also without ``--all``.
 
-    ``beside``: the stage that leaves it a core, where that one runs, too.
+    ``beside``: the stage that leaves it time, where that one runs, too; a stage beside another one
+    compiles or checks, and waits for no real time.
     """
 
     commands: Callable[[], Commands]
@@ -138,6 +139,11 @@ def tidy() -> Commands:
     return commands
 
 
+def instrumented() -> Commands:
+    """Compiled for the sanitizers, while other tests wait for real time."""
+    return sanitized.builds()
+
+
 def sanitizers() -> Commands:
     """The tests of takt_core, takt_rcl and, where rclcpp is, takt_rclcpp under sanitizers."""
     return sanitized.commands()
@@ -161,15 +167,16 @@ def fuzz() -> Commands:
 STAGES = {
     stage.commands.__name__: stage
     for stage in (
-        Stage(stacks, always=False),
+        Stage(stacks, always=False, beside="rust"),
         Stage(style, always=True),
         Stage(types, always=True, beside="cpp"),
         Stage(cpp, always=True),
         Stage(rust, always=False),
-        Stage(gcc14, always=False, beside="rust"),  # neither waits for real time
+        Stage(gcc14, always=False, beside="rust"),
         Stage(python, always=True),
         Stage(thorough, always=False),
-        Stage(tidy, always=False),
+        Stage(tidy, always=False, beside="python"),
+        Stage(instrumented, always=False, beside="thorough"),
         Stage(sanitizers, always=False),
         Stage(fuzz, always=False),
         Stage(site, always=False),

@@ -28,6 +28,8 @@ from setup.matrix import command as matrix
 from setup.stages import BIN, ROOT, STAGES, STATE
 
 LAST = 60  # lines
+# A stage beside another one takes only the time that the other one leaves.
+LEFT_OVER = ("chrt", "--idle", "0")
 SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 
 
@@ -85,11 +87,12 @@ class Done(NamedTuple):
     ends: list[str]
 
 
-def perform(name: str, out: TextIO) -> Done:
-    """Runs a stage, its output written as it comes."""
+def perform(name: str, out: TextIO, before: tuple[str, ...] = ()) -> Done:
+    """Runs a stage, its output written as it comes; ``before``: words before each command."""
     started = time.monotonic()
     print(f"\n=== {name}: {STAGES[name].what}", file=out, flush=True)
-    outcomes = [run(command, out) for command in STAGES[name].commands()]  # also after a failure
+    # Also after a failure.
+    outcomes = [run([*before, *command], out) for command in STAGES[name].commands()]
     done = Done(name, time.monotonic() - started, [end for end in outcomes if end])
     how = "FAILED" if done.ends else "passed"
     print(f"=== {name}: {how} in {done.seconds:.0f} s", file=out, flush=True)
@@ -99,7 +102,7 @@ def perform(name: str, out: TextIO) -> Done:
 def meanwhile(name: str) -> Done:
     """Runs a stage while another one shows its output; its own is shown at its end."""
     out = io.StringIO()
-    done = perform(name, out)
+    done = perform(name, out, LEFT_OVER)
     print(f"{out.getvalue()}\n", end="", flush=True)
     return done
 

@@ -107,8 +107,9 @@ def test_a_stage_beside_another_runs_meanwhile_and_shows_its_output_in_one_piece
 
     def meeting(mine: Path, other: Path, code: int) -> list[list[str]]:
         lines = (
-            "import time; from pathlib import Path",
+            "import os, time; from pathlib import Path",
             f"Path({str(mine)!r}).touch(); print('I am', {mine.name!r}, flush=True)",
+            "print('left over' if os.sched_getscheduler(0) == os.SCHED_IDLE else 'mine')",
             f"while not Path({str(other)!r}).exists(): time.sleep(0.01)",
             f"print('I met', {other.name!r}); raise SystemExit({code})",
         )
@@ -123,7 +124,8 @@ def test_a_stage_beside_another_runs_meanwhile_and_shows_its_output_in_one_piece
     printed = capfd.readouterr().out
     assert "2 stages, last time 1.5 min\n" in printed
     assert "Beside host." in printed
-    assert "=== guest: \nI am there\nI met here\n--- exit code 3" in printed
+    assert "=== guest: \nI am there\nleft over\nI met here\n--- exit code 3" in printed
+    assert "I am here\nmine\nI met there\n" in printed
     assert "Failed stages: guest\n1 passed, 1 failed" in printed
     assert set(suite.last_seconds()) == {"guest", "host"}
 
