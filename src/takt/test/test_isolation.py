@@ -292,6 +292,9 @@ def test_the_environment_is_the_cells_own() -> None:
     assert logged[transport.LOGS] == "/dev/shm/takt-0-1/log"
     assert "ROS_DISCOVERY_SERVER" not in environment
     assert environment[transport.PROFILE] == "/p.xml"
+    assert environment["FASTRTPS_DEFAULT_PROFILES_FILE"] == "/p.xml"  # Fast DDS 2 knows no other
+    users = {"FASTRTPS_DEFAULT_PROFILES_FILE": "/of/the/user.xml"}
+    assert "FASTRTPS_DEFAULT_PROFILES_FILE" not in transport.environment({}, 42, users)
     cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}
     other = transport.environment({transport.PROFILE: "/p.xml"}, 42, cyclone)
     assert other["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"

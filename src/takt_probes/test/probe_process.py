@@ -119,6 +119,14 @@ class Probes:
             "TAKT_ICEORYX2_ROOT": self.services,
         }
 
+    def use_fast_dds_profile(self, text: str) -> None:
+        """Gives Fast DDS its transports; version 2, as in Jazzy, reads another variable."""
+        profile = self.place / "fastdds.xml"
+        profile.write_text(text)
+        self.environment["FASTDDS_DEFAULT_PROFILES_FILE"] = str(profile)
+        self.environment["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(profile)
+        self.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
+
     def __contains__(self, stack: str) -> bool:
         return (self.folder / f"probe_{stack}").exists()
 

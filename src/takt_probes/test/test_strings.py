@@ -25,10 +25,7 @@ LEAST = 49
 def test_strings_arrive_whole(
     probes: Probes, passive: str, active: str, kind: str, payload: int
 ) -> None:
-    profile = probes.place / "fastdds.xml"
-    profile.write_text(FAST_DDS)
-    probes.environment["FASTDDS_DEFAULT_PROFILES_FILE"] = str(profile)
-    probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
+    probes.use_fast_dds_profile(FAST_DDS)
     arguments = (
         "--transport", WIRES.get(active, "udp"), "--content", "string", "--payload-bytes", payload,
         "--count", COUNT, *ROOM, *PATIENT,

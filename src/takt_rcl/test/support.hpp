@@ -41,8 +41,14 @@ template <class Act>
 bool returns(Act act) {
   std::packaged_task<void()> task{std::move(act)};
   const auto done = task.get_future();
-  std::thread{std::move(task)}.detach();
-  return done.wait_for(patience) == std::future_status::ready;
+  std::thread acting{std::move(task)};
+  const bool returned = done.wait_for(patience) == std::future_status::ready;
+  if (returned) {
+    acting.join();  // it still holds what it used, which must not end after main() does
+  } else {
+    acting.detach();
+  }
+  return returned;
 }
 
 inline std::string unique_topic(const std::string& name) {

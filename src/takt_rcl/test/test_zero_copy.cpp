@@ -55,6 +55,7 @@ class ZeroCopy : public testing::Test {
       GTEST_SKIP() << "the settings are those of rmw_fastrtps_cpp";
     }
     setenv("FASTDDS_DEFAULT_PROFILES_FILE", DATA_SHARING_XML, 1);
+    setenv("FASTRTPS_DEFAULT_PROFILES_FILE", DATA_SHARING_XML, 1);  // of Fast DDS 2
     setenv("RMW_FASTRTPS_USE_QOS_FROM_XML", "1", 1);
   }
 };

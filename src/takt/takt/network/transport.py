@@ -30,6 +30,7 @@ HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the
 LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goes in several parts
 
 PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
+PROFILE_OF_2 = "FASTRTPS_DEFAULT_PROFILES_FILE"  # the same for Fast DDS 2, which Jazzy has
 CYCLONE = "CYCLONEDDS_URI"
 LOGS = "ROS_LOG_DIR"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
@@ -47,7 +48,7 @@ _CLEARED = (
     ZENOH_PEER,
     "ZENOH_RUNTIME",
     "FASTDDS_BUILTIN_TRANSPORTS",
-    "FASTRTPS_DEFAULT_PROFILES_FILE",
+    PROFILE_OF_2,
     "RMW_FASTRTPS_USE_QOS_FROM_XML",
     "ROS_DISCOVERY_SERVER",
     "ROS_LOCALHOST_ONLY",
@@ -175,6 +176,7 @@ def environment(
     return (
         own
         | dict(profiles)
+        | ({PROFILE_OF_2: profiles[PROFILE]} if PROFILE in profiles else {})
         | ({LOGS: str(logs)} if logs else {})
         | {
             "ROS_DOMAIN_ID": str(domain),

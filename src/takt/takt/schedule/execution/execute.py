@@ -8,6 +8,7 @@ import errno
 import glob
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -257,10 +258,18 @@ class _Until(Until):
         self.is_over = self.is_over or (self._limit is not None and now > self._limit)
 
 
+def _shared_memory_is_full() -> bool:
+    """Whether one more process of Fast DDS has no room in /dev/shm."""
+    try:
+        return shutil.disk_usage(scratch.MEMORY).free < transport.SMALLEST_SEGMENT
+    except OSError:
+        return True
+
+
 def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[str]) -> None:
     words = runner.last_words().removeprefix(f"{RUNNER}: ")
-    # Fast DDS does not say what it lacked.
-    lacks_memory = runner.said(_NO_NODE) and runner.said("SHM")
+    # Fast DDS does not say what it lacked; version 2, as in Jazzy, not even of what.
+    lacks_memory = runner.said(_NO_NODE) and (runner.said("SHM") or _shared_memory_is_full())
     if end is End.timeout:
         known = "; disturbance: ".join(filter(None, [words, *disturbances]))
         fix = _FREE_SHM if lacks_memory else "fewer nodes start faster"
