@@ -80,7 +80,10 @@ def test_the_tool_alone_brings_the_experiments_of_the_papers(tmp_path: Path) -> 
     for words in (("--build", build), ("--install", build)):
         done = cmake(*words)
         assert done.returncode == 0, done.stdout + done.stderr
-    there = {one.name for one in (ROOT / "experiments").rglob("*.yaml")}
+    there = {one.name for one in (ROOT / "experiments").glob("*.yaml")}
     installed = prefix / "share" / "takt" / "experiments"
     assert there
-    assert {one.name for one in installed.rglob("*.yaml")} == there
+    assert {one.name for one in installed.glob("*.yaml")} == there
+    papers = {one.parent.name for one in (source / "takt" / "reproduce").glob("*/published.yaml")}
+    assert len(papers) > 1
+    assert {one.parent.name for one in prefix.rglob("published.yaml")} == papers

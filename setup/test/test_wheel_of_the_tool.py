@@ -96,7 +96,7 @@ def test_it_works_alone(
     done = call(venv, tmp_path, *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     assert printed in " ".join((done.stdout + done.stderr).split())
-    assert (venv / SITE / "takt" / "experiments" / "published").is_dir()
+    assert (venv / SITE / "takt" / "experiments" / "quick.yaml").is_file()
 
 
 @pytest.mark.release

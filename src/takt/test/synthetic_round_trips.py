@@ -18,7 +18,7 @@ from takt.measure.results.model import Cell, Run
 from takt.network.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018.extent import placed, scaled
-from takt.reproduce.published import experiments, read_published
+from takt.reproduce.published import experiment_file, read_published
 
 OTHER = "cyclonedds"
 # Which of the paper's middlewares stands for a stack: the second one has misses where any has.
@@ -47,7 +47,7 @@ class Installed(Stacks):
 @cache
 def trips(scale: float = 1.0) -> Run:
     """All runs of the experiment as they are planned at a scale, of two middlewares."""
-    experiment, source = read_experiment(experiments() / "gutierrez2018.yaml")
+    experiment, source = read_experiment(experiment_file("gutierrez2018"))
     machine = Machine(frozenset({0, 1}), 64 << 30)
     fitted = placed(scaled(experiment, scale), [0, 1], Installed())
     cells = plan(fitted, source, Installed(), machine, 1).cells

@@ -17,7 +17,7 @@ from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell, Run
 from takt.network.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.published import experiments
+from takt.reproduce.published import experiment_file
 from takt.reproduce.ye2023.extent import placed, scaled
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
@@ -70,7 +70,7 @@ class Installed(Stacks):
 @cache
 def planned(scale: float = 1.0, names: tuple[str, ...] = EVERY_STACK) -> Run:
     """All runs of the experiment as they are planned at a scale."""
-    experiment, source = read_experiment(experiments() / "ye2023.yaml")
+    experiment, source = read_experiment(experiment_file("ye2023"))
     there = Installed(names)
     fitted = placed(scaled(experiment, scale), there)
     cells = plan(fitted, source, there, Machine(frozenset({0, 1}), 64 << 30), 1).cells

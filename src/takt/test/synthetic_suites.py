@@ -18,7 +18,7 @@ from takt.measure.results.model import Cell, Run
 from takt.network.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
-from takt.reproduce.published import experiments, read_published
+from takt.reproduce.published import experiment_file, read_published
 from takt.reproduce.sticha2014 import BARE_CHECKS, CHECKS
 from takt.reproduce.sticha2014.evidence import Measured
 
@@ -65,7 +65,7 @@ class Installed(Stacks):
 @cache
 def suites(scale: float = 1.0) -> Run:
     """All runs of the experiment as they are planned at a scale."""
-    experiment, source = read_experiment(experiments() / "sticha2014.yaml")
+    experiment, source = read_experiment(experiment_file("sticha2014"))
     machine = Machine(frozenset({0, 1}), 64 << 30)
     cells = plan(scaled(experiment, scale), source, Installed(), machine, 1).cells
     return synthetic_run("sticha2014", cells)

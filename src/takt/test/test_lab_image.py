@@ -15,9 +15,9 @@ import pytest
 from takt.errors import Failure, TaktError
 from takt.lab.image import content, disk, experiments, grow, make, python, runs, target
 from takt.measure.experiment.file import read_experiment
-from takt.measure.experiment.shipped import experiments as published
+from takt.measure.experiment.shipped import every_experiment
 
-EXPERIMENTS = published()
+EXPERIMENTS = every_experiment()
 GiB = 1 << 30
 TINY = """name: tiny
 description: A very small experiment
@@ -177,14 +177,14 @@ def test_a_module_that_the_tool_runs_from_is_found_by_what_is_exported() -> None
 
 
 def test_what_needs_one_machine_alone_is_in_the_menu() -> None:
-    found = experiments.chosen(EXPERIMENTS / "quick.yaml", EXPERIMENTS)
+    found = experiments.chosen(EXPERIMENTS["quick"], EXPERIMENTS)
     assert {"quick", "sticha2014", "ye2023"} <= set(found)
     assert not {"gutierrez2018", "second_host", "two_machines"} & set(found)
 
 
 def test_an_experiment_that_cannot_run_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="needs a second host"):
-        experiments.chosen(EXPERIMENTS / "second_host.yaml", EXPERIMENTS)
+        experiments.chosen(EXPERIMENTS["second_host"], EXPERIMENTS)
     other = tmp_path / "other.yaml"
     other.write_text(TINY.replace("raw", "ros1"))
     with pytest.raises(TaktError, match=r"its stacks ros1 are not on the stick \(available: .*raw"):

@@ -147,6 +147,12 @@ def test_without_plug_ins_the_tool_starts_and_works(tmp_path: Path) -> None:
     refused = call("reproduce", "ye2023", path=[tmp_path])
     assert refused.returncode == 2
     assert "No such command 'reproduce'" in refused.stderr
+    measure = call("measure", "--help", path=[tmp_path])
+    assert measure.returncode == 0, measure.stderr
+    assert "wakeup" in measure.stdout
+    analysed = call("analyse", str(ROOT / "examples/docking.app.yaml"), path=[tmp_path])
+    assert analysed.returncode == 0, analysed.stderr
+    assert "radar.scan" in analysed.stdout
     doctor = call("doctor", "--json", path=[tmp_path])
     assert json.loads(doctor.stdout)["schema_version"]
     assert call("report", "nothing", path=[tmp_path]).returncode == 2

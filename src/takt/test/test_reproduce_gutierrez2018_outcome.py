@@ -23,7 +23,7 @@ from takt.reproduce.gutierrez2018.figures import FIGURES, figures
 from takt.reproduce.gutierrez2018.quantities import TESTS
 from takt.reproduce.gutierrez2018.tables import rows
 from takt.reproduce.model import Outcome, Request, Row
-from takt.reproduce.published import experiments, read_published
+from takt.reproduce.published import experiment_file, read_published
 
 COUNT = 300
 COLUMNS = {"min_us", "avg_us", "max_us", "missed", "lost", "sent"}
@@ -118,7 +118,7 @@ class Mute(Installed):
 
 
 def test_what_is_installed_is_measured_once_it_goes_over_a_link() -> None:
-    experiment, _ = read_experiment(experiments() / "gutierrez2018.yaml")
+    experiment, _ = read_experiment(experiment_file("gutierrez2018"))
     asked = {stack for block in experiment.measurements for stack in block.stack}
     assert asked == {one.stack for one in vendors.VENDORS}
     fitted = extent.placed(experiment, [2, 5], Mute())
@@ -137,7 +137,7 @@ class WithTlsf(Installed):
 
 
 def test_real_time_settings_are_the_papers_where_the_stack_can_choose_them() -> None:
-    experiment, _ = read_experiment(experiments() / "gutierrez2018.yaml")
+    experiment, _ = read_experiment(experiment_file("gutierrez2018"))
     for block in extent.placed(experiment, [0, 1], WithTlsf()).measurements:
         realtime = block.scheduling != ["other"]
         own = realtime and "rcl" in block.stack

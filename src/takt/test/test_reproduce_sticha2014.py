@@ -28,7 +28,7 @@ from takt.reproduce import papers
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
-from takt.reproduce.published import experiments, read_published
+from takt.reproduce.published import experiment_file, read_published
 from takt.reproduce.sticha2014 import BARE_CHECKS, beyond_scale, runs
 
 
@@ -276,7 +276,7 @@ def test_a_probe_that_did_not_end_is_a_hang() -> None:
 
 @pytest.mark.parametrize("scale", [1e-6, 0.001, 0.1, 1.0])
 def test_a_scale_takes_so_much_of_the_samples_but_not_below_an_answer(scale: float) -> None:
-    experiment, _ = read_experiment(experiments() / "sticha2014.yaml")
+    experiment, _ = read_experiment(experiment_file("sticha2014"))
     for full, block in zip(
         experiment.measurements, scaled(experiment, scale).measurements, strict=True
     ):

@@ -27,7 +27,7 @@ from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
-from takt.reproduce.published import experiments, read_published
+from takt.reproduce.published import experiment_file, read_published
 from takt.reproduce.ye2023 import ALL, between, beyond_scale, criteria
 from takt.reproduce.ye2023.extent import LEAST, a_day, placed, scaled
 from takt.reproduce.ye2023.findings import CHECKS
@@ -198,7 +198,7 @@ def test_the_papers_own_length_decides_all_but_what_took_a_day() -> None:
 
 
 def test_with_preempt_rt_wake_ups_are_as_long_as_the_papers_and_decide() -> None:
-    experiment, source = read_experiment(experiments() / "ye2023.yaml")
+    experiment, source = read_experiment(experiment_file("ye2023"))
     there = Installed()
     fitted = placed(a_day(experiment), there)
     cells = plan(fitted, source, there, Machine(frozenset({0, 1}), 64 << 30), 1).cells
@@ -299,14 +299,14 @@ def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:
 
 
 def test_without_room_for_slaves_there_is_no_master() -> None:
-    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    experiment, _ = read_experiment(experiment_file("ye2023"))
     kinds = [{one.kind for one in placed(experiment, Installed(), room=room).measurements}
              for room in (True, False)]  # fmt: skip
     assert kinds[0] - kinds[1] == {"ethercat"}
 
 
 def test_where_all_messages_are_kept_their_sizes_fit_into_memory() -> None:
-    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    experiment, _ = read_experiment(experiment_file("ye2023"))
     room = 2 * 121 * 4 * MIB
     for memory, largest in ((None, 16 * MIB), (room, 4 * MIB), (room - 1, MIB)):
         spanned = placed(experiment, Installed(), memory=memory).measurements
@@ -316,7 +316,7 @@ def test_where_all_messages_are_kept_their_sizes_fit_into_memory() -> None:
 
 
 def test_ways_that_a_build_leaves_out_are_not_asked_for() -> None:
-    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    experiment, _ = read_experiment(experiment_file("ye2023"))
     there = Installed()
     whole = {one.label for one in placed(experiment, there).measurements}
     lacking = [one for one in there["rcl"].capabilities if one.transport not in {"loan", *POINTERS}]
@@ -333,7 +333,7 @@ def test_ways_that_a_build_leaves_out_are_not_asked_for() -> None:
 
 
 def test_a_stack_is_asked_only_for_what_it_can() -> None:
-    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    experiment, _ = read_experiment(experiment_file("ye2023"))
     fitted = placed(scaled(experiment, 0.01), Installed(most=64 * KIB))
     sizes = {one.stack[0]: one.payload for one in fitted.measurements if one.label == "sizes"}
     assert sizes["rustdds"] == list(SMALL)

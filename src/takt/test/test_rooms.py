@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 TOOL = Path(__file__).resolve().parent.parent / "takt"
+EXPERIMENTS = TOOL.parent / "experiments"
 FLOWS = ("measure", "schedule")
 # The lowest first; rooms of one floor do not know each other.
 FLOORS = (
@@ -83,15 +84,14 @@ def test_nothing_imports_a_plug_in() -> None:
     assert {here: to for here, to in wrong.items() if to} == {}
 
 
-def test_no_paper_imports_another() -> None:
-    folders = [one.parent for one in (TOOL / "reproduce").glob("*[0-9]/__init__.py")]
-    assert len(folders) > 1
-    for folder in folders:
-        own = f"takt.reproduce.{folder.name}"
-        others = {f"takt.reproduce.{one.name}" for one in folders} - {own}
-        for file in folder.rglob("*.py"):
-            used = {".".join(one.split(".")[:3]) for one in imported_by(file)}
-            assert not used & others, file
+def test_a_paper_is_one_folder_that_nothing_else_imports() -> None:
+    papers = {one.parent for one in (TOOL / "reproduce").glob("*[0-9]/__init__.py")}
+    assert len(papers) > 1
+    assert papers == {one.parent for one in (TOOL / "reproduce").rglob("published.yaml")}
+    assert not {one.name for one in papers} & {one.stem for one in EXPERIMENTS.rglob("*.yaml")}
+    for file in TOOL.rglob("*.py"):
+        used = {TOOL.joinpath(*one.split(".")[1:3]) for one in imported_by(file)}
+        assert used & papers <= set(file.parents), file
 
 
 @pytest.mark.parametrize("here", sorted(ARROWS))

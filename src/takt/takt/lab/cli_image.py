@@ -34,12 +34,13 @@ def image(
     from takt.cli.output import print_json, stderr, stdout
     from takt.lab import kernels
     from takt.lab.image import disk, experiments, make
-    from takt.measure.experiment.shipped import experiments as published
+    from takt.measure.experiment.shipped import every_experiment
+    from takt.measure.experiment.shipped import experiments as shipped
 
     disk.check_tools()
     make.check_place(out)
-    default = experiment or published() / "quick.yaml"
-    chosen = experiments.chosen(default, published())
+    default = experiment or shipped() / "quick.yaml"
+    chosen = experiments.chosen(default, every_experiment())
     with stderr().status("downloading Debian's RT kernel with apt") as status:
         kernel = kernels.of_a_pc(show=status.update)
         written = make.make(out, kernel, chosen, default.stem, status.update)

@@ -2,8 +2,8 @@
 """A paper's experiments on this machine, next to what the paper publishes.
 
 One package a paper, a plug-in, with ``reproduce(request) -> Outcome`` and ``criteria()``. Its
-published values are data (``published.yaml`` in its folder, ``experiments/published/<paper>.yaml``
-of Takt's own), each with its place in the paper; its findings are checks.
+folder holds its data, too: the published values (``published.yaml``), each with its place in the
+paper, and the experiment (``experiment.yaml``). Its findings are checks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published values of a paper: ``experiments/published/<paper>.yaml``."""
+"""The published values of a paper: ``published.yaml`` in its folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from takt.errors import Failure
-from takt.measure.experiment.shipped import PUBLISHED, experiments
+from takt.measure.experiment.shipped import EXPERIMENT
 from takt.reproduce import papers
 from takt.reproduce.model import (
     Answer,
@@ -140,15 +140,13 @@ def natural(place: str) -> list[tuple[int, int, str]]:
 
 
 def experiment_file(paper: str) -> Path:
-    """The experiment of a paper: among Takt's own, or ``experiment.yaml`` in its folder."""
-    own = experiments() / f"{paper}.yaml"
-    return own if own.is_file() else papers.folder(paper) / "experiment.yaml"
+    """The experiment of a paper."""
+    return papers.folder(paper) / EXPERIMENT
 
 
 def read_published(paper: str) -> Published:
     """Reads the published values of a paper; raises Failure where they are not well-formed."""
-    own = experiments() / PUBLISHED / f"{paper}.yaml"
-    return _read(own if own.is_file() else papers.folder(paper) / "published.yaml")
+    return _read(papers.folder(paper) / "published.yaml")
 
 
 @functools.cache

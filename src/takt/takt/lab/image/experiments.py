@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from takt.errors import TaktError
@@ -15,8 +16,8 @@ from takt.network.stacks import parts
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")  # a word of the kernel's command line
 
 
-def chosen(default: Path, others: Path) -> dict[str, bytes]:
-    """The default one and those of a folder, by their names.
+def chosen(default: Path, others: Mapping[str, Path]) -> dict[str, bytes]:
+    """The default one and others, by their names.
 
     Raises TaktError where the default one is not well-formed, or cannot be measured there.
     """
@@ -29,8 +30,11 @@ def chosen(default: Path, others: Path) -> dict[str, bytes]:
             where=str(default),
             fix="the kernel's command line selects it by this name: rename it",
         )
-    found = {one.stem: one for one in sorted(others.glob("*.yaml")) if one.stem != default.stem}
-    fit = {name: one for name, one in found.items() if not _unfit(read_experiment(one)[0], inside)}
+    fit = {
+        name: one
+        for name, one in others.items()
+        if name != default.stem and not _unfit(read_experiment(one)[0], inside)
+    }
     return {name: one.read_bytes() for name, one in {**fit, default.stem: default}.items()}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The middlewares: which of this machine's stands beside which of the paper's.
 
-Another one is another entry here and in the stacks of ``experiments/gutierrez2018.yaml``; its probe
+Another one is another entry here and in the stacks of ``experiment.yaml``; its probe
 has to say that it goes from host to host (the ``wire`` of its capabilities).
 """
 
