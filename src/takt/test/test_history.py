@@ -22,7 +22,7 @@ from takt.measure.history.accumulate import accumulate
 from takt.measure.history.page import runs_chart, write_history
 from takt.measure.history.show import sentences
 from takt.measure.history.store import History, find
-from takt.measure.results import store
+from takt.measure.results import bundle, store
 from takt.measure.results.model import Run, Status
 from takt.pages.pictures import long_term
 
@@ -142,6 +142,30 @@ def test_the_command_reports_all_of_it(
     assert one["exceedance"]["deadline_us"] == 400.0
     assert one["tail"]["p_value"] >= 0.05 or "refused" in one["tail"]
     assert Path(document["page"]).exists()
+
+
+def test_what_several_machines_have_is_one_table(
+    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [bundle.write(run) for run in runs]
+    different = bundle.write(run_in(tmp_path / "results" / "fifo", 8, "6.12", scheduling="fifo"))
+    kept = tmp_path / "h.sqlite"
+
+    def shown(*added: Path) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["history", *map(str, added), "--store", str(kept)])
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    assert "on several machines" not in shown(*files, different)
+    other = bundle.write(run_in(tmp_path / "results" / "other", 7, "6.12"))
+    lines = shown(other).split("\n")
+    (title,) = [number for number, line in enumerate(lines) if "on several machines" in line]
+    rows = [line.split()[:3] for line in lines[title + 2 : title + 4]]
+    assert rows == [["6.1-rt", "rcl", "3"], ["6.12", "rcl", "1"]]
+    page = kept.with_suffix(".html").read_text(encoding="utf-8")
+    section = page.split("Several machines")[1].split("</section>")[0]
+    assert section.count("<td>6.1-rt</td>") == section.count("<td>6.12</td>") == 1
 
 
 def late_sender(folder: Path) -> Run:

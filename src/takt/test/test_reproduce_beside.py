@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import socket
-import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rendering import none_rendered
@@ -18,7 +14,6 @@ from takt.errors import TaktError
 from takt.machine.system import System
 from takt.measure.history.store import History, find
 from takt.measure.results import bundle, store
-from takt.measure.results.model import Run
 from takt.reproduce import page, set_beside, ye2023
 from takt.reproduce.beside.differences import compared
 from takt.reproduce.beside.model import Beside
@@ -126,29 +121,6 @@ def test_a_bundle_stands_for_its_folder(runs: dict[str, Path], tmp_path: Path) -
     assert [one.run for one in found.sides] == list(map(str, files))
 
 
-def test_a_bundle_has_the_samples_and_no_names_or_paths_of_this_computer(
-    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(socket, "gethostname", lambda: "secretive-host")
-    monkeypatch.setattr(getpass, "getuser", lambda: "somebody")
-    folder = runs[REALTIME]
-    document = store.read(folder)
-    note = f"{Path.home()}/x {folder}/samples somebody@secretive-host somebody-else"
-    noted = document.model_copy(update={"versions": {"note": note}})
-    store.write(noted, folder)
-    try:
-        with zipfile.ZipFile(bundle.write(folder, tmp_path / "one.zip")) as found:
-            names, text = found.namelist(), found.read("run.json").decode()
-    finally:
-        store.write(document, folder)
-    assert any(one.endswith(".parquet") for one in names)
-    assert {"run.json", "outcome.json", bundle.MANIFEST} <= set(names)
-    for private in (str(Path.home()), str(folder), "secretive-host", '"somebody', " somebody@"):
-        assert private not in text, private
-    assert "somebody-else" in text
-    Run.model_validate_json(text)
-
-
 def test_the_history_takes_bundles_of_several_machines(
     runs: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -172,40 +144,7 @@ def test_the_history_takes_bundles_of_several_machines(
         )
 
 
-def packed(tmp_path: Path, **files: str) -> Path:
-    file = tmp_path / "x.zip"
-    with zipfile.ZipFile(file, "w") as comparison:
-        for name, content in files.items():
-            comparison.writestr(name.replace("__", "."), content)
-    return file
-
-
-@pytest.mark.parametrize(
-    ("files", "why"),
-    [
-        ({"run__json": "{}"}, "no bundle.json"),
-        ({"bundle__json": '{"schema_version": 2}'}, "its version is not 1"),
-        ({"bundle__json": "no"}, "not a bundle"),
-        ({"bundle__json": '{"schema_version": 1}', "____/a__json": ""}, "not a file of a run"),
-        ({"bundle__json": '{"schema_version": 1}', "a__sh": ""}, "not a file of a run"),
-    ],
-)
-def test_what_is_no_bundle_is_refused_and_nothing_is_left(
-    tmp_path: Path, files: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bundle.tempfile, "tempdir", str(tmp_path))
-    file = packed(tmp_path, **files)
-    with pytest.raises(TaktError, match=why), bundle.opened(file):
-        pass
-    assert [one.name for one in tmp_path.iterdir()] == ["x.zip"]
-
-
-def test_a_file_that_is_no_archive_and_a_folder_without_a_run_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_text("x")
-    with pytest.raises(TaktError, match="not a bundle"), bundle.opened(tmp_path / "a.zip"):
-        pass
-    with pytest.raises(TaktError, match="no run"):
-        bundle.write(tmp_path)
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="no reproduction"):
         set_beside("ye2023", [tmp_path, tmp_path], tmp_path / "out")
     with pytest.raises(TaktError, match="nothing beside it"):

@@ -14,8 +14,10 @@ File = Optional[Path]  # noqa: UP045 - typer reads it on Python 3.10
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of the baseline run.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of the run to compare with it.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder or bundle of the baseline run.")],
+    b: Annotated[
+        Path, typer.Argument(metavar="B", help="Folder or bundle of the run to compare with it.")
+    ],
     threshold: Annotated[
         str, typer.Option(help="Tolerated growth: 10% or 0.1.", metavar="SHARE")
     ] = "10%",
@@ -52,21 +54,25 @@ def compare(
 
     Example: takt compare results/before results/after --threshold 10%
     """
+    import contextlib
+
     from takt.cli.compared import conclusion, remarks, show, suite
     from takt.cli.output import print_json, stderr
     from takt.documents.writing import write_text
     from takt.errors import TaktError
     from takt.judge import ci
-    from takt.measure.results import store
+    from takt.measure.results import bundle, store
     from takt.measure.statistics.compare import compare_runs
     from takt.measure.statistics.compare_document import document
     from takt.measure.statistics.compare_model import Outcome
 
     tolerated = _share(threshold)
     sure = _confidence(confidence)
-    runs = (store.read(a), store.read(b))
-    folders = tuple(folder.parent if folder.is_file() else folder for folder in (a, b))
-    result = compare_runs(runs, (folders[0], folders[1]), tolerated, sure)
+    with contextlib.ExitStack() as stack:
+        before, after = (stack.enter_context(bundle.opened(run)) for run in (a, b))
+        runs = (store.read(before), store.read(after))
+        folders = tuple(one.parent if one.is_file() else one for one in (before, after))
+        result = compare_runs(runs, (folders[0], folders[1]), tolerated, sure)
     if not result.cells:
         raise TaktError(
             "the runs have no cell in common",

@@ -19,7 +19,7 @@ def gate(
         typer.Argument(
             metavar="TRACE…",
             help="Traces of executions or simulations, folders of such traces, folders of takt "
-            "record, or run folders.",
+            "record, or folders or bundles of runs.",
         ),
     ],
     limits: Annotated[
@@ -67,6 +67,7 @@ def gate(
     from takt.judge.model import GateDocument
     from takt.judge.repetition import merged
     from takt.judge.show import show
+    from takt.measure.results import bundle
     from takt.statistics.judgement import Outcome, overall
 
     wanted = read_limits(limits)
@@ -74,9 +75,9 @@ def gate(
         wanted = wanted.model_copy(update={"not_worse_than": None})
     verdicts, recorded = [], []
     for path in traces:
-        with stderr().status(f"{path.name}"):
-            examined = examine(path, wanted, application)
-            verdicts.append(examined.verdict())
+        with stderr().status(f"{path.name}"), bundle.opened(path) as place:
+            examined = examine(place, wanted, application)
+            verdicts.append(examined.verdict().model_copy(update={"trace": str(path)}))
             recorded += [examined.side()] if write_baseline else []
         if not as_json:
             show(stdout(), verdicts[-1])

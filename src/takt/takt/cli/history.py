@@ -79,7 +79,8 @@ def history(
             except TaktError as error:  # another version's run is no reason to stop
                 stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
-        shown = there if key else there[:SHOWN]
+        names = {one.key for one in (there if key else there[:SHOWN])}
+        shown = [one for one in there if one.key in names]  # on every machine
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []

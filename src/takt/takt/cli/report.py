@@ -11,17 +11,18 @@ import typer
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of a run or of a reproduction.")
+        Path, typer.Argument(metavar="DIR", help="Folder or bundle of a run or of a reproduction.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="HTML file to write.", show_default="DIR/report.html")
+        Path | None,
+        typer.Option(help="HTML file to write. (default: DIR/report.html, of a bundle FILE.html)"),
     ] = None,
     bundle: Annotated[
         bool,
         typer.Option(
             "--bundle",
-            help="Write one file to share instead: samples, documents and pictures, without the "
-            "names and paths of this computer. (default: DIR.zip)",
+            help="Write one file to share instead: samples, documents and pictures, without "
+            "names, paths, addresses and serial numbers. (default: DIR.zip)",
             show_default=False,
         ),
     ] = False,
@@ -41,15 +42,20 @@ def report(
     from takt.measure.results import bundle as bundles
     from takt.measure.results import store
 
-    place = folder.parent if folder.is_file() else folder
+    of_bundle = bundles.is_bundle(folder)
+    place = folder.parent if folder.is_file() and not of_bundle else folder
     others = plugins.found(plugins.REPORTS)
     try:
         if bundle:
             file, open_ = bundles.write(place, out), False
-        elif other := next(filter(lambda name: (place / name).is_file(), others), None):
-            file = others[other].load()(place, out)
         else:
-            file = write_report(place, store.read(folder), out)
+            target = out or (folder.with_suffix(".html") if of_bundle else None)
+            with bundles.opened(place) as there:
+                other = next(filter(lambda name: (there / name).is_file(), others), None)
+                if other is not None:
+                    file = others[other].load()(there, target)
+                else:
+                    file = write_report(there, store.read(there), target)
     except OSError as error:
         if is_full(error):
             raise

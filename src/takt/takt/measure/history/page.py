@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from takt import __version__
 from takt.documents.writing import write_text
+from takt.measure.history import machines
 from takt.measure.history.accumulate import Accumulated
 from takt.measure.history.show import sentences
 from takt.measure.report import charts
@@ -32,6 +33,7 @@ def write_history(file: Path, configurations: Sequence[Accumulated], left_out: i
         configurations=shown,
         left_out=left_out,
         sentences=sentences,
+        machines=machines,
         chart_data={anchor: runs_chart(one) for anchor, one in shown},
         written=datetime.now(timezone.utc),
         version=__version__,

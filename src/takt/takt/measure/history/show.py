@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from takt.measure.history import machines
 from takt.measure.history.accumulate import Accumulated
 from takt.pages import text
 from takt.pages.row_table import of_cells
@@ -20,7 +21,7 @@ _HEADINGS = (
 
 
 def show(console: Console, configurations: Sequence[Accumulated]) -> None:
-    """Prints one row a configuration, a block for each machine."""
+    """Prints one row a configuration, a block for each machine; then what several machines have."""
     for machine in dict.fromkeys(one.configuration.machine for one in configurations):
         rows = [
             (
@@ -38,6 +39,13 @@ def show(console: Console, configurations: Sequence[Accumulated]) -> None:
             if one.configuration.machine == machine
         ]
         console.print(of_cells(_HEADINGS, rows, title=machine))
+    for point in machines.compared(configurations):
+        title = f"{point.key} on several machines (µs)"
+        console.print(
+            of_cells(
+                machines.HEADINGS, [*map(machines.cells, point.rows)], words=("stack",), title=title
+            )
+        )
     for one in configurations:
         for line in sentences(one):
             console.print(f"{one.configuration.key}: {line}", markup=False, soft_wrap=True)

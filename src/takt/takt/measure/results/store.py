@@ -68,6 +68,12 @@ def refuse_foreign(folder: Path) -> None:
 def read(folder: Path) -> Run:
     """Reads the run in a folder (or of a ``run.json``); raises TaktError where there is none."""
     document = folder if folder.is_file() else folder / DOCUMENT
+    if document.suffix == ".zip":
+        raise TaktError(
+            "this is a file of a run to read, not its folder",
+            where=str(document),
+            fix="give the folder, on the machine that measured it",
+        )
     try:
         content = read_bytes(document, most=DOCUMENT_BYTES)
     except FileNotFoundError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from takt.bench.model import Table
 from takt.documents.units import format_size
 from takt.pages.pictures import plain_ticks, save
+from takt.reproduce.krukiewicz2021 import schedules
 from takt.reproduce.krukiewicz2021.bars import Bars, bar_figures, known, places_of
 from takt.reproduce.krukiewicz2021.bars import place as place_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
@@ -42,8 +43,13 @@ _COLOURS = ("#4a6785", "#0a7d8c", "#2f8f3a", "#c96a12", "#b83280")
 def figures(
     published: Published, evidence: Evidence, folder: Path, overhead: Sequence[Table] = ()
 ) -> list[Figure]:
-    """Draws every figure of which something was executed, the thesis's numbers in the same one."""
+    """Draws every figure of which something was executed, the thesis's numbers in the same one.
+
+    The schedules are simulated.
+    """
     drawn = _Drawing(published, folder)
+    for figure, every in schedules.schedules().items():
+        drawn.picture(figure, schedules.draw(every))
     drawn.overheads("5.1", "Overhead of the executors, 50 nodes", overhead)
     drawn.boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence))
     for one in bar_figures():
@@ -89,6 +95,10 @@ class _Drawing:
     def __init__(self, published: Published, folder: Path) -> None:
         self._published, self._folder = published, folder
         self.figures_drawn: list[Figure] = []
+
+    def picture(self, number: str, picture: Picture) -> None:
+        """One that is drawn already."""
+        self._save(picture, number)
 
     def bars(self, number: str, title: str, bars: Bars) -> None:
         """Bars by utilization; a diamond is what the thesis's text says of that bar."""
