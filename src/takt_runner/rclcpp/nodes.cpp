@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "described.hpp"
+#include "joins.hpp"
 
 namespace takt::runner {
 namespace {
@@ -139,6 +140,12 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
   }
   compute_until(begin,
                 in_its_scenario(times.of(job), description->task.parameters.expected_execution));
+  if (join != nullptr) {
+    if (!join->store(input, sampled)) {
+      return;
+    }
+    sampled = join->oldest();
+  }
   for (std::size_t i = 0; i < writes.size(); ++i) {
     for (std::int64_t left = counts[i].of(job); left > 0; --left) {
       writes[i].publish(sampled);
@@ -166,6 +173,7 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     add(execution, common, trace, callbacks[place], place, groups[place]);
   }
+  connect_joins(execution.application, members_, joins_);
 }
 
 void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,

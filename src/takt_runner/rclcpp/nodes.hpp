@@ -11,6 +11,7 @@
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
+#include <takt/sched/join.hpp>
 #include <takt_interfaces/msg/sample.hpp>
 #include <vector>
 
@@ -66,6 +67,8 @@ struct NodeMember {
   rclcpp::TimerBase::SharedPtr timer;
   rclcpp::Subscription<Message>::SharedPtr trigger;
   std::uint16_t trigger_number{trace::no_topic};
+  sched::Join* join{nullptr};  // with which it publishes; null: alone
+  std::size_t input{0};        // its number there
 };
 
 class Nodes {
@@ -88,6 +91,7 @@ class Nodes {
   std::map<std::string, std::size_t> readers_;
   std::map<std::string, rclcpp::Node::SharedPtr> nodes_;
   std::map<std::string, rclcpp::CallbackGroup::SharedPtr> groups_;
+  std::deque<sched::Join> joins_;
   std::deque<NodeMember> members_;  // their callbacks keep their addresses
 };
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "joins.hpp"
+
 namespace takt::runner {
 namespace {
 
@@ -64,6 +66,12 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   }
   compute_until(begin,
                 in_its_scenario(times.of(job), description->task.parameters.expected_execution));
+  if (join != nullptr) {
+    if (!join->store(input, sampled)) {
+      return;
+    }
+    sampled = join->oldest();
+  }
   for (std::size_t i = 0; i < writes.size(); ++i) {
     for (std::int64_t left = counts[i].of(job); left > 0; --left) {
       writes[i].publish(sampled);
@@ -82,6 +90,7 @@ Members::Members(const Execution& execution, Common& common, Context context,
       add(execution, common, callbacks[place], place);
     }
   }
+  connect_joins(execution.application, members_, joins_);
   for (Member& member : members_) {
     for (std::size_t i = 0; i < member.writes.size(); ++i) {
       warm_up(execution, member.writes[i], readers_[member.description->task.writes[i]]);

@@ -12,6 +12,7 @@
 #include <takt/os/thread.hpp>
 #include <takt/rcl/context.hpp>
 #include <takt/rcl/node.hpp>
+#include <takt/sched/join.hpp>
 #include <takt/trace/recorder.hpp>
 #include <vector>
 
@@ -41,7 +42,9 @@ struct Member {
   std::shared_ptr<Timer> timer;                    // of a timer callback
   std::shared_ptr<Subscription<Message>> trigger;  // of a message callback
   std::uint16_t trigger_number{trace::no_topic};
-  std::uint64_t messages{0};  // that it was called with
+  std::uint64_t messages{0};   // that it was called with
+  sched::Join* join{nullptr};  // with which it publishes; null: alone
+  std::size_t input{0};        // its number there
 
   void on_timer(const sched::Job& job) noexcept;
   void on_message(const Message& message) noexcept;
@@ -74,7 +77,8 @@ class Members {
   Delivery delivery_;
   std::map<std::string, Node> nodes_;
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
-  std::deque<Member> members_;                  // their callbacks keep their addresses
+  std::deque<sched::Join> joins_;
+  std::deque<Member> members_;  // their callbacks keep their addresses
 };
 
 // The world outside: writes the topics that the application declares as external, each with its

@@ -54,6 +54,8 @@ inline constexpr std::string_view schedule_graph =
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
 inline constexpr std::string_view chain =
     "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10";
+inline constexpr std::string_view join =
+    "job chains, and the wait for the other callbacks of a join, eq. 21";
 inline constexpr std::string_view subchain =
     "chain on one core as a unit (Palencia & González Harbour 1999; Choi et al. 2021), eq. 15";
 inline constexpr std::string_view subchain_by_deadline =

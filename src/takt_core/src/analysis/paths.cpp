@@ -170,6 +170,10 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
   const sched::Task& task = strategy_.tasks()[callback];
   const auto& writes = strategy_.tasks()[walk.before].writes;
   const auto is_written = [&](const sched::Read& read) { return contains(writes, read.topic); };
+  walk.direct = walk.direct && streams_[walk.before].size() == 1;
+  if (model_.join_of(walk.before) != nobody) {
+    return pass_join(walk, callback);
+  }
   if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
     lengthen(walk, callback);
     if (is_released_by_others(callback, walk.before)) {
@@ -193,6 +197,7 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     hold(walk);
     walk.age = sum(walk.age, used);
     walk.held = false;
+    walk.direct = false;
     begin_stretch(walk, callback);
   } else {
     return false;
@@ -222,12 +227,19 @@ ChainReport Paths::chain(const application::Chain& chain) const {
                       "' may overwrite its data before it is read: give the topic more depth";
     return report;
   }
-  if (walk.by != By::test) {
+  if (walk.join != nobody) {
+    report.bound_by = methods::join;
+  } else if (walk.by != By::test) {
     report.bound_by = chain_method(model_.test(), walk.by);
   }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);
   report.reaction = may_drop(first) ? Bound{} : sum(report.latency, gap(first));
+  if (walk.join != nobody) {  // data may be replaced, but each publication has newer data
+    std::vector<bool> entered(model_.joins().size());
+    const std::optional<Gap> next = gap_of_publications(walk.join, entered);
+    report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
+  }
   report.verdict = judge(report.latency, chain.max_latency);
   return report;
 }
@@ -297,6 +309,10 @@ AgeReport Paths::age(const sched::AgeConstraint& constraint) const {
       continue;
     }
     written = true;
+    if (model_.join_of(writer) != nobody) {
+      age.reset();
+      continue;
+    }
     // The sample is used until the next one has come the same way.
     std::size_t root = stream;
     while (model_.streams()[root].parent != nobody) {

@@ -26,6 +26,23 @@ class Paths {
   // The longest time between two of its releases; `from_start`: also from the start to the first
   // one, which may be far away. None: no bound.
   [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback, bool from_start = false) const;
+  // The longest time between two events, and from the start to the first of them.
+  struct Gap {
+    nanoseconds between{0};
+    nanoseconds first{0};
+  };
+  // Of the ends of a callback's jobs; of the publications of a join. None: no bound. `entered`:
+  // joins that are looked at, by index.
+  [[nodiscard]] std::optional<Gap> gap_of_ends(std::size_t callback,
+                                               std::vector<bool>& entered) const;
+  [[nodiscard]] std::optional<Gap> gap_of_publications(std::size_t join,
+                                                       std::vector<bool>& entered) const;
+  // From the end of the callback's job to the publication of its join with that job's message,
+  // unless a newer one replaces it. `always_new`: each of its jobs has data of its own.
+  [[nodiscard]] std::optional<nanoseconds> wait_in_join(std::size_t callback,
+                                                        bool always_new) const;
+  // Whether all messages of the topic are publications of the join.
+  [[nodiscard]] bool is_only_writer(const std::string& topic, std::size_t join) const;
   // Whether a release may lead to no job, because the previous job has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
@@ -73,10 +90,13 @@ class Paths {
     By by = By::test;   // of the stretch: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
-    bool held = false;  // the age has counted that data of the head stays until the next comes
+    bool held = false;   // the age has counted that data of the head stays until the next comes
+    bool direct = true;  // each job has newer data of the first callback than the job before
+    std::size_t join = nobody;     // the last one on the way
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
+  bool pass_join(Walk& walk, std::size_t callback) const;
   void begin_stretch(Walk& walk, std::size_t head) const;
   // Goes on to a callback that messages of the one before release.
   void lengthen(Walk& walk, std::size_t callback) const;

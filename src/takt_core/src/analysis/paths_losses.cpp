@@ -29,14 +29,25 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
     const Arrivals& releases = model_.demand(stream).releases;
     // From outside messages may stay away; so may early releases. A timer's own are there in any
     // case.
-    if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
+    const bool joined = source.join != nobody;
+    if ((strategy_.tasks()[source.callback].kind != TaskKind::timer && !joined) || source.early ||
         releases.period.count() == 0 || (root != stream && may_drop_upstream(stream))) {
       continue;
     }
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    nanoseconds longest = parameters.period + releases.jitter;
+    Gap regular{.between = parameters.period, .first = parameters.offset};
+    if (joined) {
+      std::vector<bool> entered(model_.joins().size());
+      const std::optional<Gap> published = gap_of_publications(source.join, entered);
+      if (!published || !model_.joins()[source.join].several.empty()) {
+        continue;
+      }
+      regular = *published;
+      regular.between -= model_.demand(root).releases.jitter;
+    }
+    nanoseconds longest = regular.between + releases.jitter;
     if (from_start) {
-      longest = std::max(longest, parameters.offset + end);
+      longest = std::max(longest, regular.first + end);
     }
     shortest = shortest ? std::min(*shortest, longest) : longest;
   }
@@ -105,9 +116,24 @@ std::optional<std::int64_t> Paths::messages(const std::string& topic, nanosecond
   };
   for (std::size_t i = 0; i < model_.streams().size(); ++i) {
     const std::size_t writer = model_.streams()[i].callback;
-    if (writer != but && std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
+    if (model_.join_of(writer) == nobody && writer != but &&
+        std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
         !add(model_.ends(i, bounds_), application_.callbacks[writer].messages_on(topic).most)) {
       return {};
+    }
+  }
+  for (std::size_t join = 0; join < model_.joins().size(); ++join) {
+    const std::vector<std::size_t>& callbacks = model_.joins()[join].callbacks;
+    const std::size_t writer = callbacks.front();
+    if (std::ranges::count(strategy_.tasks()[writer].writes, topic) == 0 ||
+        std::ranges::count(callbacks, but) > 0) {
+      continue;
+    }
+    const std::int64_t each = application_.callbacks[writer].messages_on(topic).most;
+    for (const Arrivals& published : model_.publications(join, bounds_)) {
+      if (!add(published, each)) {
+        return {};
+      }
     }
   }
   const application::Topic* declared = application_.find_topic(topic);

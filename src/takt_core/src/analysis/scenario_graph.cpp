@@ -57,6 +57,9 @@ std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const Stream& stream = streams_[core.streams[i]];
     const sched::Task& task = strategy_->tasks()[stream.callback];
+    if (stream.join != nobody) {
+      return "'" + task.name + "' is released by a join, which graphs do not know";
+    }
     if (task.kind == sched::TaskKind::message && !is_foreseeable(core, i)) {
       return "'" + task.name +
              "' is released by messages, which is foreseen under 'np-fp' and 'np-edf' only, "

@@ -78,6 +78,10 @@ void ScenarioModel::forget_jitters() {
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const Stream& released = streams_[stream];
+    if (released.join != nobody) {
+      set_releases(stream, {.period = least_period(stream)}, jitters_[released.callback]);
+      continue;
+    }
     const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
     if (cause != nobody && !released.circle) {
       // Causes come before what they cause.
@@ -99,9 +103,11 @@ Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) c
     return {};
   }
   const nanoseconds earliest = (whole ? offset(stream) : nanoseconds{0}) + best;
+  const nanoseconds varies = *end - earliest;
   const Arrivals ends{.period = releases.period,
-                      .jitter = releases.jitter + *end - earliest,
-                      .distance = best};  // jobs of one task follow each other
+                      .jitter = releases.jitter + varies,
+                      // Jobs of one task follow each other.
+                      .distance = std::max(best, releases.distance - varies)};
   const bool piles_up =
       ends.jitter > longest_jitter ||
       (ends.jitter > long_jitter && ends.jitter / most_periods_of_jitter > ends.period);
@@ -220,6 +226,7 @@ bool ScenarioModel::propagate(const ScenarioBounds& bounds) {
       changed = propagate_requests(stream, responses) || changed;
     }
   }
+  changed = propagate_publications(bounds) || changed;
   changed = count_shifts() || changed;
   return count_late_notices(responses) || changed;
 }

@@ -3,6 +3,7 @@
 // How a scenario becomes streams of releases: who is released by whom, and what a job costs.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "takt/analysis/scenario_model.hpp"
 
@@ -71,6 +72,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   place(application, strategy);
   add_deliveries(application);
   note_uncounted_waits(application);
+  refuse_early_releases_of_joins();
   apply_costs();
   count_shifts();
   has_messages_ =
@@ -129,6 +131,13 @@ void ScenarioModel::add_streams(const application::Application& application,
                                 const sched::CompiledStrategy& strategy) {
   const auto& tasks = strategy.tasks();
   const auto parameters = scenario_->parameters();
+  join_of_.assign(tasks.size(), nobody);
+  for (std::vector<std::size_t>& callbacks : application.joins()) {
+    for (const std::size_t callback : callbacks) {
+      join_of_[callback] = joins_.size();
+    }
+    joins_.push_back({.callbacks = std::move(callbacks)});
+  }
   // Roots first: time and the outside.
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!parameters[i].active) {
@@ -158,10 +167,19 @@ void ScenarioModel::add_streams(const application::Application& application,
     iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > period);
     add_stream({.callback = i}, {.period = period, .jitter = topic->external_jitter}, deadline);
   }
-  // Then, stream by stream, what its jobs release: causes come before what they cause.
-  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    add_early_releases(strategy, stream);
-    add_released(application, strategy, stream);
+  // Then, stream by stream, what its jobs release: causes come before what they cause. A join is
+  // followed when nothing else is left.
+  std::size_t stream = 0;
+  do {
+    for (; stream < streams_.size(); ++stream) {
+      add_early_releases(strategy, stream);
+      add_released(application, strategy, stream);
+    }
+  } while (follow_join(application, strategy));
+  for (JoinModel& join : joins_) {
+    for (const std::size_t callback : join.callbacks) {
+      join.streams.push_back(streams_of(callback));
+    }
   }
 }
 
@@ -180,6 +198,9 @@ void ScenarioModel::add_released(const application::Application& application,
                                  const sched::CompiledStrategy& strategy, std::size_t stream) {
   const auto& tasks = strategy.tasks();
   const std::size_t writer = streams_[stream].callback;
+  if (join_of_[writer] != nobody) {
+    return;
+  }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].kind != TaskKind::message || !scenario_->parameters()[i].active ||
         !contains(tasks[writer].writes, tasks[i].trigger)) {

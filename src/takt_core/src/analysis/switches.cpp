@@ -57,6 +57,9 @@ class Switches {
         }
       }
     }
+    if (!application_.joins().empty()) {
+      return "joins keep messages across a switch";
+    }
     bool messages = false;
     for (std::size_t i = 0; i < strategy_.tasks().size(); ++i) {
       if (std::string reason = not_covered(i); !reason.empty()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "takt/sched/task_set.hpp"
 
@@ -53,6 +54,23 @@ std::vector<sched::Task> Application::tasks() const {
   for (const Callback& callback : callbacks) {
     result.push_back(callback.task);
     result.back().jitter = callback.jitter;
+  }
+  return result;
+}
+
+std::vector<std::vector<std::size_t>> Application::joins() const {
+  std::vector<std::vector<std::size_t>> result;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by node and name
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    if (callbacks[i].join.empty()) {
+      continue;
+    }
+    const auto [known, is_new] =
+        places.try_emplace({callbacks[i].node_name(), callbacks[i].join}, result.size());
+    if (is_new) {
+      result.emplace_back();
+    }
+    result[known->second].push_back(i);
   }
   return result;
 }

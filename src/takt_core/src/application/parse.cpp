@@ -12,6 +12,7 @@
 #include "object.hpp"
 #include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
+#include "parse_joins.hpp"
 #include "parse_processes.hpp"
 #include "robot.hpp"
 #include "takt/sched/error.hpp"
@@ -125,6 +126,7 @@ Callback parse_callback(const Json& json, const std::string& path, std::string& 
   object.read("overrun", task.parameters.overrun);
   object.read("active", task.parameters.active);
   object.read("group", task.group);
+  object.read("join", callback.join);
   object.read("cpu", task.cpu);
   object.read("reads", task.reads);
   object.read("writes", task.writes);
@@ -336,6 +338,7 @@ Application parse(std::string_view json) {
   object.finish();
   check_stock_executor(application);
   check_robot(application);
+  check_joins(application);
   check_chains(application);
   return application;
 }

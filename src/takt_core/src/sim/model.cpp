@@ -68,7 +68,11 @@ void TopicState::publish(const TaskState* writer, TimePoint sent, TimePoint samp
   const std::size_t slot = published % messages.size();
   messages[slot] = {.sent = sent, .sampled = sampled};
   for (Hop& hop : hops) {
-    hop.origins[slot] = hop.from->task == writer ? hop.from->origin : Position::no_data;
+    const TaskState& from = *hop.from->task;
+    const bool joined = writer != nullptr && from.join != nullptr && from.join == writer->join;
+    hop.origins[slot] = joined            ? hop.from->stored
+                        : &from == writer ? hop.from->origin
+                                          : Position::no_data;
   }
   ++published;
   shared.sampled.store(sampled.time_since_epoch().count(), std::memory_order_relaxed);
@@ -142,6 +146,13 @@ Model::Model(const application::Application& application, const Options& options
     state.group = group_number(groups, tasks[i].group);
     by_index_.push_back(&state);
     connect(state, tasks[i]);
+  }
+  for (const std::vector<std::size_t>& join : application.joins()) {
+    sched::Join& state = joins_.emplace_back(join.size());
+    for (std::size_t input = 0; input < join.size(); ++input) {
+      tasks_[join[input]].join = &state;
+      tasks_[join[input]].input = input;
+    }
   }
   for (const application::Topic& declared : application.topics) {
     if (declared.external) {

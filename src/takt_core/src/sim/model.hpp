@@ -19,6 +19,7 @@
 #include "takt/application/application.hpp"
 #include "takt/sched/compiled_application.hpp"
 #include "takt/sched/core_state.hpp"
+#include "takt/sched/join.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace takt::sim {
@@ -39,6 +40,7 @@ struct Position {
   // The release of the chain's first callback from which the present data comes; for a running job:
   // the data of that job.
   TimePoint origin = no_data;
+  TimePoint stored = no_data;  // of the data that its last job left in its join
 };
 
 struct ChainState {
@@ -74,7 +76,8 @@ struct TopicState {
     std::vector<TimePoint> origins;  // by slot
   };
 
-  // Adds a message. `writer`: the task whose job ends; null: an external writer.
+  // Adds a message. `writer`: the task whose job ends, for all callbacks of its join; null: an
+  // external writer.
   void publish(const TaskState* writer, TimePoint sent, TimePoint sampled) noexcept;
 
   // A reader takes the messages [first, end) of the series: chains see the newest.
@@ -175,6 +178,8 @@ struct TaskState : sched::CoreTask {
   std::optional<Input> trigger;  // message tasks
   std::vector<TopicState*> writes;
   std::vector<application::MessageCount> counts;  // of one job on each of these topics
+  sched::Join* join = nullptr;                    // with which it publishes; null: alone
+  std::size_t input = 0;                          // its number there
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
   TimePoint sampled;              // the data of its started job
@@ -223,6 +228,7 @@ class Model {
   const application::Application* application_;
   const Options* options_;
   std::deque<TopicState> topics_;
+  std::deque<sched::Join> joins_;
   std::unique_ptr<sched::CompiledApplication> compiled_;
   std::vector<std::unique_ptr<sched::CompiledApplication>> processes_;
   std::deque<TaskState> tasks_;

@@ -92,12 +92,21 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
 }
 
 void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
-  for (std::size_t i = 0; i < task.writes.size(); ++i) {
+  TimePoint sampled = task.sampled;
+  bool publishes = true;
+  if (task.join != nullptr) {
+    for (Position* const position : task.positions) {
+      position->stored = position->origin;
+    }
+    publishes = task.join->store(task.input, sampled);
+    sampled = publishes ? task.join->oldest() : sampled;
+  }
+  for (std::size_t i = 0; publishes && i < task.writes.size(); ++i) {
     TopicState& topic = *task.writes[i];
     for (std::int64_t left = task.messages_on(i, job); left > 0; --left) {
       record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic.published),
              topic.shared.id);
-      publish(topic, &task, task.sampled, now);
+      publish(topic, &task, sampled, now);
     }
   }
   for (ChainState* const chain : task.ends) {

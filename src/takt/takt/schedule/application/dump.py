@@ -131,6 +131,8 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
     if callback.get("group"):
         keys["group"] = _text(callback["group"])
+    if callback.get("join"):
+        keys["join"] = callback["join"]
     if callback.get("cpu", -1) >= 0:
         keys["cpu"] = str(callback["cpu"])
     if callback.get("recorded"):

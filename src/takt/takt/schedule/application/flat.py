@@ -90,6 +90,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         "execution": _execution(callback),
         **_given(
             group=callback.group,
+            join=callback.join,
             jitter=callback.jitter,
             suspension=callback.suspension,
             suspensions=callback.suspensions,

@@ -206,6 +206,12 @@ class Callback(Timing):
     group: str | None = Field(
         None, description="at most one callback of a group runs at a time; default: none"
     )
+    join: Identifier | None = Field(
+        None,
+        description="with on: name of a join in its node. A job of its callbacks publishes only "
+        "if it completes a set: each of them has ended a job since the last publication; default: "
+        "each job publishes",
+    )
     jitter: Duration | None = Field(
         None, description="longest delay until the executor notices a release; default: 0s"
     )

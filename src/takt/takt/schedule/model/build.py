@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from takt.errors import TaktError
 from takt.schedule.application.model import MOST_MESSAGES
 from takt.schedule.model import chains as paths
-from takt.schedule.model import policies
+from takt.schedule.model import joins, policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times
@@ -68,6 +68,7 @@ class Builder:
                 fix="let the application run for some periods while it is traced",
             )
         document["callbacks"] = [part for _, part in kept]
+        joins.mark(kept, observed.resumed, self.notes)
         document["topics"] = self._topics([one for one, _ in kept])
         document["chains"] = self._chains([one for one, _ in kept])
         if observed.scenarios:

@@ -86,6 +86,11 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
         indices=np.arange(len(begins), dtype=np.int64),
         writes=dict(writes),
         messages=counts,
+        ends=np.array([job.end for job in jobs], np.int64),
+        published={
+            topic: np.array([any(one == topic for one, _ in job.published) for job in jobs])
+            for topic in writes
+        },
     )
     found.declared = {"group": found.name.split(".")[0]}
     if entity.kind == "timer":

@@ -20,7 +20,7 @@ from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
-from takt.schedule.model.observed import Observed, ObservedCallback, Times
+from takt.schedule.model.observed import NO_TIMES, Observed, ObservedCallback, Times
 from takt.schedule.model.robot import (
     Handovers,
     Robot,
@@ -111,6 +111,7 @@ class _Gathering:
                 of = self._of(task)
                 for topic, (numbers,) in by_number(topics, jobs):
                     of.written[topic].take(numbers)
+                    of.publishing[topic].extend(np.unique(numbers).astype(np.int64))
         used = types == Type.use
         for task, (topics, jobs) in by_number(
             tasks[used], events["topic"][used], events["job"][used]
@@ -118,6 +119,7 @@ class _Gathering:
             of = self._of(task)
             for topic, (numbers,) in by_number(topics, jobs):
                 of.reads[topic] += len(np.unique(numbers))
+                of.using[topic].extend(np.unique(numbers).astype(np.int64))
         follows = types == Type.scenario
         self._scenarios += zip(
             events["time"][follows].tolist(), events["value"][follows].tolist(), strict=True
@@ -272,12 +274,30 @@ class _Gathering:
             messages={topic_name(self._names.topic(one)): n.range for one, n in of.written.items()},
             skipped=of.skipped,
         )
+        self._publications(found, of)
         if len(relative) and relative.min() != relative.max():
             found.notes.append(
                 f"deadline: between {relative.min()} and {relative.max()} ns after the "
                 "release; the file has the shortest"
             )
         return found
+
+    def _publications(self, found: ObservedCallback, of: Jobs) -> None:
+        """Of the jobs that had a message, in the order of their ends, which published."""
+        used = [
+            jobs.all() for topic, jobs in of.using.items() if self._topic(topic) == found.trigger
+        ]
+        job, end = of.job.all(), of.end.all()
+        had = recorded(end) & np.isin(job, np.concatenate([NO_TIMES, *used]))
+        order = np.argsort(end[had], kind="stable")
+        found.ends = end[had][order]
+        found.published = {
+            self._topic(topic): np.isin(job[had][order], jobs.all())
+            for topic, jobs in of.publishing.items()
+        }
+
+    def _topic(self, number: int) -> str:
+        return topic_name(self._names.topic(number))
 
     def _trigger(
         self, description: dict[str, Any], of: Jobs

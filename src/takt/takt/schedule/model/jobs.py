@@ -35,6 +35,9 @@ class Jobs:
     written: dict[int, Written] = field(default_factory=lambda: defaultdict(Written))
     reads: Counter[int] = field(default_factory=Counter)
     skipped: int = 0
+    # By topic, the jobs that published on it, and those that used it.
+    publishing: dict[int, Series] = field(default_factory=lambda: defaultdict(Series))
+    using: dict[int, Series] = field(default_factory=lambda: defaultdict(Series))
 
 
 def execution_of(of: Jobs, rows: NDArray[np.bool_]) -> tuple[Times, str]:

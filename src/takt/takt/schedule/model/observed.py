@@ -42,6 +42,9 @@ class ObservedCallback:
     writes: dict[str, int] = field(default_factory=dict)  # by topic: jobs that wrote it
     # By topic: the least and the most messages of a job that wrote it.
     messages: dict[str, tuple[int, int]] = field(default_factory=dict)
+    ends: Times = field(default_factory=lambda: NO_TIMES)  # of the jobs that had a message
+    # By topic, whether each of these jobs published on it.
+    published: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     skipped: int = 0
     notes: list[str] = field(default_factory=list)  # for people
 

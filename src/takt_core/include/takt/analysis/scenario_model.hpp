@@ -39,6 +39,22 @@ struct Stream {
   /// The reader depends on this stream itself: no bound on the number of requests.
   bool circle = false;
   bool last = false;  ///< Released by its own messages, all of them, at their minimum distance.
+  /// The join whose publications are the releases; nobody: none. It has no parent then.
+  std::size_t join = nobody;
+  std::size_t part = 0;  ///< Which of ScenarioModel::publications().
+};
+
+/// A join (sched/join.hpp) in a scenario.
+struct JoinModel {
+  std::vector<std::size_t> callbacks = {};  ///< Those that form it.
+  /// By callback of it: the streams that release that callback.
+  std::vector<std::vector<std::size_t>> streams = {};
+  /// The streams of callbacks with one stream, of which all releases are known.
+  std::vector<std::size_t> single = {};
+  /// Where several streams of one callback bound the publications: these.
+  std::vector<std::size_t> several = {};
+  bool followed = false;  ///< Its publications are among the streams.
+  bool silent = false;    ///< It never publishes.
 };
 
 /// The schedule graph of one core.
@@ -110,6 +126,19 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
   /// What the model leaves out or assumes, for people.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
+  /// All joins; indices are those of Stream::join.
+  [[nodiscard]] const std::vector<JoinModel>& joins() const noexcept { return joins_; }
+
+  /// The join of a callback; nobody: none.
+  [[nodiscard]] std::size_t join_of(std::size_t callback) const noexcept {
+    return join_of_[callback];
+  }
+
+  /// How densely the publications of a join follow each other, given bounds
+  /// (docs/reference/analysis.md, eq. 21): all of these together.
+  [[nodiscard]] std::vector<Arrivals> publications(std::size_t join,
+                                                   const ScenarioBounds& bounds) const;
 
   /// How densely the ends of the stream's jobs follow each other, given bounds.
   [[nodiscard]] Arrivals ends(std::size_t stream, const ScenarioBounds& bounds) const noexcept;
@@ -213,6 +242,16 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
   [[nodiscard]] bool causes(std::size_t callback, std::size_t stream) const noexcept;
   void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);
+  bool follow_join(const application::Application& application,
+                   const sched::CompiledStrategy& strategy);
+  void add_publications(const application::Application& application,
+                        const sched::CompiledStrategy& strategy, std::size_t join,
+                        const std::vector<bool>& known);
+  [[nodiscard]] std::vector<bool> known_releases(const sched::CompiledStrategy& strategy) const;
+  [[nodiscard]] std::vector<std::size_t> streams_of(std::size_t callback) const;
+  [[nodiscard]] nanoseconds least_period(std::size_t stream) const noexcept;
+  void refuse_early_releases_of_joins();
+  bool propagate_publications(const ScenarioBounds& bounds);
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
   void add_interrupts(const application::Application& application);
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
@@ -262,6 +301,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
   std::vector<std::size_t> queues_;
   std::vector<Stream> streams_;
+  std::vector<JoinModel> joins_;
+  std::vector<std::size_t> join_of_;  // by callback
   std::vector<Pending> pending_;
   std::vector<Place> places_;
   std::vector<CoreDemands> cores_;

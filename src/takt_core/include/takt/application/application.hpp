@@ -67,6 +67,10 @@ struct TAKT_CORE_PUBLIC Callback {
   /// named get one.
   std::map<std::string, MessageCount> messages = {};
 
+  /// The join that it belongs to; empty: none. The callbacks of one node with the same name form
+  /// one (sched/join.hpp): its topics are written only by the job that completes the set.
+  std::string join = {};
+
   /// How many messages one job publishes on a topic that it writes.
   [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
 
@@ -151,6 +155,9 @@ struct TAKT_CORE_PUBLIC Application {
 
   /// The tasks, in the order of the callbacks.
   [[nodiscard]] std::vector<sched::Task> tasks() const;
+
+  /// The joins: of each the indices of its callbacks, in their order.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> joins() const;
 
   /// Names of the topics that come from outside.
   [[nodiscard]] std::vector<std::string> external_topics() const;
