@@ -141,3 +141,33 @@ def test_callbacks_that_publish_each_time_are_no_join(tmp_path: Path) -> None:
     out = tmp_path / "back.app.yaml"
     model(trace, out)
     assert joined(flat(read_application(out))) == {}
+
+
+class Latencies:
+    """How many data reached the end of the first chain, and the longest time of one, in ns."""
+
+    def __init__(self) -> None:
+        self.count, self.longest = 0, 0
+
+    def take(self, step: Step) -> None:
+        arrivals = step.arrivals
+        ages = arrivals["age"][arrivals["first"]]
+        self.count += len(ages)
+        self.longest = max(self.longest, int(ages.max(initial=0)))
+
+
+@pytest.mark.parametrize("first", ["front", "rear"])
+@pytest.mark.parametrize("rear", ["15ms", "10ms", "3ms"])
+def test_data_is_followed_through_a_join_whichever_callback_publishes(
+    tmp_path: Path, first: str, rear: str
+) -> None:
+    document = application(tmp_path, rear=rear)
+    path = [f"{first}.read", f"fusion.{first}", "planner.plan"]
+    document["chains"] = [{"name": "through", "callbacks": path}]
+    trace = tmp_path / "run.takttrace"
+    simulated = simulate(document, where="made", duration=1_000_000_000, trace=trace)
+    followed = Latencies()
+    files.replay(files.read(trace), [followed], chains=[path])
+    (chain,) = simulated.chains
+    assert followed.count == chain.latency.count > 50
+    assert followed.longest / 1000 == chain.latency.max_us

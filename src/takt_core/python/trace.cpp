@@ -137,8 +137,8 @@ struct Step {
 
 class Replay {
  public:
-  Replay(TraceFile& file, const Flows::Chains& chains)
-      : file_{file}, timeline_{file.about()}, flows_{file.about(), chains} {
+  Replay(TraceFile& file, const Flows::Chains& chains, const Flows::Joins& joins)
+      : file_{file}, timeline_{file.about()}, flows_{file.about(), chains, joins} {
     file_.rewind();
   }
 
@@ -249,8 +249,8 @@ void bind(nb::module_& module) {
       .def_ro("handovers", &Step::handovers)
       .def_ro("settled", &Step::settled, "All slices that began before are known.");
   nb::class_<Replay>(module, "Replay", "A trace from its begin, step by step; one at a time.")
-      .def(nb::init<TraceFile&, const Flows::Chains&>(), "trace"_a, "chains"_a = Flows::Chains{},
-           nb::keep_alive<1, 2>())
+      .def(nb::init<TraceFile&, const Flows::Chains&, const Flows::Joins&>(), "trace"_a,
+           "chains"_a = Flows::Chains{}, "joins"_a = Flows::Joins{}, nb::keep_alive<1, 2>())
       .def("step", &Replay::step, "The next stretch; None after the last one.")
       .def_prop_ro("not_nested", &Replay::not_nested, "Jobs whose slices are a guess.")
       .def_prop_ro("executions", &Replay::executions,

@@ -173,7 +173,12 @@ class Step:
 
 @final
 class Replay:
-    def __init__(self, trace: Trace, chains: Sequence[Sequence[str]] = ()) -> None: ...
+    def __init__(
+        self,
+        trace: Trace,
+        chains: Sequence[Sequence[str]] = (),
+        joins: Sequence[Sequence[str]] = (),
+    ) -> None: ...
     def step(self) -> Step | None: ...
     @property
     def not_nested(self) -> int: ...

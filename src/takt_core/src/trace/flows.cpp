@@ -10,8 +10,14 @@ constexpr std::size_t kept = 20'000;  // messages of a topic: what is older is u
 
 }  // namespace
 
-Flows::Flows(const About& about, const Chains& chains) : last_(chains.size(), not_recorded) {
+Flows::Flows(const About& about, const Chains& chains, const Joins& joins)
+    : stored_(joins.size()), last_(chains.size(), not_recorded) {
   for (const auto& [number, name] : about.tasks) {
+    for (std::size_t join = 0; join < joins.size(); ++join) {
+      if (std::ranges::find(joins[join], name) != joins[join].end()) {
+        join_of_[number] = join;
+      }
+    }
     for (std::size_t chain = 0; chain < chains.size(); ++chain) {
       for (std::size_t place = 0; place < chains[chain].size(); ++place) {
         if (chains[chain][place] == name) {
@@ -75,6 +81,11 @@ void Flows::start(const Event& event) {
 void Flows::publish(const Event& event) {
   Running* const maker = running(event);
   Messages& messages = messages_[event.topic];
+  if (const auto join = join_of_.find(event.task);
+      maker != nullptr && maker->origins != nullptr && join != join_of_.end()) {
+    // With what the other callbacks have stored; its own is newer.
+    maker->origins->insert(stored_[join->second].begin(), stored_[join->second].end());
+  }
   const Message message{.published = event.time,
                         .origins = maker != nullptr ? maker->origins : nullptr};
   if (messages.by_sequence.insert_or_assign(event.value, message).second) {
@@ -144,6 +155,9 @@ void Flows::end(const Event& event) {
     for (const auto& [topic, sequence] : done->published) {
       is_there(topic, sequence);
     }
+    if (done->origins != nullptr) {
+      store(event.task, *done->origins);
+    }
     for (const Place& place : places(event.task)) {
       const auto datum = done->origins->find({place.chain, place.place});
       if (place.last && datum != done->origins->end()) {
@@ -152,6 +166,20 @@ void Flows::end(const Event& event) {
     }
   }
   running_.erase(event.task);
+}
+
+// A job of a callback of a join leaves its data there, in place of that of the job before.
+void Flows::store(std::uint16_t task, const Origins& origins) {
+  const auto join = join_of_.find(task);
+  if (join == join_of_.end()) {
+    return;
+  }
+  Origins& stored = stored_[join->second];
+  for (const Place& place : places(task)) {
+    if (const auto datum = origins.find({place.chain, place.place}); datum != origins.end()) {
+      stored[datum->first] = datum->second;
+    }
+  }
 }
 
 void Flows::arrive(std::size_t chain, std::int64_t release, std::int64_t end) {

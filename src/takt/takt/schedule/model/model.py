@@ -41,7 +41,7 @@ def model(
     builder = Builder(observed, margin)
     document = builder.flat(_name(out), progress)
     if not ctf or is_recorded(trace):  # which messages were used, LTTng's trace does not say
-        _latencies(trace, observed, builder)
+        _latencies(trace, observed, builder, document)
     _keep_observed(document, builder)
     general = [*observed.notes, *builder.notes.pop("", []), *_undeclared(document)]
     modelled = Modelled(
@@ -108,14 +108,18 @@ class _Arrivals:
             self.of[chain].extend(age[first])
 
 
-def _latencies(trace: Path, observed: Observed, builder: Builder) -> None:
+def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict[str, Any]) -> None:
     """What was seen of the chains; their data can be followed only when they are known."""
     if not builder.chains:
         return
     recorded = {one.name: one.recorded for one in observed.callbacks}
     arrivals = _Arrivals(len(builder.chains))
     chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
-    files.replay(files.read(trace), [arrivals], chains=chains)
+    joins: dict[tuple[str, str], list[str]] = {}
+    for one in document["callbacks"]:
+        if "join" in one:
+            joins.setdefault((one["node"], one["join"]), []).append(recorded[one["name"]])
+    files.replay(files.read(trace), [arrivals], chains=chains, joins=list(joins.values()))
     for chain, series in zip(builder.chains, arrivals.of, strict=True):
         ages = series.all()
         chain.arrivals = len(ages)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -189,9 +190,14 @@ def replay(
     sinks: Sequence[Sink],
     progress: Callable[[int], None] = lambda _: None,
     chains: Sequence[Sequence[str]] = (),
+    joins: Sequence[Sequence[str]] | None = None,
 ) -> takt_core.Replay:
-    """Feeds all sinks in one pass; ``chains`` are those whose data is followed."""
-    replayed = takt_core.Replay(trace.core, [list(chain) for chain in chains])
+    """Feeds all sinks in one pass; ``chains`` are those whose data is followed.
+
+    ``joins``: their callbacks by name; None: those of the application that the trace contains.
+    """
+    found = joins_of(description(trace.names)) if joins is None else joins
+    replayed = takt_core.Replay(trace.core, [list(c) for c in chains], [list(j) for j in found])
     done = 0
     while (step := replayed.step()) is not None:
         for sink in sinks:
@@ -244,6 +250,19 @@ def description(names: Names) -> str | None:
     """The application of a trace in its flat form, as JSON; None: the trace does not tell."""
     texts = names.values("application")
     return texts[0] if texts else None
+
+
+def joins_of(application: str | None) -> list[list[str]]:
+    """The callbacks of each join of a flat form; none where it cannot be read."""
+    try:
+        callbacks = json.loads(application or "{}").get("callbacks", [])
+        found: dict[tuple[str, str], list[str]] = {}
+        for one in callbacks:
+            if "join" in one:
+                found.setdefault((one["node"], one["join"]), []).append(one["name"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return []  # damaged
+    return list(found.values())
 
 
 def duration_ns(names: Names) -> int | None:

@@ -59,8 +59,11 @@ class TAKT_CORE_PUBLIC Flows {
   /// The names of the callbacks along each path.
   using Chains = std::vector<std::vector<std::string>>;
 
+  /// The names of the callbacks of each join (sched/join.hpp).
+  using Joins = std::vector<std::vector<std::string>>;
+
   /// Prepares for a trace. Chains with unknown callbacks have no arrivals.
-  explicit Flows(const About& about, const Chains& chains = {});
+  explicit Flows(const About& about, const Chains& chains = {}, const Joins& joins = {});
 
   /// Processes the next event, in the order of time.
   void take(const Event& event);
@@ -115,7 +118,11 @@ class TAKT_CORE_PUBLIC Flows {
   [[nodiscard]] Running* running(const Event& event);
   [[nodiscard]] const std::vector<Place>& places(std::uint16_t task) const;
 
+  void store(std::uint16_t task, const Origins& origins);
+
   std::map<std::uint16_t, std::vector<Place>> places_;
+  std::map<std::uint16_t, std::size_t> join_of_;  // by task
+  std::vector<Origins> stored_;                   // by join: what its callbacks' last jobs left
   std::vector<std::int64_t>
       last_;  // by chain: the release of the newest datum that reached its end
   std::map<std::uint16_t, Executions> executions_;
