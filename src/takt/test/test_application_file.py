@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.executors import POLICIES
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.generate import scenarios as generated
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.app.yaml"))
@@ -320,6 +323,14 @@ def test_what_the_core_refuses_is_reported_with_its_line(
         analyse(flat(application), str(path))
     assert caught.value.where == f"{path}:{line}"
     assert expected in caught.value.what
+
+
+def test_the_tool_names_each_policy_of_the_core(tmp_path: Path) -> None:
+    document = read(tmp_path, "policy: none\nnodes: {n: {c: {timer: 9ms, wcet: 1ms}}}")
+    with pytest.raises(TaktError) as caught:
+        analyse(document, "x")
+    assert re.findall("'([^']+)'", caught.value.fix) == list(POLICIES)
+    assert {*generated.POLICIES} == {*POLICIES}
 
 
 CORES = """

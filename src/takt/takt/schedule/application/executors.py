@@ -7,12 +7,15 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+#: Of Takt's core, in its order (parse_policy.cpp); a test compares them.
+CorePolicy = Literal["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"]
+POLICIES: tuple[str, ...] = get_args(CorePolicy)
+IDLING = ("p-rm", "cw-edf")  # may leave a core idle while jobs wait
+CONSTRAINED = ("dm", *IDLING)  # they refuse deadlines above the period
+# A string: the core refuses an unknown one, with the name that was meant.
 Policy = Annotated[
     str,
-    Field(
-        examples=["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"],
-        description="fp, rm, dm, edf, np-fp, np-edf, p-rm or cw-edf",
-    ),
+    Field(examples=list(POLICIES), description=f"{', '.join(POLICIES[:-1])} or {POLICIES[-1]}"),
 ]
 #: rclcpp's own, which analysis and simulation know; also approaches of ``takt execute``.
 StockExecutor = Literal["rclcpp_single_threaded", "rclcpp_events"]

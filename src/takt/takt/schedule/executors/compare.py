@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import CallbackBound, ChainBound
-from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
 from takt.schedule.application.processes import refuse_processes
 from takt.schedule.executors.model import Candidate, Comparison, Figures
-from takt.schedule.generate.values import Policy
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
 from takt.schedule.simulation.simulate import simulate
 
 TAKT = "takt"
-POLICIES: tuple[str, ...] = get_args(Policy)
 Execution = Literal["worst", "drawn"]
 _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
 Flat = dict[str, Any]

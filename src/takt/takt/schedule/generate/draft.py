@@ -11,9 +11,6 @@ from takt.schedule.generate.parameters import Parameters
 
 Entry = dict[str, Any]  # of a callback, a topic, a scenario in the flat form
 
-IDLING = ("p-rm", "cw-edf")
-CONSTRAINED = ("dm", *IDLING)  # they refuse deadlines above the period
-
 
 class Draft:
     """Begins as an application of the thesis: timers, each of which writes one topic at most."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args
 from pydantic import AliasChoices, ConfigDict, Field
 
 from takt.documents.quantities import Strict
+from takt.schedule.application.executors import CorePolicy
 from takt.schedule.generate import values
 from takt.schedule.generate.values import MS
 
@@ -59,7 +60,7 @@ class Thesis(Strict):
     best_case: values.Shares = Field(
         [1.0], description="variation of execution times: best case / wcet, or its range"
     )
-    policy: values.Policy = Field("fp", description="of the applications")
+    policy: CorePolicy = Field("fp", description="of the applications")
 
     @property
     def publishers(self) -> int:

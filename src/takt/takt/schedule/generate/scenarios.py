@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from takt.schedule.application.executors import CONSTRAINED, IDLING
 from takt.schedule.generate.ages import age_limit
-from takt.schedule.generate.draft import CONSTRAINED, IDLING, Draft, Entry
+from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import SUSPENDING
 
 POLICIES = ("fp", "np-fp", "edf", "np-edf", "rm", "dm", *IDLING)

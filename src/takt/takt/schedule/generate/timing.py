@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from takt.schedule.application.execution_time import ExecutionTime
-from takt.schedule.generate.draft import CONSTRAINED, IDLING, Draft, Entry
+from takt.schedule.application.executors import CONSTRAINED, IDLING
+from takt.schedule.generate.draft import Draft, Entry
 
 SAMPLES = (3, 8)  # observed times of a callback
 SLACK = (1.0, 1.5)  # what is declared, as a multiple of the longest that was observed

@@ -114,7 +114,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Priorities = Annotated[Literal["rate-monotonic", "random"], BeforeValidator(_priorities)]
 MaxUtilization = Annotated[float, Field(gt=0)]
 Generator = Literal["uunifast", "uunifast-discard", "fixed-sum"]
-Policy = Literal["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"]
 # Of a process: a policy of Takt, or an executor of rclcpp.
 ProcessExecutor = Literal["fp", "np-fp", "edf", "np-edf", StockExecutor]
 Overrun = Literal["skip", "queue_one", "catch_up"]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
-from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.executors import IDLING, POLICIES, STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
@@ -42,9 +42,7 @@ from takt.schedule.trace.file import (
 )
 from takt.schedule.trace.names import whole_name
 
-POLICIES = {"fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}
 ROBOT = "robot"  # in place of a policy: its processes have their own
-_LEAVES_IDLE = {"p-rm", "cw-edf"}  # a core that is idle on purpose says nothing about noticing
 
 
 def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Observed:
@@ -155,7 +153,8 @@ class _Gathering:
         policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
         span = self._span or (0, 0)
         busy = {core: in_order(*both) for core, both in self._slices.items()}
-        unsure = policy not in {*POLICIES, ROBOT} or policy in _LEAVES_IDLE
+        # A core that is idle on purpose says nothing about noticing.
+        unsure = policy not in {*POLICIES, ROBOT} or policy in IDLING
         callbacks = [
             self._callback(number, of, descriptions, scenario, {} if unsure else busy)
             for number, of in self._tasks.items()

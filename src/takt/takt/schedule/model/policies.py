@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from takt.schedule.application.executors import CONSTRAINED
+
 _MAKE_PRIORITIES = {"rm", "dm"}
 _NEED_PRIORITIES = {"fp", "np-fp"}
-_WITHIN_PERIODS = {"dm", "p-rm", "cw-edf"}
 _HIGHEST = 98
 Part = dict[str, Any]
 
@@ -16,7 +17,7 @@ Part = dict[str, Any]
 def defined(policy: str, parts: Sequence[Part]) -> tuple[str, list[str]]:
     """The policy, or rm where it is not defined for a deadline; a note says why."""
     long = [one["name"] for one in parts if 0 < one.get("period", 0) < one.get("deadline", 0)]
-    if not long or policy not in _WITHIN_PERIODS:
+    if not long or policy not in CONSTRAINED:
         return policy, []
     why = f"{policy} is not defined for deadlines above periods, and {long[0]} has one"
     return "rm", [f"policy: set to rm; {why}"]
