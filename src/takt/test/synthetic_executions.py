@@ -37,6 +37,7 @@ EVERY = points()
 US, MS = 1000, 1_000_000
 JOBS = 1000  # of a callback or a node, in a run
 TAIL = 0.01  # of jobs, reads and uses
+EXECUTIONS = 20_000  # of a run
 USES = 300  # of data, in a run of 30 s
 AGES = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
 SHARES = {"min": 1.0, "q1": 0.75, "median": 0.5, "q3": 0.25, "p99": 0.01, "max": 0.0}  # above it
@@ -87,15 +88,15 @@ def _metrics(experiment: str, value: float) -> Metrics:
     missed = value if experiment == "misses" else 0.0
     stale = value if experiment == "freshness" else 0.0
     unit = {"transport": US, "age": MS}.get(experiment)
-    old = round(stale * 1000)
+    old = round(stale * EXECUTIONS)
     listener = CallbackMetrics(
         callback="listener.listen",
         node="listener",
-        executions=1000,
-        expected=1000,
+        executions=EXECUTIONS,
+        expected=EXECUTIONS,
         skipped=0,
         unfinished=0,
-        misses=round(missed * 1000),
+        misses=round(missed * EXECUTIONS),
         miss_ratio=missed,
         on_old_data=old,
         response_us=None,
@@ -111,7 +112,7 @@ def _metrics(experiment: str, value: float) -> Metrics:
         max_age_us=None,
         violations=0,
     )
-    node = NodeFreshness(node="listener", executions=1000, on_old_data=old, ratio=stale)
+    node = NodeFreshness(node="listener", executions=EXECUTIONS, on_old_data=old, ratio=stale)
     return Metrics(
         trace="made",
         source="executor",
@@ -124,7 +125,7 @@ def _metrics(experiment: str, value: float) -> Metrics:
         declared=True,
         callbacks=[listener],
         helpers=[],
-        executions=1000,
+        executions=EXECUTIONS,
         misses=listener.misses,
         mean_miss_ratio=missed,
         freshness=Freshness(nodes=[node], mean_ratio=stale, on_old_data=old),

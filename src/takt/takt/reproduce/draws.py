@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from takt.reproduce.criterion import Criterion
 from takt.reproduce.highest import Maxima, medians
 from takt.reproduce.quantity import Highest, Observed, Quantity, Seen, Share, values_of
-from takt.reproduce.rare import Strata, bounds, flat, together
+from takt.reproduce.rare import Strata, flat, together
 from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
 
 DRAWS = 4000
+Bounds = Callable[[Strata, float], tuple[float, float]]
 BEYOND = (1 - CONFIDENCE) / 2  # the share of draws beyond each end of an interval
 
 
@@ -42,7 +43,7 @@ class Draws:
     known: Mapping[str, float]
     found: NDArray[np.float64]
     values: NDArray[np.float64]
-    counts: Mapping[int, Strata]  # of the shares, by row
+    counts: Mapping[int, tuple[Strata, Bounds]]  # of the shares, by row
     maxima: Mapping[int, tuple[Maxima, Callable[[Sequence[float]], float]]]  # of the highest values
     runs: int
     degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
@@ -84,7 +85,7 @@ class Draws:
             np.array(list(found.values())),
             np.array(drawn).T,
             {
-                row: one.strata(every)
+                row: (one.strata(every), one.bounds)
                 for row, one in enumerate(quantities.values())
                 if isinstance(one, Share)
             },
@@ -109,7 +110,7 @@ class Draws:
         above = (found > 0).mean(axis=1)
         if not (of_shares & (above > 0) & (above < 1)).any():
             return 0
-        return min(together(flat(runs))[1] for runs in self.counts.values())
+        return round(min(together(flat(runs))[1] for runs, _ in self.counts.values()))
 
     def quantities(self) -> NDArray[np.float64]:
         """How far the truth may be from what was found; of a share, by turns its bounds."""
@@ -138,7 +139,7 @@ class Draws:
         """What was found, and the draws; shares and highest values are the same in both."""
         values = self.values.copy()
         found = np.repeat(self.found[:, None], values.shape[1], axis=1)
-        for place, (row, runs) in enumerate(self.counts.items()):
+        for place, (row, (runs, bounds)) in enumerate(self.counts.items()):
             # Every bound of one beside every one of the others.
             high = np.arange(values.shape[1]) >> place & 1
             values[row] = found[row] = np.array(bounds(runs, times))[high]

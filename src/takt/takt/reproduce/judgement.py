@@ -19,7 +19,6 @@ from takt.reproduce.criterion import ANY, MORE, PUBLISHED, Criterion
 from takt.reproduce.draws import BEYOND, DRAWS, Draws, ends
 from takt.reproduce.model import Answer, Effect, Figures, duration_in_words, rounded
 from takt.reproduce.quantity import Check, Observed, Seen, Share, values_of
-from takt.reproduce.rare import bounds
 from takt.reproduce.scatter import Missing
 
 FAR_APART = 0.5  # of a value: an interval that is wider is scatter, not a value at the threshold
@@ -124,7 +123,7 @@ def _decides(check: Check[Seen], published: Figures, planned: Seen) -> bool:
     try:
         for one in check.quantities.values():
             if isinstance(one, Share):
-                values.append(bounds(one.strata(planned)))
+                values.append(one.bounds(one.strata(planned), 1.0))
             else:
                 values.append((one.of(planned),))
     except Missing:

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from takt.reproduce.criterion import EFFECT, LEAST, PUBLISHED, Criterion, sized
 from takt.reproduce.highest import Maxima
-from takt.reproduce.rare import Counts, Strata, flat, together
+from takt.reproduce.rare import Counts, Strata, bounds, flat, together
 from takt.reproduce.scatter import Missing, Order
 
 NEARLY = 0.9  # of the samples of the paper's run: as long as it
@@ -58,6 +58,7 @@ class Share(Quantity[Seen]):
     """How often something happens of how many times it could: ``strata`` are these, run by run."""
 
     strata: Callable[[Seen], Strata]
+    bounds: Callable[[Strata, float], tuple[float, float]] = bounds  # with so many times as many
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,37 @@ from scipy import stats
 
 from takt.reproduce.scatter import CONFIDENCE
 
-Counts = tuple[int, int]  # cases, of how many
+Counts = tuple[float, float]  # cases, of how many
 Strata = Sequence[Sequence[Counts]]  # runs of what may differ: a middleware, a test
 
 
-def bounds(strata: Strata, times: float = 1.0) -> tuple[float, float]:
+def bounds(strata: Strata, times: float = 1.0, chances: int = 1) -> tuple[float, float]:
     """Clopper and Pearson's bounds of a share, half of what CONFIDENCE leaves beyond each.
 
-    That one stratum has more cases than another one is no sign that cases come together.
+    That one stratum has more cases than another one is no sign that cases come together. Of so many
+    ``chances`` for a bound to be wrong each has its part (Bonferroni).
     """
     cases, of = (times * number / _dispersion(strata) for number in together(flat(strata)))
-    level = (1 + CONFIDENCE) / 2
+    level = 1 - (1 - CONFIDENCE) / 2 / chances
     low = stats.beta.ppf(1 - level, cases, of - cases + 1) if cases else 0.0
     high = stats.beta.ppf(level, cases + 1, of - cases) if of > cases else 1.0
     return float(low), float(high)
+
+
+def highest_bounds(strata: Strata, times: float = 1.0) -> tuple[float, float]:
+    """Those of the highest share of several strata.
+
+    The stratum that has it is below its own upper bound, and so below the highest upper bound. That
+    some lower bound is above it has as many chances as there are strata.
+    """
+    lows = [bounds([runs], times, len(strata))[0] for runs in strata]
+    return max(lows), max(bounds([runs], times)[1] for runs in strata)
+
+
+def lowest_bounds(strata: Strata, times: float = 1.0) -> tuple[float, float]:
+    """The same of the lowest share."""
+    highs = [bounds([runs], times, len(strata))[1] for runs in strata]
+    return min(bounds([runs], times)[0] for runs in strata), min(highs)
 
 
 def _dispersion(strata: Strata) -> float:

@@ -8,7 +8,7 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.gutierrez2018 import runs
 from takt.reproduce.gutierrez2018.vendors import VENDORS
 from takt.reproduce.quantity import Check, Highest, Observed, Quantity, Share, pooled
-from takt.reproduce.rare import Strata
+from takt.reproduce.rare import Counts, Strata
 from takt.reproduce.runs import OfRun
 from takt.reproduce.scatter import Missing
 
@@ -121,7 +121,7 @@ def _highest(test: str, words: str, of: OfRun[float]) -> Highest[Evidence]:
     )
 
 
-def _share(words: str, of: OfRun[tuple[int, int]], tests: tuple[str, ...]) -> Share[Evidence]:
+def _share(words: str, of: OfRun[Counts], tests: tuple[str, ...]) -> Share[Evidence]:
     names = " and ".join(f"{one} ({TESTS[one]})" for one in tests)
 
     def strata(evidence: Evidence) -> Strata:

@@ -65,9 +65,27 @@ class Evidence:
         runs = self._of(point, "deadline", lambda one: one.mean_miss_ratio is not None)
         return fmean(one.mean_miss_ratio or 0.0 for one in runs)
 
+    def missed(self, point: Point) -> list[Counts]:
+        """The same as cases of executions, run by run.
+
+        A mean over callbacks is known as well as a share of as many executions as they would have
+        if each had as few as the one with the fewest; it may be a little better known.
+        """
+        runs = self._of(point, "deadline", lambda one: one.mean_miss_ratio is not None)
+        return [
+            _as_counts(one.mean_miss_ratio or 0.0, [each.executions for each in one.callbacks])
+            for one in runs
+        ]
+
     def old_data(self, point: Point) -> float:
         """Section 5.4.3: share of executions on old data, over all nodes; the mean of the runs."""
         return fmean(self._freshness(point, lambda one: one.mean_ratio))
+
+    def old(self, point: Point) -> list[Counts]:
+        """The same as cases of executions, run by run, as of the missed ones."""
+        return self._freshness(
+            point, lambda one: _as_counts(one.mean_ratio, [node.executions for node in one.nodes])
+        )
 
     def on_old_data(self, point: Point) -> int:
         """Executions on old data, in all runs."""
@@ -212,9 +230,17 @@ class Planned(Evidence):
         """A share of misses."""
         return self._one(point)
 
+    def missed(self, point: Point) -> list[Counts]:
+        """None of all executions."""
+        return self.on_old_data_of(point)
+
     def old_data(self, point: Point) -> float:
         """A share of executions on old data."""
         return self._one(point)
+
+    def old(self, point: Point) -> list[Counts]:
+        """None of all executions."""
+        return self.on_old_data_of(point)
 
     def on_old_data(self, point: Point) -> int:
         """None of them."""
@@ -248,6 +274,13 @@ class Planned(Evidence):
             raise Missing(f"{point.name} is skipped")
         self.asked.add(point)
         return 1.0
+
+
+def _as_counts(share: float, executions: Sequence[int]) -> Counts:
+    """A mean of the shares of several, each of its executions, as one share."""
+    there = [one for one in executions if one]
+    of = len(there) * min(there, default=0)
+    return share * of, of
 
 
 def _above(spread: Spread, limit: float) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from takt.reproduce.criterion import ALIKE, around, grown, grown_by
 from takt.reproduce.krukiewicz2021 import ages, freshness
 from takt.reproduce.krukiewicz2021.evidence import Evidence
+from takt.reproduce.krukiewicz2021.extreme import highest_share, lowest_share
 from takt.reproduce.krukiewicz2021.points import (
     FULL,
     KB,
@@ -47,12 +48,11 @@ def _missed(
 def _over(
     choose: str, approach: str, places: list[tuple[int, float, int]], of: str
 ) -> Quantity[Evidence]:
-    pick = {"highest": max, "lowest": min}[choose]
+    over = {"highest": highest_share, "lowest": lowest_share}[choose]
     asked = [Point("misses", approach, n, u, size, PERIODS, MISSES_CORES) for n, u, size in places]
-    return Quantity(
+    return over(
         f"{choose} share of misses of {approach} over {len(asked)} applications: {of}",
-        lambda evidence: pick(evidence.miss_ratio(point) for point in asked),
-        most=1,
+        lambda evidence: [evidence.missed(point) for point in asked],
     )
 
 

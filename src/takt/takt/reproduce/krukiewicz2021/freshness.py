@@ -8,6 +8,7 @@ from statistics import fmean
 
 from takt.reproduce.criterion import ALIKE, around
 from takt.reproduce.krukiewicz2021.evidence import Evidence
+from takt.reproduce.krukiewicz2021.extreme import highest_share, lowest_share
 from takt.reproduce.krukiewicz2021.points import (
     FRESHNESS_SIZES,
     HARMONIC,
@@ -18,10 +19,14 @@ from takt.reproduce.krukiewicz2021.points import (
     UTILIZATIONS,
     Point,
 )
-from takt.reproduce.quantity import Check, Observed, Quantity, share
+from takt.reproduce.quantity import (
+    Check,
+    Observed,
+    Quantity,
+    share,
+)
 
 MATTERS = 0.01
-PICKS: dict[str, Callable[[list[float]], float]] = {"highest": max, "lowest": min, "mean": fmean}
 
 
 def _points(
@@ -37,12 +42,15 @@ def _points(
 
 
 def _over(choose: str, points: list[Point], of: str) -> Quantity[Evidence]:
-    pick = PICKS[choose]
-    return Quantity(
-        f"{choose} share of executions on old data over {len(points)} applications: {of}",
-        lambda evidence: pick([evidence.old_data(point) for point in points]),
-        most=1,
-    )
+    words = f"{choose} share of executions on old data over {len(points)} applications: {of}"
+    if choose == "mean":
+        return Quantity(
+            words,
+            lambda evidence: fmean([evidence.old_data(point) for point in points]),
+            most=1,
+        )
+    over = {"highest": highest_share, "lowest": lowest_share}[choose]
+    return over(words, lambda evidence: [evidence.old(point) for point in points])
 
 
 def _share(nodes: int, utilization: float, size: int) -> Check[Evidence]:
