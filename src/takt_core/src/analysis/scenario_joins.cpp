@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "takt/analysis/scenario_model.hpp"
 
@@ -27,6 +28,16 @@ std::vector<std::size_t> ScenarioModel::streams_of(std::size_t callback) const {
     }
   }
   return result;
+}
+
+void ScenarioModel::declare_joins(const application::Application& application) {
+  join_of_.assign(strategy_->tasks().size(), nobody);
+  for (std::vector<std::size_t>& callbacks : application.joins()) {
+    for (const std::size_t callback : callbacks) {
+      join_of_[callback] = joins_.size();
+    }
+    joins_.push_back({.callbacks = std::move(callbacks)});
+  }
 }
 
 // By callback: false where a join that is not followed yet may lead to more releases.
@@ -70,40 +81,44 @@ bool ScenarioModel::follow_join(const application::Application& application,
   };
   const auto next = std::ranges::min_element(joins_, {}, unknown);
   next->followed = true;
-  add_publications(application, strategy, static_cast<std::size_t>(next - joins_.begin()), known);
+  if (find_rarest(application, *next, known)) {
+    add_publications(application, strategy, static_cast<std::size_t>(next - joins_.begin()));
+  }
   return true;
 }
 
-void ScenarioModel::add_publications(const application::Application& application,
-                                     const sched::CompiledStrategy& strategy, std::size_t at,
-                                     const std::vector<bool>& known) {
-  iterates_ = true;
-  JoinModel& join = joins_[at];
-  const auto& tasks = strategy.tasks();
+// How many releases a nanosecond these streams have together in the long run.
+double ScenarioModel::rate_of(const std::vector<std::size_t>& streams) const noexcept {
+  double rate = 0;
+  for (const std::size_t stream : streams) {
+    const nanoseconds apart = pending_[stream].releases.period;
+    rate += apart.count() > 0 ? 1 / static_cast<double>(apart.count())
+                              : std::numeric_limits<double>::infinity();
+  }
+  return rate;
+}
+
+// Finds which of its callbacks bound a join. False if it never publishes.
+bool ScenarioModel::find_rarest(const application::Application& application, JoinModel& join,
+                                const std::vector<bool>& known) {
   const std::string name = "join '" + application.callbacks[join.callbacks.front()].join + "'";
   std::vector<std::size_t> least;  // streams of the callback that is released least often
   double least_rate = std::numeric_limits<double>::infinity();
-  nanoseconds period{0};
   for (const std::size_t callback : join.callbacks) {
     if (!known[callback]) {
       continue;
     }
     const std::vector<std::size_t> streams = streams_of(callback);
     if (streams.empty()) {
-      remarks_.push_back(name + " never publishes: '" + tasks[callback].name +
+      remarks_.push_back(name + " never publishes: '" + strategy_->tasks()[callback].name +
                          "' is not released in this scenario");
       join.silent = true;
-      return;
-    }
-    double rate = 0;
-    for (const std::size_t stream : streams) {
-      const nanoseconds apart = pending_[stream].releases.period;
-      rate += apart.count() > 0 ? 1 / static_cast<double>(apart.count())
-                                : std::numeric_limits<double>::infinity();
+      return false;
     }
     if (streams.size() == 1) {
       join.single.push_back(streams.front());
     }
+    const double rate = rate_of(streams);
     if (rate < least_rate || (rate == least_rate && streams.size() < least.size())) {
       least = streams;
       least_rate = rate;
@@ -118,8 +133,16 @@ void ScenarioModel::add_publications(const application::Application& application
                        "or by what the join itself publishes");
     join.single.clear();
   } else {
-    period = pending_[least.front()].releases.period;
+    join.period = pending_[least.front()].releases.period;
   }
+  return true;
+}
+
+void ScenarioModel::add_publications(const application::Application& application,
+                                     const sched::CompiledStrategy& strategy, std::size_t at) {
+  iterates_ = true;
+  const JoinModel& join = joins_[at];
+  const auto& tasks = strategy.tasks();
   const std::size_t parts = std::max<std::size_t>(1, join.several.size());
   const std::size_t first = join.callbacks.front();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -133,7 +156,7 @@ void ScenarioModel::add_publications(const application::Application& application
     for (std::int64_t message = 0; message < messages; ++message) {
       for (std::size_t part = 0; part < parts; ++part) {
         add_stream({.callback = i, .join = at, .part = part},
-                   {.period = join.several.empty() ? period
+                   {.period = join.several.empty() ? join.period
                                                    : pending_[join.several[part]].releases.period},
                    deadline.count() > 0 ? deadline : sched::longest_time);
       }

@@ -131,13 +131,7 @@ void ScenarioModel::add_streams(const application::Application& application,
                                 const sched::CompiledStrategy& strategy) {
   const auto& tasks = strategy.tasks();
   const auto parameters = scenario_->parameters();
-  join_of_.assign(tasks.size(), nobody);
-  for (std::vector<std::size_t>& callbacks : application.joins()) {
-    for (const std::size_t callback : callbacks) {
-      join_of_[callback] = joins_.size();
-    }
-    joins_.push_back({.callbacks = std::move(callbacks)});
-  }
+  declare_joins(application);
   // Roots first: time and the outside.
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!parameters[i].active) {

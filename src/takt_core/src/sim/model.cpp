@@ -70,9 +70,12 @@ void TopicState::publish(const TaskState* writer, TimePoint sent, TimePoint samp
   for (Hop& hop : hops) {
     const TaskState& from = *hop.from->task;
     const bool joined = writer != nullptr && from.join != nullptr && from.join == writer->join;
-    hop.origins[slot] = joined            ? hop.from->stored
-                        : &from == writer ? hop.from->origin
-                                          : Position::no_data;
+    hop.origins[slot] = Position::no_data;
+    if (joined) {
+      hop.origins[slot] = hop.from->stored;
+    } else if (&from == writer) {
+      hop.origins[slot] = hop.from->origin;
+    }
   }
   ++published;
   shared.sampled.store(sampled.time_since_epoch().count(), std::memory_order_relaxed);

@@ -53,6 +53,7 @@ struct JoinModel {
   std::vector<std::size_t> single = {};
   /// Where several streams of one callback bound the publications: these.
   std::vector<std::size_t> several = {};
+  nanoseconds period{0};  ///< Of the first of these streams; 0: nothing bounds the publications.
   bool followed = false;  ///< Its publications are among the streams.
   bool silent = false;    ///< It never publishes.
 };
@@ -135,9 +136,9 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     return join_of_[callback];
   }
 
-  /// How densely the publications of a join follow each other, given bounds
+  /// How densely the publications of the join number `at` follow each other, given bounds
   /// (docs/reference/analysis.md, eq. 21): all of these together.
-  [[nodiscard]] std::vector<Arrivals> publications(std::size_t join,
+  [[nodiscard]] std::vector<Arrivals> publications(std::size_t at,
                                                    const ScenarioBounds& bounds) const;
 
   /// How densely the ends of the stream's jobs follow each other, given bounds.
@@ -244,9 +245,12 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);
   bool follow_join(const application::Application& application,
                    const sched::CompiledStrategy& strategy);
+  void declare_joins(const application::Application& application);
+  [[nodiscard]] double rate_of(const std::vector<std::size_t>& streams) const noexcept;
+  [[nodiscard]] bool find_rarest(const application::Application& application, JoinModel& join,
+                                 const std::vector<bool>& known);
   void add_publications(const application::Application& application,
-                        const sched::CompiledStrategy& strategy, std::size_t join,
-                        const std::vector<bool>& known);
+                        const sched::CompiledStrategy& strategy, std::size_t at);
   [[nodiscard]] std::vector<bool> known_releases(const sched::CompiledStrategy& strategy) const;
   [[nodiscard]] std::vector<std::size_t> streams_of(std::size_t callback) const;
   [[nodiscard]] nanoseconds least_period(std::size_t stream) const noexcept;
