@@ -24,6 +24,7 @@ class Process:
 
     def __init__(self, number: int, program: str = "robot") -> None:
         self.number, self.program = number, program
+        self.core = 1  # of the events that follow
         self._events = b""
         self._topics: dict[int, int] = {}
 
@@ -38,7 +39,7 @@ class Process:
             else:
                 fields += struct.pack("<q", value)
         size, of = 32 + len(fields), thread or self.number
-        head = struct.pack("<IHHqqII", size, NUMBERS[name], 1, BEGIN + time, cpu, of, 0)
+        head = struct.pack("<IHHqqII", size, NUMBERS[name], self.core, BEGIN + time, cpu, of, 0)
         self._events += head + fields
 
     def node(self, handle: int, name: str) -> None:
@@ -92,7 +93,8 @@ class Process:
             0,
             0,
         )
-        file = folder / f"{self.program}.{self.number}.taktrecord"
+        short = self.program.split(" ")[0].rsplit("/", 1)[-1]
+        file = folder / f"{short}.{self.number}.taktrecord"
         file.write_bytes(head + names + self._events)
         return file
 

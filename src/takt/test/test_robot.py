@@ -63,9 +63,9 @@ def test_faults_of_processes_have_a_line(tmp_path: Path, old: str, new: str, say
 
 def test_commands_for_one_process_refuse_several() -> None:
     with pytest.raises(
-        TaktError, match="takt compare-executors takes an application of one process"
+        TaktError, match="takt generate --emit-code takes an application of one process"
     ):
-        refuse_processes(flat(read_application(EXAMPLE)), None, "takt compare-executors")
+        refuse_processes(flat(read_application(EXAMPLE)), None, "takt generate --emit-code")
 
 
 def test_priorities_of_a_robot_are_not_assigned(takt: Takt, tmp_path: Path) -> None:

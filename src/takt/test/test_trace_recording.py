@@ -78,7 +78,7 @@ def test_a_timer_has_its_period_as_deadline_or_that_of_the_application(tmp_path:
     found = explain(folder, application=file)
     late = {one.callback for one in found.details if one.missed}
     assert (found.misses, late) == (20, {"sensor.timer0"})
-    assert any("stock executor" in one for one in found.remarks)
+    assert any("real-time priorities in the file" in one for one in found.remarks)
     page = render(found)
     assert "on sensors 11, thread 11" in page
     assert "on core" not in page

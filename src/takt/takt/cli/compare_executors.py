@@ -34,7 +34,8 @@ def compare_executors(
 
     For each callback and chain: the proved bound, the simulated percentiles and the largest value,
     and the verdict about its deadline or latency. An executor that cannot run the application is
-    named with the reason.
+    named with the reason. Of a robot with several processes: each executor in one process at a
+    time, the others as described, then in all of them.
 
     Exit code: 0 the executor in the file guarantees everything, 1 it does not, 2 wrong use.
 

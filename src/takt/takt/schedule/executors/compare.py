@@ -10,12 +10,11 @@ from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import CallbackBound, ChainBound
 from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
-from takt.schedule.application.processes import refuse_processes
 from takt.schedule.executors.model import Candidate, Comparison, Figures
+from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
 from takt.schedule.simulation.simulate import simulate
 
-TAKT = "takt"
 Execution = Literal["worst", "drawn"]
 _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
 Flat = dict[str, Any]
@@ -35,25 +34,24 @@ def compare(
     ``duration``: as in simulate(). ``progress`` receives the candidate and the share that is done.
     Raises TaktError where none of them can run it.
     """
-    refuse_processes(flat, where, "takt compare-executors")
     candidates: list[Candidate] = []
     durations: list[float] = []
     all_of_them = list(_candidates(flat))
-    for place, (executor, policy) in enumerate(all_of_them):
-        progress(policy or executor, place / len(all_of_them))
-        document = under(flat, executor, policy)
+    for place, one in enumerate(all_of_them):
+        progress(one.policy or one.executor, place / len(all_of_them))
         try:
-            candidate, ms = _judged(document, where, duration, execution, seed)
+            candidate, ms = _judged(one.flat, where, duration, execution, seed)
         except TaktError as error:
             candidate = _refused(error)
         else:
             durations.append(ms)
-        candidates.append(candidate.model_copy(update={"executor": executor, "policy": policy}))
+        choice = {"process": one.process, "executor": one.executor, "policy": one.policy}
+        candidates.append(candidate.model_copy(update=choice))
     if not durations:
         raise TaktError(f"no executor can run it: {candidates[0].refused}", where=where)
     return Comparison(
         application=str(flat["name"]),
-        described=candidates[0].name,
+        described=described(flat) if flat.get("processes") else candidates[0].name,
         scenario=first_scenario(flat),
         duration_ms=durations[0],
         execution=execution,
@@ -119,7 +117,17 @@ def _changed(callback: Flat, change: Flat) -> Flat:
     }
 
 
-def _candidates(flat: Flat) -> Iterator[tuple[str, str | None]]:
+def _candidates(flat: Flat) -> Iterator[Change]:
+    if flat.get("processes"):
+        every: Executors = [(TAKT, policy) for policy in POLICIES]
+        every += [(one, None) for one in STOCK_EXECUTORS]
+        yield from changes(flat, every)
+        return
+    for executor, policy in _of_one_process(flat):
+        yield Change(None, executor, policy, under(flat, executor, policy))
+
+
+def _of_one_process(flat: Flat) -> Iterator[tuple[str, str | None]]:
     executor = str(flat.get("executor", TAKT))
     own = (executor, str(flat.get("policy", "fp")) if executor == TAKT else None)
     yield own
@@ -140,14 +148,14 @@ def _judged(
 ) -> tuple[Candidate, float]:
     bounds = analyse(document, where)
     played = simulate(document, where=where, duration=duration, seed=seed, execution=execution)
-    described = {one["name"] for one in document["callbacks"]}
+    own = {one["name"] for one in document["callbacks"]}
     callbacks: dict[str, Figures] = {}
     chains: dict[str, Figures] = {}
     of_callback = {one.callback: one for one in played.callbacks}
     of_chain = {one.chain: one for one in played.chains}
     for scenario in bounds.scenarios:
         for callback in scenario.callbacks:
-            if callback.name in described:
+            if callback.name in own:
                 found = _callback(callback, of_callback[callback.name])
                 callbacks[found.name] = _worse(callbacks.get(found.name), found)
         for chain in scenario.chains:

@@ -30,6 +30,8 @@ class Figures(_Document):
 class Candidate(_Document):
     """An executor, Takt's with a policy."""
 
+    # Of a robot: which process has it, or "all"; None: it is as described. Without processes: None.
+    process: str | None = None
     executor: str
     policy: str | None  # None: the executor has none
     refused: str | None  # why it cannot run the application; then nothing follows
@@ -40,7 +42,8 @@ class Candidate(_Document):
     @property
     def name(self) -> str:
         """As people call it."""
-        return self.executor if self.policy is None else f"{self.executor} {self.policy}"
+        own = self.executor if self.policy is None else f"{self.executor} {self.policy}"
+        return own if self.process is None else f"{self.process}: {own}"
 
 
 class Comparison(_Document):
@@ -48,7 +51,7 @@ class Comparison(_Document):
 
     schema_version: Literal[1] = 1
     application: str
-    described: str  # the candidate that is in the file
+    described: str  # the executor in the file; of a robot, those of its processes
     scenario: str | None  # the only one of rclcpp's executors; None: there is one anyway
     duration_ms: float  # of virtual time, of each simulation
     execution: Literal["worst", "drawn"]

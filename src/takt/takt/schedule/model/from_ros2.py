@@ -15,18 +15,20 @@ from pathlib import Path
 import numpy as np
 
 from takt.schedule.model.observed import Observed, ObservedCallback
+from takt.schedule.model.recorded_processes import name_apart, robot_of
 from takt.schedule.ros2 import control
 from takt.schedule.ros2.called import Entity
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
+from takt.schedule.ros2.recordings import is_recorded, recordings
 from takt.schedule.trace.names import whole_name
 
+_OF_ONE_PROCESS = (
+    "policy, priorities, deadlines, cores: not used by the executors of rclcpp; the "
+    "file has defaults for Takt's executor: edf on core 0, periods as deadlines "
+    "(deadline: 5ms)"
+)
 _NEVER_REPORTED = (
-    (
-        "policy, priorities, deadlines, cores: not used by the executors of rclcpp; the "
-        "file has defaults for Takt's executor: edf on core 0, periods as deadlines "
-        "(deadline: 5ms)"
-    ),
     (
         "exclusive callback groups: not in this trace; assumed: one group for all "
         "callbacks of a node (the default of rclcpp)"
@@ -50,19 +52,25 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
         if one.kind == "subscription" and one.depth
     }
     stretches = control.stretches(path)
+    resumed = [begin for begin, _ in stretches[1:]]
+    robot = robot_of(reading, recordings(path), resumed) if is_recorded(path) else None
+    if robot is not None:
+        callbacks = [one for one in callbacks if one.recorded in robot.homes]
+        name_apart(robot, callbacks)
     paused = sum(after - (end or after) for (_, end), (after, _) in pairwise(stretches))
     return Observed(
         source=f"{path.name}, a {reading.source}",
         duration=max(0, span[1] - span[0] - paused),
         callbacks=callbacks,
-        policy="edf",
-        cpus=[0],
+        policy=None if robot else "edf",
+        cpus=[] if robot else [0],
         outside={
             topic: np.array(times, np.int64) for topic, times in reading.outside.items() if times
         },
-        resumed=np.array([begin for begin, _ in stretches[1:]], np.int64),
+        resumed=np.array(resumed, np.int64),
         depths=depths,
-        notes=_notes(reading),
+        robot=robot,
+        notes=[*([] if robot else [_OF_ONE_PROCESS]), *_notes(reading)],
     )
 
 

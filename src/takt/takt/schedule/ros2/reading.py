@@ -33,6 +33,8 @@ _HANDLED = {
     "callback_end",
     "rcl_publish",
     "rclcpp_intra_publish",
+    "rclcpp_executor_wait_for_work",
+    "rclcpp_executor_execute",
 }
 _RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
 _NO_CALLBACK_FIX = {
@@ -72,6 +74,8 @@ class Reading:
         self._early: dict[Handle, list[Handle]] = {}  # callbacks by a subscription still unknown
         self._running: dict[Handle, list[tuple[Handle, Call]]] = defaultdict(list)  # by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
+        self.waited: Counter[Handle] = Counter()  # for its wait set, by thread
+        self.executed: Counter[Handle] = Counter()  # timers and subscriptions out of wait sets
         self.outside: dict[str, list[int]] = defaultdict(list)
         self.unknown: Counter[Handle] = Counter()  # calls of callbacks whose begin was missed
         self.span: tuple[int, int] | None = None
@@ -188,6 +192,12 @@ class Reading:
             else:
                 entity.jobs.append(job)
             return
+
+    def _rclcpp_executor_wait_for_work(self, event: Event) -> None:
+        self.waited[event.thread] += 1
+
+    def _rclcpp_executor_execute(self, event: Event) -> None:
+        self.executed[event.thread] += 1
 
     def _rcl_publish(self, event: Event) -> None:
         self._publish(event, "rcl")

@@ -55,6 +55,11 @@ class Recording:
     blocks: int  # of the ring
     kinds: list[tuple[str, list[tuple[str, str]]]]  # events: name, fields with their kinds
 
+    @property
+    def short_program(self) -> str:
+        """``ros2 launch …`` is a script of an interpreter: the last part of the first word."""
+        return self.program.split(" ", maxsplit=1)[0].rsplit("/", 1)[-1] or "process"
+
 
 def is_recorded(path: Path) -> bool:
     """Whether this is a folder of takt record."""

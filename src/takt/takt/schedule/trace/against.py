@@ -24,6 +24,10 @@ _NO_BOUNDS = (
     "note=bounds are those of Takt's executor; a stock executor of ROS 2 follows no policy and may "
     "exceed them"
 )
+_BOUNDS_OF_ROBOT = (
+    "note=bounds are those of the executors, cores and real-time priorities in the file; threads "
+    "that ran without them may exceed them"
+)
 
 
 def against(trace: Trace, application: Path | None) -> Trace:
@@ -57,7 +61,8 @@ def against(trace: Trace, application: Path | None) -> Trace:
             fix=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the "
             "file written by takt model for this application",
         )
-    notes = [_NO_BOUNDS] if trace.source == RECORDING else []
+    bounds = _BOUNDS_OF_ROBOT if document.get("processes") else _NO_BOUNDS
+    notes = [bounds] if trace.source == RECORDING else []
     attributes = [one for one in trace.names.attributes if not one.startswith("application=")]
     names = replace(
         trace.names, tasks=tasks, attributes=[*attributes, *notes, f"application={text}"]

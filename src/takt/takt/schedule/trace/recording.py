@@ -103,7 +103,7 @@ class _Converted:
         self._begins = begins  # of the stretches in which it was recorded
         self._tasks = [one for one in reading.named() if one[1].jobs]
         self._complete = {one.process for one in processes if not one.dropped}
-        self._programs = {one.process: _short(one.program) for one in processes}
+        self._programs = {one.process: one.short_program for one in processes}
         self._threads: dict[Handle, int] = {}
         self._spans: dict[Handle, list[Span]] = defaultdict(list)  # by thread
         self._topics: dict[str, int] = {}
@@ -261,8 +261,3 @@ def _within(number: int) -> int:
 
 def _cpu(core: int) -> int:
     return core + 1 if 0 <= core < 255 else 0
-
-
-def _short(program: str) -> str:
-    """``ros2 launch …`` is a script of an interpreter: the last part of the first word."""
-    return program.split(" ", maxsplit=1)[0].rsplit("/", 1)[-1] or "process"

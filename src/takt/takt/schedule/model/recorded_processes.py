@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a recording: which executor ran where, and how long messages between took.
+
+A recording has the threads and cores of all calls. It has no priorities, and of the executors only
+that those with a wait set announce what they execute. What is assumed instead, notes say.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from takt.schedule.model.observed import ObservedCallback
+from takt.schedule.model.robot import Robot
+from takt.schedule.ros2.called import Call, Entity, Handle
+from takt.schedule.ros2.reading import Reading
+from takt.schedule.ros2.recordings import Recording
+from takt.schedule.trace.names import identifier
+
+_MOSTLY = 0.95  # of its calls began on one core: it is taken for its core
+_PRIORITY = 80  # of the first process, where there are not more
+_MOST_PRIORITIES = 98
+
+_ASSUMED = (
+    "priorities of processes: not in a recording; assumed: the shorter the shortest period, the "
+    "higher. Bounds hold once the threads have them (SCHED_FIFO)"
+)
+
+
+@dataclass
+class _Process:
+    """One process."""
+
+    name: str
+    entities: list[Entity]  # those that were called
+
+    @property
+    def calls(self) -> list[Call]:
+        return [call for one in self.entities for call in one.jobs]
+
+    @property
+    def shortest(self) -> float:
+        """Of the periods of its callbacks, in ns."""
+        return min(_period(one) for one in self.entities)
+
+
+def robot_of(
+    reading: Reading, recordings: Sequence[Recording], resumed: Sequence[int]
+) -> Robot | None:
+    """The processes whose callbacks ran; None: there is one.
+
+    ``resumed``: when the recording continued after a pause.
+    """
+    ran = _processes(reading, recordings)
+    if len(ran) < 2:
+        return None
+    notes: list[str] = []
+    executors = {number: _executor(one, reading, notes) for number, one in ran.items()}
+    cores = _cores(ran, notes)
+    priorities = _priorities(ran, cores)
+    processes: list[dict[str, Any]] = [
+        {
+            "name": one.name,
+            "executor": executors[number],
+            "cpu": cores[number],
+            "priority": priorities[number],
+        }
+        for number, one in ran.items()
+    ]
+    homes = {
+        name: ran[entity.handle[0]].name
+        for name, entity in reading.named()
+        if entity.handle[0] in ran
+    }
+    handover = _handover(ran, resumed, notes)
+    return Robot(processes, handover, homes, [*notes, _ASSUMED])
+
+
+def name_apart(robot: Robot, callbacks: Iterable[ObservedCallback]) -> None:
+    """Numbers nodes that have one name in several processes: in a file each belongs to one."""
+    places = {one["name"]: place for place, one in enumerate(robot.processes)}
+    owners: dict[str, set[int]] = defaultdict(set)
+    callbacks = list(callbacks)
+    for one in callbacks:
+        owners[one.name.partition(".")[0]].add(places[robot.homes[one.recorded]])
+    for one in callbacks:
+        node, _, name = one.name.partition(".")
+        before = sorted(owners[node]).index(places[robot.homes[one.recorded]])
+        if before:
+            apart = f"{node}_{before + 1}"
+            while apart in owners:
+                apart += "_"
+            one.name = f"{apart}.{name}"
+            one.declared["group"] = apart
+    if several := [node for node, homes in owners.items() if len(homes) > 1]:
+        robot.notes.append(
+            f"nodes in several processes, numbered after the first one: {', '.join(several)}"
+        )
+
+
+def _processes(reading: Reading, recordings: Sequence[Recording]) -> dict[int, _Process]:
+    """By their numbers, in the order in which they began."""
+    programs: dict[int, str] = {}
+    for one in recordings:
+        programs.setdefault(one.process, one.short_program)
+    found: dict[int, _Process] = {}
+    taken: Counter[str] = Counter()
+    for number, program in programs.items():
+        entities = [
+            one for one in reading.entities.values() if one.jobs and one.handle[0] == number
+        ]
+        if not entities:
+            continue
+        name = identifier(program)
+        taken[name] += 1
+        unique = name if taken[name] == 1 else f"{name}_{taken[name]}"
+        while unique in {one.name for one in found.values()}:
+            unique += "_"
+        found[number] = _Process(unique, entities)
+    return found
+
+
+def _executor(one: _Process, reading: Reading, notes: list[str]) -> str:
+    threads = {call.thread for call in one.calls}
+    calls = sum(len(entity.jobs) for entity in one.entities if entity.kind != "service")
+    executed = sum(reading.executed[thread] for thread in threads)
+    waits = any(reading.waited[thread] for thread in threads)
+    by_wait_set = 2 * executed >= calls if calls else waits
+    executor = "rclcpp_single_threaded" if by_wait_set else "rclcpp_events"
+    if len(threads) > 1:
+        notes.append(
+            f"process {one.name}: its callbacks ran in {len(threads)} threads, which a robot "
+            f"cannot describe; written as {executor}, which has one. Bounds are of that; where "
+            "each thread has nodes of its own, make each a process"
+        )
+    elif not by_wait_set:
+        notes.append(
+            f"process {one.name}: no wait set; taken for rclcpp_events. A recording shows Takt's "
+            "executor alike: if it is that, give the policy instead of the executor"
+        )
+    return executor
+
+
+def _cores(ran: dict[int, _Process], notes: list[str]) -> dict[int, int]:
+    """The core of each process, or one of its own where it moved."""
+    found: dict[int, int] = {}
+    moved: dict[int, str] = {}
+    for number, one in ran.items():
+        of = Counter(call.core for call in one.calls if call.core >= 0)
+        if not of:
+            moved[number] = "its cores were not recorded"
+            continue
+        core, most = of.most_common(1)[0]
+        share = most / of.total()
+        shares = ", ".join(f"{each} ({n / of.total():.0%})" for each, n in sorted(of.items()))
+        if share < _MOSTLY:
+            moved[number] = f"it ran on cores {shares}"
+            continue
+        if list(found.values()).count(core) == _MOST_PRIORITIES:
+            moved[number] = f"core {core} has as many processes as there are priorities"
+            continue
+        found[number] = core
+        if share < 1:
+            notes.append(f"process {one.name}: core {core}; its calls began on {shares}")
+    for number, why in moved.items():
+        core = next(each for each in range(len(ran)) if each not in found.values())
+        found[number] = core
+        notes.append(
+            f"process {ran[number].name}: {why}; assumed: core {core}, which no other process "
+            "has. Set its affinity, and cpu to the same"
+        )
+    return found
+
+
+def _priorities(ran: dict[int, _Process], cores: dict[int, int]) -> dict[int, int]:
+    """Distinct on each core, rate-monotonic."""
+    found: dict[int, int] = {}
+    for core in set(cores.values()):
+        own = sorted(
+            (number for number in ran if cores[number] == core),
+            key=lambda number: ran[number].shortest,
+        )
+        first = max(_PRIORITY, len(own))
+        found |= {number: first - rank for rank, number in enumerate(own)}
+    return found
+
+
+def _handover(ran: dict[int, _Process], resumed: Sequence[int], notes: list[str]) -> dict[str, int]:
+    """From publications to the calls in other processes, which did nothing else meanwhile."""
+    idle: list[int] = []
+    every: list[int] = []
+    for number, one in ran.items():
+        ends: dict[Handle, list[int]] = defaultdict(list)
+        for call in one.calls:
+            ends[call.thread].append(call.end or call.begin)
+        for times in ends.values():
+            times.sort()
+        for call, published in _from_others(number, one, resumed):
+            every.append(max(0, call.begin - published))
+            before = bisect_right(ends[call.thread], call.begin)
+            if before and ends[call.thread][before - 1] <= published:
+                idle.append(every[-1])
+    if not every:
+        notes.append("middleware: no message between processes was recorded; latency is left out")
+        return {"least": 0, "most": 0}
+    times = idle or every
+    what = "found the reader waiting" if idle else "were recorded, none of which found it waiting"
+    notes.append(
+        f"middleware: {len(times)} of {len(every)} messages between processes {what}; until their "
+        f"callbacks began {_us(min(times))} to {_us(max(times))}, median {_us(median(times))}; "
+        "observed, no worst case"
+    )
+    return {"least": min(times), "most": max(times)}
+
+
+def _from_others(number: int, one: _Process, resumed: Sequence[int]) -> Iterator[tuple[Call, int]]:
+    """Calls with messages of other processes, and when these were published.
+
+    What came before the first call of a reader may have waited for it (transient local).
+    """
+    for entity in one.entities:
+        first = min(call.begin for call in entity.jobs)
+        for call in entity.jobs:
+            message = call.took
+            if message is None or message.maker is None or message.maker.thread[0] == number:
+                continue
+            together = bisect_right(resumed, message.time) == bisect_right(resumed, call.begin)
+            if message.time >= first and together:
+                yield call, message.time
+
+
+def _period(entity: Entity) -> float:
+    if entity.period:
+        return float(entity.period)
+    begins = np.sort([call.begin for call in entity.jobs])
+    return float(np.median(np.diff(begins))) if len(begins) > 1 else float("inf")
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1000:.6g} us"

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of robots of several processes, from recordings of takt record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import recording_files as make
+import takt_core
+from recording_files import BEGIN, FILTER, MS, SCAN, SENSOR, Process
+
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
+from takt.schedule.model.document import Modelled
+from takt.schedule.model.model import model
+from takt.schedule.ros2 import control
+from takt.schedule.trace.against import against
+from takt.schedule.trace.file import read
+
+US = 1_000
+LATE = MS // 5  # from a publication to the call that it releases
+FAST = 5 * MS
+
+
+class Pair:
+    """A sensor every 10 ms with a wait set, and a filter of its scan without one."""
+
+    def __init__(self) -> None:
+        self.sensor, self.filter = Process(11, "/opt/bin/sensors"), Process(22, "filters --fast")
+        self.sensor.node(1, "sensor")
+        self.sensor.timer(SENSOR, 1, 10 * MS)
+        self.sensor.publisher(SCAN, 1, "/scan")
+        self.filter.node(1, "filter")
+        self.filter.subscription(FILTER, 1, "/scan")
+
+    def scans(self, count: int, late: int = LATE, first: int = 1) -> Pair:
+        for number in range(first, first + count):
+            begin = number * 10 * MS
+            self.sensor.add(begin - 2, "rclcpp_executor_wait_for_work", -1)
+            self.sensor.add(begin - 1, "rclcpp_executor_execute", SENSOR + 1)
+            self.sensor.call(begin, begin + MS, SENSOR)
+            self.sensor.publish(begin + MS - 1, SCAN)
+            self.filter.take(begin + MS - 1 + late - 1, FILTER, begin + MS - 1)
+            self.filter.call(begin + MS - 1 + late, begin + 3 * MS, FILTER)
+        return self
+
+    def modelled(self, folder: Path) -> tuple[dict[str, Any], Modelled]:
+        for one in (self.sensor, self.filter):
+            one.write(folder / "recording")
+        return modelled(folder)
+
+
+def modelled(folder: Path) -> tuple[dict[str, Any], Modelled]:
+    out = folder / "modelled.app.yaml"
+    written = model(folder / "recording", out)
+    return flat(read_application(out)), written
+
+
+def processes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in document["processes"]}
+
+
+def noted(written: Modelled, text: str) -> list[str]:
+    return [one for one in written.notes if text in one]
+
+
+def test_processes_executors_and_nodes_are_as_recorded(tmp_path: Path) -> None:
+    document, written = Pair().scans(20).modelled(tmp_path)
+    assert "policy" not in document
+    found = processes(document)
+    assert found["sensors"]["executor"] == "rclcpp_single_threaded"
+    assert found["filters"]["executor"] == "rclcpp_events"
+    homes = {one["name"]: one["process"] for one in document["callbacks"]}
+    assert homes == {"sensor.timer0": "sensors", "filter.subscription_scan": "filters"}
+    assert noted(written, "filters: no wait set")
+    assert not noted(written, "sensors: no wait set")
+    assert not noted(written, "edf on core 0")
+    takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
+
+
+def test_a_recording_of_one_process_has_none(tmp_path: Path) -> None:
+    pair = Pair().scans(20)
+    pair.sensor.write(tmp_path / "recording")
+    document, written = modelled(tmp_path)
+    assert "processes" not in document
+    assert document["policy"] == "edf"
+    assert noted(written, "edf on core 0")
+
+
+def test_the_latency_is_that_of_messages_that_found_their_reader_waiting(tmp_path: Path) -> None:
+    pair = Pair().scans(10).scans(1, late=LATE * 2, first=11)
+    pair.filter.call(127 * MS, 137 * MS, FILTER)
+    pair.sensor.call(130 * MS, 131 * MS, SENSOR)
+    pair.sensor.publish(131 * MS - 1, SCAN)
+    pair.filter.take(138 * MS, FILTER, 131 * MS - 1)  # which waited until that call ended
+    pair.filter.call(138 * MS, 139 * MS, FILTER)
+    document, written = pair.modelled(tmp_path)
+    assert document["handover"] == {"least": LATE, "most": 2 * LATE}
+    (note,) = noted(written, "middleware:")
+    assert "10 of 11 messages" in note  # the first one may have waited for its reader
+
+
+def test_where_no_reader_was_waiting_the_latency_is_of_all_messages(tmp_path: Path) -> None:
+    pair = Pair().scans(5)
+    for number in range(1, 6):
+        begin = number * 10 * MS
+        pair.filter.call(begin + MS // 2, begin + MS + LATE // 2, FILTER)
+    document, written = pair.modelled(tmp_path)
+    assert document["handover"]["most"] == LATE
+    assert noted(written, "none of which found it waiting")
+
+
+def test_what_waited_through_a_pause_of_the_recording_is_no_latency(tmp_path: Path) -> None:
+    pair = Pair().scans(5)
+    pair.sensor.publish(100 * MS, SCAN)
+    pair.filter.take(900 * MS, FILTER, 100 * MS)
+    pair.filter.call(900 * MS, 901 * MS, FILTER)
+    folder = tmp_path / "recording"
+    folder.mkdir()
+    control.create(folder, on=False)
+    with (folder / control.FILE).open("ab") as file:
+        for stretch in ((BEGIN, BEGIN + 200 * MS), (BEGIN + 800 * MS, BEGIN + 1000 * MS)):
+            file.write(b"".join(time.to_bytes(8, "little") for time in stretch))
+    document, _ = pair.modelled(tmp_path)
+    assert document["handover"]["most"] == LATE
+
+
+def test_a_process_has_the_core_on_which_nearly_all_its_calls_began(tmp_path: Path) -> None:
+    pair = Pair()
+    pair.sensor.core = 3
+    pair.scans(39)
+    pair.sensor.core = 4
+    pair.scans(1, first=40)
+    document, written = pair.modelled(tmp_path)
+    assert processes(document)["sensors"]["cpu"] == 3
+    assert processes(document)["filters"]["cpu"] == 1
+    (note,) = noted(written, "sensors: core 3")
+    assert "3 (98%), 4 (2%)" in note
+    assert not noted(written, "filters: core")
+
+
+def test_one_that_moved_gets_a_core_that_no_other_has(tmp_path: Path) -> None:
+    pair = Pair()
+    pair.filter.core = 0
+    pair.scans(10)
+    pair.sensor.core = 0
+    pair.scans(10, first=11)
+    document, written = pair.modelled(tmp_path)
+    found = processes(document)
+    assert found["filters"]["cpu"] == 0
+    assert found["sensors"]["cpu"] == 1
+    (note,) = noted(written, "assumed: core 1")
+    assert "0 (50%), 1 (50%)" in note
+
+
+def test_priorities_are_distinct_and_follow_the_shortest_periods(tmp_path: Path) -> None:
+    pair = Pair().scans(20)
+    pair.filter.timer(900, 1, FAST)
+    for number in range(1, 40):
+        pair.filter.call(number * FAST + 4 * MS, number * FAST + 4 * MS + 9 * US, 900)
+    document, written = pair.modelled(tmp_path)
+    found = processes(document)
+    assert found["filters"]["priority"] > found["sensors"]["priority"] >= 1
+    assert noted(written, "priorities of processes: not in a recording")
+
+
+def test_several_threads_are_written_as_one_and_said(tmp_path: Path) -> None:
+    make.robot(tmp_path / "recording")
+    document, written = modelled(tmp_path)
+    assert processes(document)["planning"]["executor"] == "rclcpp_events"
+    assert noted(written, "planning: its callbacks ran in 2 threads")
+
+
+def test_programs_and_nodes_of_one_name_are_numbered(tmp_path: Path) -> None:
+    pair = Pair().scans(20)
+    other = Process(33, "/opt/bin/sensors")
+    other.node(1, "sensor")
+    other.timer(SENSOR, 1, 20 * MS)
+    for number in range(1, 11):
+        other.call(number * 20 * MS, number * 20 * MS + MS, SENSOR)
+    other.write(tmp_path / "recording")
+    document, written = pair.modelled(tmp_path)
+    assert set(processes(document)) == {"sensors", "sensors_2", "filters"}
+    homes = {one["name"]: one["process"] for one in document["callbacks"]}
+    assert homes["sensor.timer0"] == "sensors"
+    assert homes["sensor_2.timer1"] == "sensors_2"
+    assert noted(written, "nodes in several processes, numbered after the first one: sensor")
+
+
+def test_more_processes_than_priorities_do_not_share_a_core(tmp_path: Path) -> None:
+    for number in range(100):
+        one = Process(100 + number, f"robot{number}")
+        one.node(1, f"node{number}")
+        one.timer(SENSOR, 1, 10 * MS)
+        for job in (1, 2):
+            one.call(job * 10 * MS, job * 10 * MS + US, SENSOR)
+        one.write(tmp_path / "recording")
+    document, written = modelled(tmp_path)
+    found = document["processes"]
+    assert len({(one["cpu"], one["priority"]) for one in found}) == 100
+    assert sum(one["cpu"] == 1 for one in found) == 98
+    assert len(noted(written, "core 1 has as many processes as there are priorities")) == 2
+
+
+def test_bounds_held_against_a_recording_are_said_to_be_of_the_file(tmp_path: Path) -> None:
+    Pair().scans(20).modelled(tmp_path)
+    trace = against(read(tmp_path / "recording"), tmp_path / "modelled.app.yaml")
+    (note,) = [one for one in trace.names.values("note") if one.startswith("bounds are")]
+    assert "the executors, cores and real-time priorities in the file" in note
