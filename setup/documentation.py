@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation as a site: ``docs/`` in ``.takt/site``, built by Sphinx; a warning is an error.
 
+The pages of the C++ API are made from the headers before, and not tracked.
+
 Usage: .takt/venv/bin/python setup/documentation.py. What it needs comes on its first use.
 """
 
@@ -11,7 +13,8 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import bootstrap
+sys.path.append(str(Path(__file__).resolve().parents[1] / "src" / "takt"))
+from setup import bootstrap, cpp_pages
 from setup.distributions import STATE
 from setup.steps import SetupError, say, together
 
@@ -31,6 +34,7 @@ def main() -> int:
     except SetupError as error:
         say(f"takt: {error}")
         return 2
+    cpp_pages.write()
     python = STATE / "docs" / "bin" / "python"
     # Anew each time: a page that was not read again has no warnings.
     options = ["--quiet", "--fail-on-warning", "--keep-going", "--fresh-env", "--write-all"]

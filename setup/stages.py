@@ -77,7 +77,7 @@ def style() -> Commands:
         [str(BIN / "ruff"), "check", "--quiet", "."],
         [str(BIN / "ruff"), "format", "--check", "--quiet", "."],
         [str(BIN / "clang-format"), "--dry-run", "-Werror", *tracked("*.hpp", "*.cpp")],
-        [str(BIN / "python"), "-m", "takt.reference.comments", *public],
+        [str(BIN / "python"), "setup/cpp_comments.py", *public],
     ]
 
 

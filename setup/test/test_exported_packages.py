@@ -86,4 +86,4 @@ def test_the_tool_alone_brings_the_experiments_of_the_papers(tmp_path: Path) -> 
     assert {one.name for one in installed.glob("*.yaml")} == there
     papers = {one.parent.name for one in (source / "takt" / "reproduce").glob("*/published.yaml")}
     assert len(papers) > 1
-    assert {one.parent.name for one in prefix.rglob("published.yaml")} == papers
+    assert {one.parent.name for one in prefix.rglob("reproduce/*/published.yaml")} == papers

@@ -14,7 +14,7 @@ from synthetic_gutierrez import Trips
 from synthetic_theses import Applications, Suites
 from synthetic_ye import Sizes
 
-from takt.reference.markdown import table
+from takt.pages.markdown import table
 from takt.reproduce.model import Answer, Finding
 from takt.reproduce.page import verdict
 

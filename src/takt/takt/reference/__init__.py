@@ -19,9 +19,9 @@ from takt.judge.model import GateDocument
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
 from takt.measure.statistics.compare_document import CompareDocument
-from takt.reference import command_line, cpp
+from takt.pages.markdown import GENERATED
+from takt.reference import command_line
 from takt.reference.keys import tables
-from takt.reference.markdown import GENERATED
 from takt.reference.schema import schema
 from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.model import Application
@@ -94,8 +94,6 @@ def files() -> dict[str, Callable[[], str]]:
             if isinstance(added, type)
             else added
         )
-    for name in cpp.PAGES:
-        pages[f"{REFERENCE}/cpp/{name}.md"] = partial(cpp.page, ROOT / "src", name)
     return pages
 
 

@@ -15,7 +15,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from takt.cli import main
-from takt.reference.markdown import GENERATED, prose, table
+from takt.pages.markdown import GENERATED, prose, table
 
 _HEAD = """# The command line
 

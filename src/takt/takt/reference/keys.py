@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
-from takt.reference.markdown import prose, table
+from takt.pages.markdown import prose, table
 
 Schema = dict[str, Any]
 _DEFAULT = re.compile(r"(?:^|; )default: (.*)$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from takt.reference.markdown import GENERATED, prose, table
+from takt.pages.markdown import GENERATED, prose, table
 from takt.reproduce import criteria, papers
 from takt.reproduce.model import Deviation, Statement
 from takt.reproduce.published import read_published

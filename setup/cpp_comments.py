@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every public entity of a C++ header has a Doxygen comment.
 
-Usage: python -m takt.reference.comments HEADER…; prints each gap as file:line and exits with 1.
+Usage: .takt/venv/bin/python setup/cpp_comments.py HEADER…; prints each gap as file:line and exits
+with 1.
 
 A comment begins with ``///`` and stands above its entity, or with ``///<`` and stands behind it. A
-header begins with one that has ``@file``. Public is what ``takt.reference.cpp`` puts on its pages.
+header begins with one that has ``@file``. Public is what ``cpp_pages`` puts on its pages.
 No comment needs what says everything by itself: defaulted and deleted functions, overriding ones,
 forward declarations.
 """
@@ -17,7 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from takt.reference import cpp
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "src" / "takt"))
+from setup import cpp_pages as cpp
 
 if TYPE_CHECKING:
     from tree_sitter import Node

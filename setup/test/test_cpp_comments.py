@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from takt.reference.comments import gaps, main
+from setup.cpp_comments import gaps, main
 
 DOCUMENTED = """// SPDX-License-Identifier: Apache-2.0
 /// @file

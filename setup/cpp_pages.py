@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from takt.reference.markdown import GENERATED, escaped
+from setup.distributions import ROOT
+
+from takt.pages.markdown import escaped
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+GENERATED = "<!-- Made from the headers: setup/documentation.py -->"
 # Each page, the folder of its headers, and what they are for.
 PAGES = {
     "takt_rcl": ("takt_rcl/include/takt/rcl", "takt_rcl: the library for robots"),
@@ -35,6 +38,12 @@ _NOTHING = re.compile(r"^(?:namespace .*\{|\} *// namespace.*|class \w+;)$", re.
 # With what follows of a declaration on further lines, which are aligned with the first.
 _VISIBILITY = re.compile(r"\b(TAKT_\w+_(?:PUBLIC|LOCAL) )([^;{}]*)")
 _HIDDEN = {"preproc_include", "preproc_call", "friend_declaration"}
+
+
+def write(folder: Path = ROOT / "docs" / "reference" / "cpp") -> None:
+    """Writes every page; git ignores them."""
+    for name in PAGES:
+        (folder / f"{name}.md").write_text(page(ROOT / "src", name), encoding="utf-8")
 
 
 def page(sources: Path, name: str) -> str:
