@@ -283,7 +283,7 @@ def test_the_segment_holds_several_messages(payload: int) -> None:
 
 def test_the_environment_is_the_cells_own() -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
-    environment = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
+    environment = transport.environment(transport.fast_dds("/p.xml"), 42, base)
     assert environment["ROS_DOMAIN_ID"] == "42"
     assert environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     assert environment["HOME"] == "/home/x"

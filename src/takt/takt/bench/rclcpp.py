@@ -158,7 +158,7 @@ def _between(executor: str, cpu: int, domain: int) -> dict[str, float]:
     with temporary() as folder:
         profile = folder / "profile.xml"
         profile.write_text(transport.profile("udp", pairs.PAYLOAD, 2), encoding="utf-8")
-        around = transport.environment({transport.PROFILE: str(profile)}, domain, logs=folder)
+        around = transport.environment(transport.fast_dds(profile), domain, logs=folder)
         probe = stacks.find()[stacks.RCLCPP].probe
         return pairs.round_trip(probe, cpu, around, folder, executor=executor)
 

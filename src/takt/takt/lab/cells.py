@@ -127,7 +127,7 @@ def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = (
 def environment(profile: Path) -> tuple[tuple[str, str], ...]:
     """What a program on ROS 2 sees in the guest."""
     base = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    variables = {transport.PROFILE: str(profile)}
+    variables = transport.fast_dds(profile)
     return tuple(sorted(transport.environment(variables, 0, base).items()))
 
 

@@ -155,6 +155,11 @@ def cyclone(
     )
 
 
+def fast_dds(file: Path | str) -> dict[str, str]:
+    """The variables that name a profile to any version of Fast DDS."""
+    return dict.fromkeys((PROFILE, PROFILE_OF_2), str(file))
+
+
 def environment(
     profiles: Mapping[str, str],
     domain: int,
@@ -176,7 +181,6 @@ def environment(
     return (
         own
         | dict(profiles)
-        | ({PROFILE_OF_2: profiles[PROFILE]} if PROFILE in profiles else {})
         | ({LOGS: str(logs)} if logs else {})
         | {
             "ROS_DOMAIN_ID": str(domain),

@@ -223,7 +223,7 @@ def profiles_of(
     )
     services = folder / f"iceoryx{cell.order}"  # short: it is in names of sockets
     variables = {
-        transport.PROFILE: file,
+        **transport.fast_dds(file),
         transport.CYCLONE: transport.cyclone(
             payload, participants, own=own, peer=peer, threads=threads
         ),

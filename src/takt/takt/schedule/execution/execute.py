@@ -195,7 +195,7 @@ class _Executing:
             end, _ = frame.run(
                 [runner],
                 transport.environment(
-                    {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
+                    transport.fast_dds(profile), self._domain, logs=self._folder / "log"
                 ),
                 duration_s + _START_S + nodes * _START_S_PER_NODE,
                 Limits(term_s=_TERM_S),
