@@ -281,9 +281,25 @@ def test_the_segment_holds_several_messages(payload: int) -> None:
     assert segment >= max(4 << 20, 16 * payload)
 
 
+@pytest.mark.parametrize("variable", ["AMENT_PREFIX_PATH", "TAKT_ROS_WHEELS"])
+def test_fast_dds_2_gets_its_profile_by_the_name_that_it_knows(
+    tmp_path: Path, variable: str
+) -> None:
+    """As in ROS 2 Jazzy; version 3 warns on its standard error of the former name."""
+    prefix = tmp_path / "jazzy"
+    (prefix / "lib").mkdir(parents=True)
+    (prefix / "lib" / "libfastdds.so.3.2").touch()
+    variables = {variable: str(prefix)}
+    assert transport.fast_dds("/p.xml", variables) == {transport.PROFILE: "/p.xml"}
+    (prefix / "lib" / "libfastrtps.so.2.14").touch()
+    given = transport.fast_dds("/p.xml", variables)
+    assert given == {transport.PROFILE: "/p.xml", "FASTRTPS_DEFAULT_PROFILES_FILE": "/p.xml"}
+    assert "FASTRTPS_DEFAULT_PROFILES_FILE" in transport.environment(given, 42, {})
+
+
 def test_the_environment_is_the_cells_own() -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
-    environment = transport.environment(transport.fast_dds("/p.xml"), 42, base)
+    environment = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
     assert environment["ROS_DOMAIN_ID"] == "42"
     assert environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     assert environment["HOME"] == "/home/x"
@@ -292,7 +308,6 @@ def test_the_environment_is_the_cells_own() -> None:
     assert logged[transport.LOGS] == "/dev/shm/takt-0-1/log"
     assert "ROS_DISCOVERY_SERVER" not in environment
     assert environment[transport.PROFILE] == "/p.xml"
-    assert environment["FASTRTPS_DEFAULT_PROFILES_FILE"] == "/p.xml"  # Fast DDS 2 knows no other
     users = {"FASTRTPS_DEFAULT_PROFILES_FILE": "/of/the/user.xml"}
     assert "FASTRTPS_DEFAULT_PROFILES_FILE" not in transport.environment({}, 42, users)
     cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from ros1_master import Ros1Master
 
-from takt.network import addresses
+from takt.network import addresses, transport
 
 PATIENCE_S = 150.0  # for what has to come about at all, on a busy machine
 # Where every message has to arrive: a message of a busy machine may take a while.
@@ -120,11 +120,10 @@ class Probes:
         }
 
     def use_fast_dds_profile(self, text: str) -> None:
-        """Gives Fast DDS its transports; version 2, as in Jazzy, reads another variable."""
+        """Gives Fast DDS its transports."""
         profile = self.place / "fastdds.xml"
         profile.write_text(text)
-        self.environment["FASTDDS_DEFAULT_PROFILES_FILE"] = str(profile)
-        self.environment["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(profile)
+        self.environment |= transport.fast_dds(profile)
         self.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
 
     def __contains__(self, stack: str) -> bool:

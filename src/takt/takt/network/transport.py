@@ -31,6 +31,7 @@ LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goe
 
 PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 PROFILE_OF_2 = "FASTRTPS_DEFAULT_PROFILES_FILE"  # the same for Fast DDS 2, which Jazzy has
+_FAST_DDS_2 = "libfastrtps.so.2*"
 CYCLONE = "CYCLONEDDS_URI"
 LOGS = "ROS_LOG_DIR"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
@@ -155,9 +156,13 @@ def cyclone(
     )
 
 
-def fast_dds(file: Path | str) -> dict[str, str]:
-    """The variables that name a profile to any version of Fast DDS."""
-    return dict.fromkeys((PROFILE, PROFILE_OF_2), str(file))
+def fast_dds(file: Path | str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What names a profile to the Fast DDS of this ROS 2; version 3 warns of the other variable."""
+    prefixes = [variables.get("TAKT_ROS_WHEELS", "")]
+    prefixes += variables.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    folders = [Path(one, "lib") for one in prefixes if one]
+    is_2 = any(any(one.glob(_FAST_DDS_2)) or any(one.glob(f"*/{_FAST_DDS_2}")) for one in folders)
+    return {PROFILE: str(file)} | ({PROFILE_OF_2: str(file)} if is_2 else {})
 
 
 def environment(
