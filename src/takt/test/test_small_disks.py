@@ -26,7 +26,8 @@ MiB = 1 << 20
 # Of so much, so little is free: for nothing, for a beginning, for more of it, for all of it.
 DISKS = {"1m": 0, "4m": 96 << 10, "16m": 2 * MiB, "64m": 64 * MiB}
 LIMIT_S = 1200.0  # of a virtual machine on a busy one
-PINGPONG = "measure pingpong --transport shm --period 200us --duration 2s"
+# Within a process: no address that another test adds or takes away keeps the ends from each other.
+PINGPONG = "measure pingpong --transport process --period 200us --duration 2s"
 COMMANDS = {
     "measure": f"{PINGPONG} --out DISK/new",
     "run": f"run {EXAMPLES}/../experiments/quick.yaml --out DISK/new",
