@@ -45,6 +45,7 @@ def tried(how: ByWheels, trial: Trial) -> Outcome:
 
 def counts(printed: str) -> tuple[int, int]:
     """How many tests of CTest and pytest passed and failed, of all stages together."""
+    printed = printed.partition("The last lines of what failed:")[0]  # which are printed twice
     outcomes = [(int(every) - int(failed), int(failed)) for failed, every in CTEST.findall(printed)]
     for line in PYTEST.findall(printed):
         found = [re.search(rf"(\d+) {word}", line) for word in ("passed", "failed", "error")]

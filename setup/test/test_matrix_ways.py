@@ -99,6 +99,8 @@ def test_the_tests_of_all_stages_are_counted_together() -> None:
         "=== python: FAILED in 20 s\n2 passed in 0.31s\n1 failed in 61.20s (0:01:01)\n"
     )
     assert by_wheels.counts(printed) == (38 + 120 + 2, 2 + 5 + 1)
+    twice = f"{printed}\nThe last lines of what failed:\n{printed}"
+    assert by_wheels.counts(twice) == by_wheels.counts(printed)
     assert by_wheels.counts("no tests ran in 0.01s") == (0, 0)
 
 
