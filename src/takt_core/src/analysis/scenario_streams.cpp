@@ -3,7 +3,6 @@
 // How a scenario becomes streams of releases: who is released by whom, and what a job costs.
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "takt/analysis/scenario_model.hpp"
 

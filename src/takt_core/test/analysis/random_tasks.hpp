@@ -9,6 +9,7 @@
 
 #include "analysis/oracle.hpp"
 #include "takt/analysis/demand.hpp"
+#include "takt/application/application.hpp"
 
 namespace takt::analysis {
 
@@ -23,6 +24,11 @@ inline int rounds(int usual) {
 inline std::uint64_t first_seed() {
   const char* const seed = std::getenv("TAKT_TEST_SEED");
   return seed == nullptr ? 1 : std::strtoull(seed, nullptr, 10);
+}
+
+inline application::Overheads one_tick_each() {
+  constexpr nanoseconds tick{1};
+  return {.dispatch = tick, .preemption = tick, .release = tick, .publish = tick, .deliver = tick};
 }
 
 // Seeded, so that a failure can be repeated.

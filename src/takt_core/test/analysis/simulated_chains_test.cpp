@@ -38,11 +38,7 @@ class RandomChains : public RandomTasks {
       add_chain(app, number(1, 6));
     }
     if (chance(0.15)) {
-      app.overheads = {.dispatch = nanoseconds{1},
-                       .preemption = nanoseconds{1},
-                       .release = nanoseconds{1},
-                       .publish = nanoseconds{1},
-                       .deliver = nanoseconds{1}};
+      app.overheads = one_tick_each();
     }
     return app;
   }

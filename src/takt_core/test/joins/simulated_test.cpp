@@ -47,11 +47,7 @@ class RandomJoins : public RandomTasks {
       add_timer(app, paths_.back().topic);
     }
     if (chance(0.15)) {
-      app.overheads = {.dispatch = nanoseconds{1},
-                       .preemption = nanoseconds{1},
-                       .release = nanoseconds{1},
-                       .publish = nanoseconds{1},
-                       .deliver = nanoseconds{1}};
+      app.overheads = one_tick_each();
     }
     return app;
   }

@@ -13,25 +13,14 @@ from takt.reproduce.scatter import Missing
 Applications = Callable[[Evidence], Strata]  # the runs of each
 
 
-def highest_share(definition: str, of: Applications) -> Share[Evidence]:
-    """That of the application that has the highest."""
-    return Share(
-        definition,
-        lambda evidence: max(_shares(of(evidence))),
-        strata=of,
-        bounds=highest_bounds,
-        most=1,
-    )
+_OF = {"highest": (max, highest_bounds), "lowest": (min, lowest_bounds)}
 
 
-def lowest_share(definition: str, of: Applications) -> Share[Evidence]:
-    """That of the application that has the lowest."""
+def extreme_share(choose: str, definition: str, of: Applications) -> Share[Evidence]:
+    """That of the application that has the ``highest`` or the ``lowest``."""
+    pick, bounds = _OF[choose]
     return Share(
-        definition,
-        lambda evidence: min(_shares(of(evidence))),
-        strata=of,
-        bounds=lowest_bounds,
-        most=1,
+        definition, lambda evidence: pick(_shares(of(evidence))), strata=of, bounds=bounds, most=1
     )
 
 

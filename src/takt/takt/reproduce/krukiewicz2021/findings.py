@@ -12,7 +12,7 @@ from __future__ import annotations
 from takt.reproduce.criterion import ALIKE, around, grown, grown_by
 from takt.reproduce.krukiewicz2021 import ages, freshness
 from takt.reproduce.krukiewicz2021.evidence import Evidence
-from takt.reproduce.krukiewicz2021.extreme import highest_share, lowest_share
+from takt.reproduce.krukiewicz2021.extreme import extreme_share
 from takt.reproduce.krukiewicz2021.points import (
     FULL,
     KB,
@@ -48,9 +48,9 @@ def _missed(
 def _over(
     choose: str, approach: str, places: list[tuple[int, float, int]], of: str
 ) -> Quantity[Evidence]:
-    over = {"highest": highest_share, "lowest": lowest_share}[choose]
     asked = [Point("misses", approach, n, u, size, PERIODS, MISSES_CORES) for n, u, size in places]
-    return over(
+    return extreme_share(
+        choose,
         f"{choose} share of misses of {approach} over {len(asked)} applications: {of}",
         lambda evidence: [evidence.missed(point) for point in asked],
     )

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from takt.reproduce.criterion import ALIKE, around
 from takt.reproduce.krukiewicz2021.evidence import Evidence
-from takt.reproduce.krukiewicz2021.extreme import highest_share, lowest_share
+from takt.reproduce.krukiewicz2021.extreme import extreme_share
 from takt.reproduce.krukiewicz2021.points import (
     FRESHNESS_SIZES,
     HARMONIC,
@@ -19,12 +19,7 @@ from takt.reproduce.krukiewicz2021.points import (
     UTILIZATIONS,
     Point,
 )
-from takt.reproduce.quantity import (
-    Check,
-    Observed,
-    Quantity,
-    share,
-)
+from takt.reproduce.quantity import Check, Observed, Quantity, share
 
 MATTERS = 0.01
 
@@ -49,8 +44,7 @@ def _over(choose: str, points: list[Point], of: str) -> Quantity[Evidence]:
             lambda evidence: fmean([evidence.old_data(point) for point in points]),
             most=1,
         )
-    over = {"highest": highest_share, "lowest": lowest_share}[choose]
-    return over(words, lambda evidence: [evidence.old(point) for point in points])
+    return extreme_share(choose, words, lambda evidence: [evidence.old(one) for one in points])
 
 
 def _share(nodes: int, utilization: float, size: int) -> Check[Evidence]:

@@ -115,11 +115,8 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
     recorded = {one.name: one.recorded for one in observed.callbacks}
     arrivals = _Arrivals(len(builder.chains))
     chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
-    joins: dict[tuple[str, str], list[str]] = {}
-    for one in document["callbacks"]:
-        if "join" in one:
-            joins.setdefault((one["node"], one["join"]), []).append(recorded[one["name"]])
-    files.replay(files.read(trace), [arrivals], chains=chains, joins=list(joins.values()))
+    joins = [[recorded[one] for one in join] for join in files.joins_of(document["callbacks"])]
+    files.replay(files.read(trace), [arrivals], chains=chains, joins=joins)
     for chain, series in zip(builder.chains, arrivals.of, strict=True):
         ages = series.all()
         chain.arrivals = len(ages)

@@ -196,7 +196,7 @@ def replay(
 
     ``joins``: their callbacks by name; None: those of the application that the trace contains.
     """
-    found = joins_of(description(trace.names)) if joins is None else joins
+    found = _joins_in(description(trace.names)) if joins is None else joins
     replayed = takt_core.Replay(trace.core, [list(c) for c in chains], [list(j) for j in found])
     done = 0
     while (step := replayed.step()) is not None:
@@ -252,17 +252,20 @@ def description(names: Names) -> str | None:
     return texts[0] if texts else None
 
 
-def joins_of(application: str | None) -> list[list[str]]:
-    """The callbacks of each join of a flat form; none where it cannot be read."""
+def joins_of(callbacks: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The names of the callbacks of each join, of those of a flat form."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in callbacks:
+        if "join" in one:
+            found.setdefault((one["node"], one["join"]), []).append(one["name"])
+    return list(found.values())
+
+
+def _joins_in(application: str | None) -> list[list[str]]:
     try:
-        callbacks = json.loads(application or "{}").get("callbacks", [])
-        found: dict[tuple[str, str], list[str]] = {}
-        for one in callbacks:
-            if "join" in one:
-                found.setdefault((one["node"], one["join"]), []).append(one["name"])
+        return joins_of(json.loads(application or "{}").get("callbacks", []))
     except (ValueError, AttributeError, KeyError, TypeError):
         return []  # damaged
-    return list(found.values())
 
 
 def duration_ns(names: Names) -> int | None:
