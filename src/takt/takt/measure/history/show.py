@@ -40,7 +40,7 @@ def show(console: Console, configurations: Sequence[Accumulated]) -> None:
         ]
         console.print(of_cells(_HEADINGS, rows, title=machine))
     for point in machines.compared(configurations):
-        title = f"{point.key} on several machines (µs)"
+        title = f"{point.key} on several machines (latency in µs; late: responses)"
         console.print(
             of_cells(
                 machines.HEADINGS, [*map(machines.cells, point.rows)], words=("stack",), title=title
