@@ -43,7 +43,16 @@ void operator delete(void* memory, std::size_t /*size*/) noexcept {
 namespace takt::test {
 namespace {
 
-class Loop : public ::testing::TestWithParam<std::string> {};
+class Loop : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (os::test::sanitized) {
+      GTEST_SKIP() << "sanitizers allocate and fault by themselves";
+    }
+  }
+};
+
+constexpr std::size_t timers = 10;
 
 std::int64_t thread_faults() {
   rusage usage{};
@@ -51,12 +60,15 @@ std::int64_t thread_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
-  if (os::test::sanitized) {
-    GTEST_SKIP() << "sanitizers allocate and fault by themselves";
-  }
+// Of a loop that has warmed up.
+struct Used {
+  std::uint64_t allocations = 0;
+  std::array<std::int64_t, timers> faults{};  // of the thread that runs each task
+};
+
+Used used_by(const std::string& policy) {
   const TemporaryFile file;
-  Executor executor{{.policy = sched::parse_policy(GetParam()),
+  Executor executor{{.policy = sched::parse_policy(policy),
                      .cpus = {0},
                      .external_topics = {"outside"},
                      .lock_memory = true,
@@ -65,7 +77,6 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
                                   .skip = [](const auto&) {},
                                   .limit_exceeded = [](const auto&) {}},
                      .on_not_granted = [](const auto&) {}}};
-  constexpr std::size_t timers = 10;
   struct Faults {
     std::int64_t warm = -1;  // faults of the thread that runs the task, when it was warm
     std::int64_t last = -1;
@@ -128,13 +139,23 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
   EXPECT_TRUE(eventually(enough));
   const std::uint64_t after = allocations;
   executor.stop();
-  EXPECT_EQ(after - before, 0U);
   for (const executor::LimitStatistics& limit : executor.limits()) {
     EXPECT_GT(limit.checked, 0U) << limit.subject;
   }
+  Used used{.allocations = after - before};
   for (std::size_t i = 0; i < timers; ++i) {
-    EXPECT_EQ(of_timers[i].last - of_timers[i].warm, 0) << "task " << i << " met page faults";
+    used.faults[i] = of_timers[i].last - of_timers[i].warm;
   }
+  return used;
+}
+
+TEST_P(Loop, AllocatesNothingAfterItHasWarmedUp) {
+  EXPECT_EQ(used_by(GetParam()).allocations, 0U);
+}
+
+// By itself: an emulator faults where it translates code, whatever the program does.
+TEST_P(Loop, MeetsNoPageFaultAfterItHasWarmedUp) {
+  EXPECT_EQ(used_by(GetParam()).faults, (std::array<std::int64_t, timers>{}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Loop, ::testing::Values("fp", "edf", "np-edf"), policy_name);
