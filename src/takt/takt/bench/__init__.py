@@ -14,6 +14,7 @@ from takt.bench.operations import switch, trace
 from takt.bench.preempt import preempt
 from takt.bench.rclcpp import rclcpp
 from takt.bench.record import record
+from takt.bench.record_ros import record_ros
 from takt.bench.roundtrip import roundtrip
 from takt.bench.vendors import vendors
 from takt.bench.wakeup import wakeup
@@ -22,6 +23,7 @@ from takt.bench.watch import watch
 # A bench gets the rounds, the core that it may use, and where to say how far it is.
 BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "record": record,
+    "record-ros": record_ros,
     "roundtrip": roundtrip,
     "wakeup": wakeup,
     "preempt": preempt,
@@ -36,6 +38,7 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "rclcpp": rclcpp,
 }
 OF_STACK = {
+    "record-ros": "rcl",
     "vendors": "cyclonedds",
     "rclcpp": "rclcpp",
 }  # what not every machine has: not among all without it

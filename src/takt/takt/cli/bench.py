@@ -23,8 +23,9 @@ def _show(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="Benchmark: record, roundtrip, wakeup, preempt, switch, trace, watch, intra, "
-        "dispatch, history, analysis, vendors (needs Cyclone DDS), rclcpp (needs ROS 2's rclcpp), "
+        help="Benchmark: record, record-ros (needs ROS 2), roundtrip, wakeup, preempt, switch, "
+        "trace, watch, intra, dispatch, history, analysis, vendors (needs Cyclone DDS), rclcpp "
+        "(needs ROS 2's rclcpp), "
         "or all; or overheads, which measures input for takt analyse and simulate, "
         "without a verdict.",
     ),
