@@ -38,7 +38,7 @@ RUN = ("sched", "stats")  # tests of the core that are linked and run
 # an older GCC brings an older one to link with.
 LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread", "-l:libstdc++.so.6")
 # What the build's own compiler made, and what only matters to code that is kept.
-DROPPED = ("-c", "-O0", "-O2", "-fPIC", "-Winvalid-pch")
+DROPPED = re.compile(r"-c|-O\d|-fPIC|-Winvalid-pch|--param=.*")
 # What precompiled headers of the library depend on; one that does not fit is a warning.
 LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
 PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
@@ -160,7 +160,7 @@ def read(package: str) -> list[Source]:
     for entry in entries:
         words = shlex.split(entry["command"])
         at = words.index("-o")
-        options = [one for one in words[1:at] + words[at + 2 : -1] if one not in DROPPED]
+        options = [one for one in words[1:at] + words[at + 2 : -1] if not DROPPED.fullmatch(one)]
         if "-include" in options:  # a precompiled header, which is another compiler's
             first = options.index("-include")
             del options[first : first + 2]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from setup.distributions import ROOT, STATE
+from setup.workspace import QUICK_COMPILER
 
 BIN = STATE / "venv" / "bin"
 CORE = ROOT / "src" / "takt_core"
@@ -19,9 +20,9 @@ FEWER_ROUNDS = ["env", "TAKT_TEST_ROUNDS=0.25"]
 THREADED = ("executor", "executor_ends", "os", "trace")
 OPTIONS = ["-GNinja", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
 # Sanitizers slow the compiler down more than most tests: no optimisation, lines only.
-QUICKLY_BUILT = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"
+QUICKLY_BUILT = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG {QUICK_COMPILER}"
 # The core's own tests compute for minutes without any: optimised as little as possible.
-QUICKLY_RUN = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"
+QUICKLY_RUN = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG {QUICK_COMPILER}"
 # Tests without threads or time: one a core. The others are disturbed by each other's threads.
 COMPUTING = "^(analysis|application|sched|sim|stats)[.]"
 SPREAD = ["--parallel", str(os.cpu_count()), "--tests-regex", COMPUTING]

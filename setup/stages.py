@@ -175,7 +175,7 @@ STAGES = {
         Stage(gcc14, always=False, beside="rust"),
         Stage(python, always=True),
         Stage(thorough, always=False),
-        Stage(tidy, always=False, beside="python"),
+        Stage(tidy, always=False, beside="sanitizers"),
         Stage(instrumented, always=False, beside="thorough"),
         Stage(sanitizers, always=False),
         Stage(fuzz, always=False),
