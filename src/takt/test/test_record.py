@@ -312,15 +312,24 @@ def test_recording_begins_and_ends_while_the_program_runs(tmp_path: Path) -> Non
     assert control.is_on(folder) is False
 
 
-def test_a_recording_ends_by_itself_and_the_program_continues(tmp_path: Path) -> None:
-    process = started(tmp_path / "out", "--for", "300ms")
-    while control.is_on(tmp_path / "out"):
-        time.sleep(0.05)
-    count = calls(tmp_path / "out")
-    assert process.poll() is None
-    assert count > 0
-    ended(process)
-    assert calls(tmp_path / "out") <= count + 1
+def test_the_command_ends_when_its_time_is_over(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", PLAYED, "long", options=("--for", "300ms"))
+    assert (document["exit"], document["exit_code"]) == (0, 0)
+    assert not any("SIGINT" in note for note in document["notes"])
+    (process,) = document["processes"]
+    assert not Path(f"/proc/{process['process']}").exists()
+    assert calls(tmp_path / "out") > 0
+    ((begin, end),) = control.stretches(tmp_path / "out")
+    assert end is not None
+    assert end - begin >= 200_000_000  # from just before its start
+    (file,) = (tmp_path / "out").glob("*.taktrecord")
+    assert file.stat().st_size == process["bytes"] < 1 << 20
+
+
+def test_a_command_that_ends_before_its_time_has_its_own_exit_code(tmp_path: Path) -> None:
+    script = f"{PLAYED}; exit 7"
+    document = record(tmp_path / "out", "bash", "-c", script, options=("--for", "1h"))
+    assert (document["exit"], document["exit_code"]) == (7, 7)
 
 
 def test_only_running_recordings_that_pause_are_resumed(tmp_path: Path) -> None:

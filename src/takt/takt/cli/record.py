@@ -51,7 +51,7 @@ def record(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="End the recording after this time; the command continues.",
+            help="Record so long, then end the command as Ctrl-C does. With --attach it continues.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -62,11 +62,14 @@ def record(
     publications, takes, and the begin, end, CPU time, thread and core of every callback of rclcpp.
     The recording of a process survives its crash. Ctrl-C is for the command.
 
+    With --for it gets SIGINT when the time is over, what remains SIGTERM 15 s later, and SIGKILL
+    3 s after that.
+
     Names are recorded from the start. So the recording itself begins and ends at any time: start
     the command with --paused, then record with --attach FOLDER as often as you like.
 
-    Exit code: that of the command, 128 + N where signal N ended it; 1 where nothing was recorded;
-    2 wrong use, or a program that cannot be recorded.
+    Exit code: that of the command, 128 + N where signal N ended it, 0 where --for did; 1 where
+    nothing was recorded; 2 wrong use, or a program that cannot be recorded.
 
     Example: takt record -- ros2 launch my_robot bringup.launch.py
     """
@@ -92,20 +95,21 @@ def record(
         stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         folder = out or Path("recordings") / f"{Path(command[0]).name}-{stamp}"
         how = run.How(size=space, ring=ring, paused=paused, seconds=seconds)
-        code = run.run(command, folder, how)
+        ended = run.run(command, folder, how)
     else:
         if command or out or ring or paused:
             raise typer.BadParameter(
                 "the recording has its command and folder", param_hint="--attach"
             )
-        folder, code = attach, 0
+        folder, ended = attach, run.Ended(0)
         run.attach(folder, seconds, lambda: stderr().print("recording; Ctrl-C ends it"))
-    document = summary(folder, command or [], code)
+    document = summary(folder, command or [], ended.code)
+    document.notes += ended.notes
     if as_json:
         print_json(document.model_dump(mode="json"))
     else:
         show(stdout(), document)
     for note in document.notes:
         stderr().print(f"note: {note}", markup=False, soft_wrap=True)
-    if code or not document.processes:
-        raise typer.Exit(code or 1)
+    if ended.code or not document.processes:
+        raise typer.Exit(ended.code or 1)

@@ -41,7 +41,7 @@ class RecordDocument(_Part):
     schema_version: int = SCHEMA_VERSION
     folder: str
     command: list[str]
-    exit_code: int  # of the command
+    exit_code: int  # of the command; 0 where --for ended it
     processes: list[RecordedProcess]
     callbacks: list[RecordedCallback]
     notes: list[str]

@@ -15,6 +15,7 @@ from types import FrameType
 from takt.errors import TaktError
 from takt.network import stacks
 from takt.processes import foreground
+from takt.processes.interruption import Interruption
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
 from takt.schedule.ros2 import control
@@ -36,11 +37,26 @@ class How:
     size: int = 64 << 20  # bytes of each process's recording
     ring: bool = False  # whether the newest events are kept when it is full
     paused: bool = False  # until takt record --attach
-    seconds: float | None = None  # None: to the end of the command
+    seconds: float | None = None  # until the command is ended; None: it ends by itself
 
 
-def run(command: Sequence[str], folder: Path, how: How) -> int:
-    """Runs it to its end and returns its exit code, as a shell does: 128 + the signal it died of.
+@dataclass(frozen=True)
+class Ended:
+    """How the command ended."""
+
+    code: int  # as a shell says it: 128 + the signal it died of; 0 where its time was over
+    last: signal.Signals | None = None  # the last signal that it needed when its time was over
+
+    @property
+    def notes(self) -> list[str]:
+        """Of a command that does not end as Ctrl-C asks it to."""
+        if self.last in {None, signal.SIGINT}:
+            return []
+        return [f"SIGINT did not end the command and all that it started; {self.last.name} did"]
+
+
+def run(command: Sequence[str], folder: Path, how: How) -> Ended:
+    """Runs it to its end, or ends it as Ctrl-C does when its time is over.
 
     Raises TaktError, with nothing made, for a folder in use and a program that cannot be recorded.
     Ctrl-C is for the command: it ends as it does without the recorder.
@@ -53,35 +69,42 @@ def run(command: Sequence[str], folder: Path, how: How) -> int:
     }
     new_folder(folder)
     control.create(folder, on=not how.paused)
-    beside = None if how.paused else Beside(folder)
-    end = None if how.seconds is None else time.monotonic() + how.seconds
-    code = foreground.run([path, *command[1:]], environment, _looking(folder, beside, end))
-    control.pause(folder)
-    if beside:
-        beside.end()
+    limit = _Limit(folder, None if how.paused else Beside(folder), how.seconds)
+    code = foreground.run([path, *command[1:]], environment, limit.look)
+    limit.end_recording()
+    ended = limit.finish(code)
     shorten(folder)
-    return code
+    return ended
 
 
-def _looking(
-    folder: Path, beside: Beside | None, end: float | None
-) -> Callable[[int], None] | None:
-    """Looks whether the time is up, and then ends the recording; the program goes on."""
-    if end is None and beside is None:
-        return None
-    paused = False
+class _Limit:
+    """Ends the recording, and then the command, when its time is over."""
 
-    def look(_process: int) -> None:
-        nonlocal paused
-        if beside:
-            beside.look()
-        if end is not None and not paused and time.monotonic() >= end:
-            control.pause(folder)
-            paused = True
-            if beside:
-                beside.end()
+    def __init__(self, folder: Path, beside: Beside | None, seconds: float | None) -> None:
+        self._folder, self._beside = folder, beside
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._interruption: Interruption | None = None
 
-    return look
+    def look(self, process: int) -> None:
+        if self._interruption:
+            self._interruption.look()
+        elif self._end is not None and time.monotonic() >= self._end:
+            self.end_recording()
+            self._interruption = Interruption(process)
+        elif self._beside:
+            self._beside.look()
+
+    def end_recording(self) -> None:
+        control.pause(self._folder)
+        if self._beside:
+            self._beside.end()
+
+    def finish(self, code: int) -> Ended:
+        """How it ended, once nothing of it runs; the code is its own."""
+        if self._interruption is None or not self._interruption.began:
+            return Ended(code)
+        self._interruption.finish()
+        return Ended(0, self._interruption.last)
 
 
 def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> None:
