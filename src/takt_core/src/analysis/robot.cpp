@@ -9,6 +9,7 @@
 #include "../sched/text.hpp"
 #include "robot_chains.hpp"
 #include "robot_gaps.hpp"
+#include "robot_sensitivity.hpp"
 #include "robot_words.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
@@ -297,6 +298,9 @@ Report analyse_robot(const Application& described, const Options& options,
   }
   if (!solved) {
     all.remarks.emplace_back("the jitters between the processes grow without end");
+  }
+  if (options.sensitivity) {
+    all.sensitivity = robot_sensitivity(described, options, analyse_process);
   }
   report.verdict = all.verdict;
   report.scenarios.push_back(std::move(all));
