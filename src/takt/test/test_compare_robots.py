@@ -54,6 +54,32 @@ def test_the_others_stay_as_described(document: dict[str, Any]) -> None:
     assert found[None, "as described"] == document
 
 
+def test_the_factor_is_what_the_execution_times_may_be_multiplied_by(
+    document: dict[str, Any], comparison: Comparison
+) -> None:
+    factor = comparison.candidates[0].factor
+    assert factor is not None
+    assert factor > 1
+
+    def verdict(by: float) -> str:
+        longer = [
+            one | {"execution": {"worst": round(one["execution"]["worst"] * by)}}
+            for one in document["callbacks"]
+        ]
+        return analyse({**document, "callbacks": longer}, "").verdict
+
+    assert verdict(0.99 * factor) == "meets"
+    assert verdict(1.01 * factor) == "not_proved"
+
+
+def test_what_is_left_when_the_time_is_up_is_named(document: dict[str, Any]) -> None:
+    comparison = compare(document, "robot", duration=100_000_000, limit=0)
+    described, *left = comparison.candidates
+    assert described.refused is None
+    assert left
+    assert {one.refused for one in left} == {"the time was up before"}
+
+
 def test_bounds_are_from_the_analysis_and_above_what_is_simulated(
     document: dict[str, Any], comparison: Comparison
 ) -> None:

@@ -75,6 +75,49 @@ def test_priorities_of_a_robot_are_not_assigned(takt: Takt, tmp_path: Path) -> N
     assert not list(tmp_path.glob("*.app.yaml"))
 
 
+JOIN = """
+processes:
+  sensors: {policy: fp, cpu: 0, priority: 40, nodes: [front, rear]}
+  fuse: {executor: rclcpp_single_threaded, cpu: 1, priority: 40, nodes: [fusion]}
+  plan: {executor: rclcpp_events, cpu: 1, priority: 60, nodes: [planner]}
+middleware: {latency: [50us, 300us]}
+nodes:
+  front: {read: {timer: 10ms, wcet: 1ms, priority: 40, writes: [front]}}
+  rear: {read: {timer: 15ms, wcet: 1ms, priority: 41, writes: [rear]}}
+  fusion:
+    front: {on: front, wcet: 1ms, deadline: 50ms, join: both, writes: [fused]}
+    rear: {on: rear, wcet: 2ms, deadline: 50ms, join: both, writes: [fused]}
+  planner: {plan: {on: fused, wcet: 2ms, deadline: 50ms}}
+topics: {front: {depth: 4}, rear: {depth: 4}, fused: {depth: 4}}
+chains: {plan: {callbacks: [front.read, fusion.front, planner.plan], max_latency: 60ms}}
+"""
+
+
+def test_a_join_waits_for_messages_of_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "join.app.yaml"
+    path.write_text(JOIN)
+    document = flat(read_application(path))
+    analysis = analyse(document, "")
+    chain = analysis.scenarios[0].chains[0]
+    assert analysis.verdict == "meets"
+    assert chain.latency_us is not None
+    played = simulate(document, where="").chains[0].latency
+    assert played is not None
+    # The message of rear comes up to a period later, which one in two messages of front must wait.
+    assert 10_000 < played.max_us <= chain.latency_us
+    periods = {one.name: one.period_us for one in analysis.scenarios[0].callbacks}
+    assert periods["planner.plan"] == 15_000
+
+
+def test_a_join_has_its_callbacks_in_one_process(tmp_path: Path) -> None:
+    path = tmp_path / "join.app.yaml"
+    path.write_text(JOIN)
+    document = flat(read_application(path))
+    next(one for one in document["callbacks"] if one["name"] == "fusion.rear")["process"] = "plan"
+    with pytest.raises(TaktError, match="is in another process"):
+        analyse(document, "")
+
+
 def test_the_trace_of_a_robot_has_the_policy_of_no_process(takt: Takt, tmp_path: Path) -> None:
     trace = tmp_path / "robot.takttrace"
     assert takt("simulate", EXAMPLE, "--duration", "1s", "--trace", trace).returncode == 0

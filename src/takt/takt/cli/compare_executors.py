@@ -28,14 +28,23 @@ def compare_executors(
         ),
     ] = ExecutionTimes.drawn,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
+    length: Annotated[
+        Text,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="End the comparison after this time; executors that are left are named.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare executors for an application: each policy of Takt and rclcpp's own executors.
 
     For each callback and chain: the proved bound, the simulated percentiles and the largest value,
-    and the verdict about its deadline or latency. An executor that cannot run the application is
-    named with the reason. Of a robot with several processes: each executor in one process at a
-    time, the others as described, then in all of them.
+    and the verdict about its deadline or latency. For each executor, the factor on all execution
+    times up to which the deadlines hold (of a robot, chains too). An executor that cannot run the
+    application is named with the reason. Of a robot with several processes: each executor in one
+    process at a time, the others as described, then in all of them.
 
     Exit code: 0 the executor in the file guarantees everything, 1 it does not, 2 wrong use.
 
@@ -43,11 +52,16 @@ def compare_executors(
     """
     from takt.cli.output import bars, print_json, stdout
     from takt.cli.simulate import parse_length
+    from takt.documents.units import parse_duration
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
     from takt.schedule.executors.compare import compare
     from takt.schedule.executors.show import show
 
+    try:
+        limit = parse_duration(length) / 1e9 if length else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from None
     application = read_application(app)
     with located(application), bars() as bar:
         job = bar.add_task("comparing", total=1.0)
@@ -57,6 +71,7 @@ def compare_executors(
             duration=parse_length(duration),
             execution=execution.value,
             seed=seed,
+            limit=limit,
             progress=lambda name, share: bar.update(job, completed=share, description=name),
         )
     if as_json:

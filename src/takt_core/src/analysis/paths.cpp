@@ -213,7 +213,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.max_latency = chain.max_latency;
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
-  Walk walk{.before = first};
+  Walk walk{.before = first, .direct = !chain.goes_on};
   begin_stretch(walk, first);
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];
@@ -221,6 +221,11 @@ ChainReport Paths::chain(const application::Chain& chain) const {
       report.bound_by = "'" + name + "' reads nothing that '" + chain.callbacks[i - 1] + "' writes";
       return report;
     }
+  }
+  if (chain.published) {
+    walk.direct = walk.direct && streams_[walk.before].size() == 1;
+    walk.join = model_.join_of(walk.before);
+    walk.stretch = sum(walk.stretch, wait_in_join(walk.before, walk.direct));
   }
   if (!walk.overwritten.empty()) {
     report.bound_by = "other writers of topic '" + walk.overwritten +

@@ -20,23 +20,25 @@ class Paths {
   [[nodiscard]] ChainReport chain(const application::Chain& chain) const;
   [[nodiscard]] AgeReport age(const sched::AgeConstraint& constraint) const;
 
+  using Gap = application::Gap;
+  // Of what the callback publishes, by itself or with its join. None: no bound.
+  [[nodiscard]] std::optional<Gap> gap_of_messages(std::size_t callback) const;
+
  private:
   // The longest response over all that releases the callback; none: no bound, or never released.
   [[nodiscard]] std::optional<nanoseconds> response(std::size_t callback) const;
   // The longest time between two of its releases; `from_start`: also from the start to the first
   // one, which may be far away. None: no bound.
   [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback, bool from_start = false) const;
-  // The longest time between two events, and from the start to the first of them.
-  struct Gap {
-    nanoseconds between{0};
-    nanoseconds first{0};
-  };
   // Of the ends of a callback's jobs; of the publications of a join. None: no bound. `entered`:
   // joins that are looked at, by index.
   [[nodiscard]] std::optional<Gap> gap_of_ends(std::size_t callback,
                                                std::vector<bool>& entered) const;
   [[nodiscard]] std::optional<Gap> gap_of_publications(std::size_t join,
                                                        std::vector<bool>& entered) const;
+  // Of what releases the first callback of a chain of streams.
+  [[nodiscard]] std::optional<Gap> gap_of_source(const Stream& source,
+                                                 std::vector<bool>& entered) const;
   // From the end of the callback's job to the publication of its join with that job's message,
   // unless a newer one replaces it. `always_new`: each of its jobs has data of its own.
   [[nodiscard]] std::optional<nanoseconds> wait_in_join(std::size_t callback,

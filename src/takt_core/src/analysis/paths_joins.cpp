@@ -32,13 +32,7 @@ std::optional<Paths::Gap> Paths::gap_of_ends(std::size_t callback,
     if (!end || ends.period.count() == 0 || source.early || may_drop_upstream(stream)) {
       continue;
     }
-    const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    std::optional<Gap> released;
-    if (source.join != nobody && model_.joins()[source.join].several.empty()) {
-      released = gap_of_publications(source.join, entered);
-    } else if (strategy_.tasks()[source.callback].kind == sched::TaskKind::timer) {
-      released = Gap{.between = parameters.period, .first = parameters.offset};
-    }
+    const std::optional<Gap> released = gap_of_source(source, entered);
     if (!released) {
       continue;
     }
@@ -50,6 +44,27 @@ std::optional<Paths::Gap> Paths::gap_of_ends(std::size_t callback,
     }
   }
   return least;
+}
+
+std::optional<Paths::Gap> Paths::gap_of_source(const Stream& source,
+                                               std::vector<bool>& entered) const {
+  if (source.join != nobody) {
+    return model_.joins()[source.join].several.empty() ? gap_of_publications(source.join, entered)
+                                                       : std::nullopt;
+  }
+  const sched::Task& task = strategy_.tasks()[source.callback];
+  if (task.kind == sched::TaskKind::timer) {
+    const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
+    return Gap{.between = parameters.period, .first = parameters.offset};
+  }
+  const application::Topic* topic = application_.find_topic(task.trigger);
+  return topic != nullptr && topic->external && !source.last ? topic->external_gap : std::nullopt;
+}
+
+std::optional<Paths::Gap> Paths::gap_of_messages(std::size_t callback) const {
+  std::vector<bool> entered(model_.joins().size());
+  const std::size_t join = model_.join_of(callback);
+  return join == nobody ? gap_of_ends(callback, entered) : gap_of_publications(join, entered);
 }
 
 // After a publication each callback ends its next job within its own gap.

@@ -137,7 +137,11 @@ std::optional<std::int64_t> Paths::messages(const std::string& topic, nanosecond
     }
   }
   const application::Topic* declared = application_.find_topic(topic);
-  if (declared != nullptr && declared->external && !add({.period = declared->external_period}, 1)) {
+  if (declared != nullptr && declared->external &&
+      !add({.period = declared->external_period,
+            .jitter = declared->external_jitter,
+            .distance = declared->external_distance},
+           1)) {
     return {};
   }
   return count;

@@ -8,6 +8,8 @@
 #include "../application/robot.hpp"
 #include "../sched/text.hpp"
 #include "robot_chains.hpp"
+#include "robot_gaps.hpp"
+#include "robot_sensitivity.hpp"
 #include "robot_words.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
@@ -22,14 +24,28 @@ using application::Process;
 
 constexpr int most_rounds = 200;
 
-// What the jobs of one stream do to other processes.
-struct Effect {
-  std::string callback;
+// The jobs of one stream: what they take from the processes below.
+struct Load {
   Arrivals noticed = {};
-  Arrivals ends = {};  // of its jobs
   nanoseconds execution{0};
 
-  friend bool operator==(const Effect&, const Effect&) = default;
+  friend bool operator==(const Load&, const Load&) = default;
+};
+
+// When a callback publishes; of a join, its first one for all.
+struct Publisher {
+  std::string callback;
+  Arrivals published = {};
+
+  friend bool operator==(const Publisher&, const Publisher&) = default;
+};
+
+// What a process does to the others.
+struct Effects {
+  std::vector<Load> loads;
+  std::vector<Publisher> publishers;
+
+  friend bool operator==(const Effects&, const Effects&) = default;
 };
 
 // One sequence of events for several.
@@ -66,7 +82,7 @@ class Robot {
     for (int round = 0; round < most_rounds; ++round) {
       bool changed = false;
       for (std::size_t i = 0; i < effects_.size(); ++i) {
-        std::vector<Effect> effects = effects_of(i);
+        Effects effects = effects_of(i);
         changed = changed || effects != effects_[i];
         effects_[i] = std::move(effects);
       }
@@ -105,10 +121,10 @@ class Robot {
         continue;
       }
       disturbed_[number] = true;
-      for (const Effect& effect : effects_[i]) {
-        core.interrupts.push_back({.period = effect.noticed.period,
-                                   .duration = effect.execution + around,
-                                   .jitter = effect.noticed.jitter});
+      for (const Load& load : effects_[i].loads) {
+        core.interrupts.push_back({.period = load.noticed.period,
+                                   .duration = load.execution + around,
+                                   .jitter = load.noticed.jitter});
       }
     }
     if (!core.interrupts.empty()) {
@@ -130,10 +146,10 @@ class Robot {
       if (writer.process == number || !publishes(writer, topic.name)) {
         continue;
       }
-      for (const Effect& effect : effects_[writer.process]) {
-        if (effect.callback == writer.task.name) {
+      for (const Publisher& one : effects_[writer.process].publishers) {
+        if (one.callback == writer.task.name) {
           const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name).most);
-          all.insert(all.end(), messages, effect.ends);
+          all.insert(all.end(), messages, one.published);
         }
       }
     }
@@ -144,6 +160,7 @@ class Robot {
     const Arrivals arrivals = merged(all);
     topic.external_period = arrivals.period;
     topic.external_jitter = arrivals.jitter;
+    topic.external_distance = arrivals.distance;
   }
 
   // So far nobody is known to publish it.
@@ -160,30 +177,37 @@ class Robot {
     }
   }
 
-  std::vector<Effect> effects_of(std::size_t number) {
+  Effects effects_of(std::size_t number) {
     const Application view = process(number);
     const sched::CompiledStrategy strategy = application::compile(view);
     ScenarioModel model{view, strategy, strategy.scenarios().front()};
     Effort effort;
     const ScenarioBounds bounds = model.solve(effort, Graphs::none);
-    std::vector<Effect> effects;
+    Effects effects;
     for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
       const Demand& demand = model.demand(stream);
-      Effect effect{.callback = strategy.tasks()[model.streams()[stream].callback].name,
-                    .noticed = demand.noticed(),
-                    .execution = demand.execution};
-      if (bounds.converged) {
-        effect.ends = model.ends(stream, bounds);
-      } else if (model.streams()[stream].parent != nobody) {
-        effect.noticed = {};
+      const Stream& own = model.streams()[stream];
+      const bool known = bounds.converged || (own.parent == nobody && own.join == nobody);
+      effects.loads.push_back(
+          {.noticed = known ? demand.noticed() : Arrivals{}, .execution = demand.execution});
+      if (model.join_of(own.callback) == nobody) {
+        effects.publishers.push_back(
+            {.callback = strategy.tasks()[own.callback].name,
+             .published = bounds.converged ? model.ends(stream, bounds) : Arrivals{}});
       }
-      effects.push_back(std::move(effect));
+    }
+    for (std::size_t join = 0; join < model.joins().size(); ++join) {
+      for (const Arrivals& one : model.publications(join, bounds)) {
+        effects.publishers.push_back(
+            {.callback = strategy.tasks()[model.joins()[join].callbacks.front()].name,
+             .published = bounds.converged ? one : Arrivals{}});
+      }
     }
     return effects;
   }
 
   const Application& robot_;
-  std::vector<std::vector<Effect>> effects_;  // by process
+  std::vector<Effects> effects_;  // by process
   std::vector<bool> disturbed_;
 };
 
@@ -224,6 +248,13 @@ Report analyse_robot(const Application& described, const Options& options,
   RobotChains chains{robot};
   Robot processes{robot};
   const bool solved = processes.solve();
+  std::vector<Application> views;
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    views.push_back(processes.process(i));
+  }
+  if (solved) {
+    add_gaps(robot, views);
+  }
   Report report{.application = robot.name,
                 .policy = "robot",
                 .overheads = robot.overheads,
@@ -231,7 +262,7 @@ Report analyse_robot(const Application& described, const Options& options,
   ScenarioReport all{
       .name = "default", .policy = "robot", .deadlines = Verdict::meets, .verdict = Verdict::meets};
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
-    Application process = processes.process(i);
+    Application& process = views[i];
     process.chains = chains.parts_of(i);
     Options part = options;
     part.sensitivity = part.proposals = false;
@@ -267,6 +298,9 @@ Report analyse_robot(const Application& described, const Options& options,
   }
   if (!solved) {
     all.remarks.emplace_back("the jitters between the processes grow without end");
+  }
+  if (options.sensitivity) {
+    all.sensitivity = robot_sensitivity(described, options, analyse_process);
   }
   report.verdict = all.verdict;
   report.scenarios.push_back(std::move(all));

@@ -8,7 +8,8 @@
 //    pending, so all that runs in it was noticed in it. This holds for each order in which they
 //    run, as long as they leave the core only when they have nothing to run.
 //  - Messages from another process arrive as their writers' jobs end: with their period, and as
-//    jitter the variation of these ends (Tindell & Clark 1994). Several writers count together:
+//    jitter the variation of these ends (Tindell & Clark 1994); those of a join as it publishes
+//    (docs/reference/analysis.md, eq. 21). Several writers count together:
 //    events with periods T_i and jitters J_i are at most those of a period 1 / sum(1 / T_i) and a
 //    jitter of that period times (sum(J_i / T_i) + n - 1).
 //  - A message is noticed up to the longest handover later, which is a jitter of its reader.

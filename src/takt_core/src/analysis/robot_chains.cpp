@@ -25,9 +25,13 @@ RobotChains::RobotChains(const application::Application& robot) : robot_(robot) 
     for (const std::string& name : robot.chains[i].callbacks) {
       const std::size_t process = callback(name).process;
       if (parts.empty() || parts.back().process != process) {
-        parts.push_back(
-            {.process = process,
-             .chain = {.name = std::to_string(i) + "." + std::to_string(parts.size())}});
+        if (!parts.empty()) {
+          parts.back().chain.published =
+              !callback(parts.back().chain.callbacks.back()).join.empty();
+        }
+        parts.push_back({.process = process,
+                         .chain = {.name = std::to_string(i) + "." + std::to_string(parts.size()),
+                                   .goes_on = !parts.empty()}});
       }
       parts.back().chain.callbacks.push_back(name);
     }

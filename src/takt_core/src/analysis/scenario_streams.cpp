@@ -158,7 +158,10 @@ void ScenarioModel::add_streams(const application::Application& application,
                          "' without a least distance: give the topic a period, or the callback");
     }
     iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > period);
-    add_stream({.callback = i}, {.period = period, .jitter = topic->external_jitter}, deadline);
+    add_stream(
+        {.callback = i},
+        {.period = period, .jitter = topic->external_jitter, .distance = topic->external_distance},
+        deadline);
   }
   // Then, stream by stream, what its jobs release: causes come before what they cause. A join is
   // followed when nothing else is left.

@@ -48,6 +48,10 @@ void check_join(const Application& application, const std::vector<std::size_t>& 
       refuse(callback, ", and no message releases it",
              "let it be released by a topic, or remove join");
     }
+    if (callback.process != first.process) {
+      refuse(callback, ", and " + sched::task_text(first.task) + " of it is in another process",
+             "give all callbacks of a node the same process");
+    }
     if (callback.task.writes.empty()) {
       refuse(callback, ", and writes nothing", "name the topics of the join in its writes");
     }
@@ -75,11 +79,6 @@ void check_joins(const Application& application) {
   const std::vector<std::vector<std::size_t>> joins = application.joins();
   for (const std::vector<std::size_t>& join : joins) {
     check_join(application, join);
-  }
-  if (!joins.empty() && !application.processes.empty()) {
-    refuse(application.callbacks[joins.front().front()],
-           ", and a robot of several processes has no joins yet",
-           "describe its process alone, or remove join");
   }
   if (application.strategy) {
     for (const sched::ScenarioPtr& scenario : application.strategy->scenarios()) {

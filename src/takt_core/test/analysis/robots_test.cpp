@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
 #include "analysis/documents.hpp"
 #include "analysis/random_tasks.hpp"
@@ -69,7 +70,7 @@ TEST(robots, nothing_is_above_its_bound) {
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     const application::Application robot = random_robot(seed);
-    const Report report = analyse(robot);
+    const Report report = analyse(robot, {.sensitivity = false});
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe_robot(robot));
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
       compare(robot, report,
@@ -145,6 +146,36 @@ TEST(robots, the_handover_is_a_term_of_the_latency) {
   EXPECT_EQ(chain.latency, nanoseconds{8 + 20 + 3});
   EXPECT_EQ(chain.verdict, Verdict::meets);
   EXPECT_EQ(chain.bound_by, "vision 8 ns + handover 20 ns + control 3 ns");
+}
+
+// At 1.75, see takes 14 and act 6, which with the handover of 20 is the limit.
+TEST(robots, the_factor_on_execution_times_keeps_the_latency_of_a_chain) {
+  const Report report = analyse_json(
+      app("{'name': 'see', 'process': 'vision', 'period': 100, 'priority': 1, 'execution': "
+          "{'worst': 8}, 'writes': ['found']}, "
+          "{'name': 'act', 'process': 'control', 'kind': 'message', 'trigger': 'found', "
+          "'overrun': 'catch_up', 'deadline': 50, 'priority': 1, 'execution': {'worst': 3}}",
+          ", 'topics': [{'name': 'found'}], 'handover': {'least': 1, 'most': 20}, "
+          "'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+          "{'name': 'control', 'cpu': 1, 'priority': 40}], "
+          "'chains': [{'name': 'brake', 'callbacks': ['see', 'act'], 'max_latency': 40}]"));
+  const std::optional<Sensitivity>& found = report.scenarios.front().sensitivity;
+  ASSERT_TRUE(found && found->all);
+  EXPECT_GT(*found->all, 1.74);
+  EXPECT_LE(*found->all, 1.75);
+}
+
+// Behind plan and act, see takes more than 10.
+TEST(robots, the_factor_is_below_one_where_nothing_is_guaranteed) {
+  const Report report =
+      analyse_json(two("'cpu': 0, 'priority': 80", "'policy': 'np-fp', 'cpu': 0, 'priority': 40",
+                       ", 'chains': [{'name': 'late', 'callbacks': ['see'], "
+                       "'max_latency': 10}]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(report.verdict, Verdict::not_proved);
+  ASSERT_TRUE(scenario.sensitivity && scenario.sensitivity->all);
+  EXPECT_LT(*scenario.sensitivity->all, 1);
+  EXPECT_GT(*scenario.sensitivity->all, 0.1);
 }
 
 TEST(robots, a_bound_names_the_processes_above) {

@@ -73,7 +73,7 @@ struct Reached {
 };
 
 void compare_run(const application::Application& robot, Reached& reached) {
-  const Report report = analyse(robot);
+  const Report report = analyse(robot, {.sensitivity = false});
   const ScenarioReport& bounds = report.scenarios.front();
   const sim::Result played =
       sim::simulate(robot, {.duration = nanoseconds{100}, .percentiles = false});

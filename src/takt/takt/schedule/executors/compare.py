@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import monotonic
 from typing import Any, Literal
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
-from takt.schedule.analysis.model import CallbackBound, ChainBound
+from takt.schedule.analysis.model import Analysis, CallbackBound, ChainBound
 from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
 from takt.schedule.executors.model import Candidate, Comparison, Figures
-from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described
+from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described, named
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
 from takt.schedule.simulation.simulate import simulate
 
@@ -27,22 +28,27 @@ def compare(
     duration: int | Literal["hyperperiod"] | None = None,
     execution: Execution = "drawn",
     seed: int = 1,
+    limit: float | None = None,
     progress: Callable[[str, float], object] = lambda _name, _share: None,
 ) -> Comparison:
     """The application in its flat form under each candidate, its own first.
 
-    ``duration``: as in simulate(). ``progress`` receives the candidate and the share that is done.
+    ``duration``: as in simulate(). ``limit``: after so many seconds no further candidate begins.
+    ``progress`` receives the candidate and the share that is done.
     Raises TaktError where none of them can run it.
     """
     candidates: list[Candidate] = []
     durations: list[float] = []
     all_of_them = list(_candidates(flat))
+    began = monotonic()
     for place, one in enumerate(all_of_them):
-        progress(one.policy or one.executor, place / len(all_of_them))
+        progress(named(one), place / len(all_of_them))
         try:
+            if place and limit is not None and monotonic() - began >= limit:
+                raise TaktError("the time was up before")
             candidate, ms = _judged(one.flat, where, duration, execution, seed)
         except TaktError as error:
-            candidate = _refused(error)
+            candidate = _refused(error.what)
         else:
             durations.append(ms)
         choice = {"process": one.process, "executor": one.executor, "policy": one.policy}
@@ -166,15 +172,23 @@ def _judged(
         policy=None,
         refused=None,
         verdict=bounds.verdict,
+        factor=_factor(bounds),
         callbacks=list(callbacks.values()),
         chains=list(chains.values()),
     )
     return candidate, played.duration_ms
 
 
-def _refused(error: TaktError) -> Candidate:
+def _factor(bounds: Analysis) -> float | None:
+    """With which all scenarios are guaranteed; None: none, or it is not known of one."""
+    each = [one.sensitivity for one in bounds.scenarios]
+    found = [one.factor for one in each if one is not None and one.factor is not None]
+    return min(found) if len(found) == len(each) else None
+
+
+def _refused(why: str) -> Candidate:
     return Candidate(
-        executor="", policy=None, refused=error.what, verdict="not_proved", callbacks=[], chains=[]
+        executor="", policy=None, refused=why, verdict="not_proved", callbacks=[], chains=[]
     )
 
 

@@ -36,6 +36,9 @@ class Candidate(_Document):
     policy: str | None  # None: the executor has none
     refused: str | None  # why it cannot run the application; then nothing follows
     verdict: Verdict
+    # On all execution times: with it all deadlines are guaranteed, of a robot also the latencies of
+    # chains. None: no factor is enough, or it was not looked for.
+    factor: float | None = None
     callbacks: list[Figures]
     chains: list[Figures]
 

@@ -40,6 +40,12 @@ def changes(flat: Flat, executors: Executors) -> Iterator[Change]:
             yield Change(ALL, executor, policy, _under(flat, names, executor, policy))
 
 
+def named(change: Change) -> str:
+    """The process and the executor, in few words."""
+    own = change.policy or change.executor
+    return own if change.process is None else f"{change.process}: {own}"
+
+
 def described(flat: Flat) -> str:
     """The executors of the description, in words."""
     return ", ".join(

@@ -58,6 +58,7 @@ def _candidates(candidates: list[Candidate]) -> RowTable[Candidate]:
             "simulated\nabove": lambda one: count(
                 sum(each.above for each in [*one.callbacks, *one.chains])
             ),
+            "execution\ntimes": lambda one: "–" if one.factor is None else f"x {one.factor:.3g}",
             "": lambda one: Text.from_markup(WORDS[one.verdict]),
         },
         words=frozenset({""}),

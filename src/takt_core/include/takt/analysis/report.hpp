@@ -84,7 +84,8 @@ struct AgeReport {
 };
 
 /// The largest factors for execution times with which every deadline is still guaranteed, within
-/// 0.1 %. Overheads of messages and dispatching are not scaled.
+/// 0.1 %. Overheads of messages and dispatching are not scaled. Of a robot of several processes: for
+/// all callbacks at once only, and with them each latency of a chain is guaranteed, too.
 struct Sensitivity {
   /// For all callbacks at once; nothing: not even with 0, or no test.
   std::optional<double> all = {};

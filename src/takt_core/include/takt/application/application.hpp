@@ -78,6 +78,14 @@ struct TAKT_CORE_PUBLIC Callback {
   [[nodiscard]] std::string node_name() const;
 };
 
+/// How long one waits for an event, at most.
+struct Gap {
+  nanoseconds between{0};  ///< Between two of them.
+  nanoseconds first{0};    ///< From the start to the first one.
+
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
 /// A topic of the application.
 struct Topic {
   std::string name = {};           ///< Unique in the application.
@@ -89,6 +97,8 @@ struct Topic {
   nanoseconds external_period{0};  ///< Period of external messages; 0: none.
   /// Largest deviation of external messages from their period.
   nanoseconds external_jitter{0};
+  nanoseconds external_distance{0};      ///< Least distance of external messages.
+  std::optional<Gap> external_gap = {};  ///< Of external messages; nothing: they may stay away.
 };
 
 /// A process of a robot: an executor with one thread on one core. Processes that share a core are
@@ -111,8 +121,9 @@ struct Chain {
   std::string name = {};                    ///< Unique in the application.
   std::vector<std::string> callbacks = {};  ///< Names along the path.
   /// From a release of the first to the end of the last; 0: unconstrained.
-  nanoseconds max_latency{
-      0};  // from a release of the first to the end of the last; 0: unconstrained
+  nanoseconds max_latency{0};
+  bool goes_on = false;    ///< What releases the first one may have no newer data than before.
+  bool published = false;  ///< Ends when the join of the last one publishes.
 };
 
 /// A switch of the scenario, for simulation and execution.
