@@ -62,6 +62,19 @@ std::string real_time_share() {
   return std::to_string(runtime / 1000) + " of " + std::to_string(period / 1000) + " ms";
 }
 
+// Each message would come to each lane: they would need one subscription.
+void refuse_lanes(const Execution& execution) {
+  const bool takt = execution.settings.approach == "takt";
+  for (const application::Callback& callback : execution.application.callbacks) {
+    if (callback.lanes > 1 && (!takt || callback.task.kind == sched::TaskKind::message)) {
+      throw sched::ScheduleError("task '" + callback.task.name + "'",
+                                 "several of its jobs may run at once, which is executed of timers "
+                                 "under 'takt' only so far",
+                                 "remove at_once, or simulate it");
+    }
+  }
+}
+
 Execution make_execution(const Settings& settings) {
   Execution execution{.settings = settings};
   std::ifstream file{execution.settings.application_file};
@@ -70,6 +83,7 @@ Execution make_execution(const Settings& settings) {
     throw WrongUse{execution.settings.application_file.string() + " cannot be read"};
   }
   execution.application = application::parse(text);
+  refuse_lanes(execution);
   // The others know no scenarios: they execute what the callbacks declare.
   if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {
     execution.application = execution.application.with_topics_of_scenarios();

@@ -60,6 +60,9 @@ std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
     if (stream.join != nobody) {
       return "'" + task.name + "' is released by a join, which graphs do not know";
     }
+    if (task.kind == sched::TaskKind::message && !task.lane_of.empty()) {
+      return "several jobs of '" + task.lane_of + "' may run at once, which graphs do not know";
+    }
     if (task.kind == sched::TaskKind::message && !is_foreseeable(core, i)) {
       return "'" + task.name +
              "' is released by messages, which is foreseen under 'np-fp' and 'np-edf' only, "

@@ -82,6 +82,12 @@ void ScenarioModel::forget_jitters() {
       set_releases(stream, {.period = least_period(stream)}, jitters_[released.callback]);
       continue;
     }
+    if (released.turns_of != nobody) {
+      set_releases(stream,
+                   in_turn({.period = demand(released.turns_of).releases.period}, released.every),
+                   jitters_[released.callback]);
+      continue;
+    }
     const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
     if (cause != nobody && !released.circle) {
       // Causes come before what they cause.
@@ -215,9 +221,10 @@ bool ScenarioModel::propagate(const ScenarioBounds& bounds) {
   const std::vector<Response>& responses = bounds.responses;
   bool changed = assume_latencies(bounds);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    const std::size_t parent = streams_[stream].parent;
-    if (parent != nobody) {
-      const Arrivals released = ends(parent, bounds);
+    const Stream& own = streams_[stream];
+    const std::size_t cause = own.parent != nobody ? own.parent : own.turns_of;
+    if (cause != nobody) {
+      const Arrivals released = in_turn(ends(cause, bounds), own.every);
       if (demand(stream).releases != released) {
         set_releases(stream, released, demand(stream).lag);
         changed = true;

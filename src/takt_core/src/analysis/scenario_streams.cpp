@@ -72,6 +72,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_deliveries(application);
   note_uncounted_waits(application);
   refuse_early_releases_of_joins();
+  refuse_early_releases_of_lanes(application);
   apply_costs();
   count_shifts();
   has_messages_ =
@@ -172,6 +173,7 @@ void ScenarioModel::add_streams(const application::Application& application,
       add_released(application, strategy, stream);
     }
   } while (follow_join(application, strategy));
+  give_turns(application);
   for (JoinModel& join : joins_) {
     for (const std::size_t callback : join.callbacks) {
       join.streams.push_back(streams_of(callback));
@@ -181,12 +183,11 @@ void ScenarioModel::add_streams(const application::Application& application,
 
 // Whether the callback is on the way from the root to this stream.
 bool ScenarioModel::is_upstream(std::size_t callback, std::size_t stream) const noexcept {
-  for (; stream != nobody; stream = streams_[stream].parent) {
-    if (streams_[stream].callback == callback) {
-      return true;
-    }
+  while (stream != nobody && streams_[stream].callback != callback) {
+    const Stream& released = streams_[stream];
+    stream = released.parent != nobody ? released.parent : released.turns_of;
   }
-  return false;
+  return stream != nobody;
 }
 
 // A job that publishes n messages releases n jobs at once: n streams with the same releases.
@@ -204,19 +205,22 @@ void ScenarioModel::add_released(const application::Application& application,
     }
     const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger).most;
     for (std::int64_t message = 0; message < messages; ++message) {
-      add_released(strategy, stream, i, messages > 1);
+      add_released(strategy, stream, i, messages > 1, application.callbacks[i].lanes > 1);
     }
   }
 }
 
 void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                                 std::size_t callback, bool several) {
+                                 std::size_t callback, bool several, bool in_turn) {
   iterates_ = true;
   if (streams_.size() >= most_streams || is_upstream(callback, stream)) {
     add_unfollowed(strategy, callback, is_upstream(callback, stream), several);
     return;
   }
-  add_stream({.callback = callback, .parent = stream, .early = streams_[stream].early},
+  add_stream({.callback = callback,
+              .parent = in_turn ? nobody : stream,
+              .early = streams_[stream].early,
+              .turns_of = in_turn ? stream : nobody},
              pending_[stream].releases, deadline_of(scenario_->parameters()[callback]));
 }
 

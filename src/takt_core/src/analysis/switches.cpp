@@ -60,6 +60,10 @@ class Switches {
     if (!application_.joins().empty()) {
       return "joins keep messages across a switch";
     }
+    if (std::ranges::any_of(application_.callbacks,
+                            [](const auto& callback) { return callback.lanes > 1; })) {
+      return "jobs of one callback that run at once keep their turns across a switch";
+    }
     bool messages = false;
     for (std::size_t i = 0; i < strategy_.tasks().size(); ++i) {
       if (std::string reason = not_covered(i); !reason.empty()) {

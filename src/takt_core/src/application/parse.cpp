@@ -13,6 +13,7 @@
 #include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
 #include "parse_joins.hpp"
+#include "parse_lanes.hpp"
 #include "parse_processes.hpp"
 #include "robot.hpp"
 #include "takt/sched/error.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::int64_t most_suspensions = 1'000'000;
 constexpr std::int64_t most_messages = 1'000;  // of one job on a topic
+constexpr std::size_t most_at_once = 64;       // jobs of one callback
 
 ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   Object object{json, path};
@@ -82,7 +84,8 @@ std::map<std::string, MessageCount> parse_messages(const Json& json, const std::
   return messages;
 }
 
-Callback parse_callback(const Json& json, const std::string& path, std::string& process) {
+Callback parse_callback(const Json& json, const std::string& path, std::string& process,
+                        std::size_t& at_once) {
   Object object{json, path};
   Callback callback;
   sched::Task& task = callback.task;
@@ -127,6 +130,10 @@ Callback parse_callback(const Json& json, const std::string& path, std::string& 
   object.read("active", task.parameters.active);
   object.read("group", task.group);
   object.read("join", callback.join);
+  object.read("at_once", at_once);
+  if (at_once < 1 || at_once > most_at_once) {
+    Object::fail(object.at("at_once"), "is not a number from 1 to " + std::to_string(most_at_once));
+  }
   object.read("cpu", task.cpu);
   object.read("reads", task.reads);
   object.read("writes", task.writes);
@@ -321,8 +328,10 @@ Application parse(std::string_view json) {
   });
   static_cast<void>(object.get("callbacks"));
   std::vector<std::string> processes;  // by callback
+  std::vector<std::size_t> at_once;    // by callback
   object.each("callbacks", [&](const Json& item, const std::string& path) {
-    application.callbacks.push_back(parse_callback(item, path, processes.emplace_back()));
+    application.callbacks.push_back(
+        parse_callback(item, path, processes.emplace_back(), at_once.emplace_back(1)));
   });
   object.each("topics", [&](const Json& item, const std::string& path) {
     application.topics.push_back(parse_topic(item, path));
@@ -340,6 +349,7 @@ Application parse(std::string_view json) {
   check_robot(application);
   check_joins(application);
   check_chains(application);
+  add_lanes(application, at_once);
   return application;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "takt/sched/error.hpp"
@@ -77,6 +78,13 @@ void assign(Core& core, const Cluster& cluster) {
   core.utilization += cluster.utilization;
 }
 
+// How many lanes of the callback are on the core.
+std::ptrdiff_t lanes_on(const Core& core, const std::string& callback,
+                        std::span<const Task> tasks) {
+  return std::ranges::count_if(core.tasks,
+                               [&](TaskIndex index) { return tasks[index].lane_of == callback; });
+}
+
 }  // namespace
 
 double utilization(const TaskParameters& parameters) noexcept {
@@ -116,13 +124,12 @@ std::vector<Core> place(std::span<const Task> tasks, std::span<const double> uti
     return is_vacant(a) != is_vacant(b) ? is_vacant(b) : a.utilization > b.utilization;
   });
   for (const Cluster& cluster : clusters) {
-    assign(*std::ranges::min_element(cores,
-                                     [](const Core& a, const Core& b) {
-                                       return a.utilization != b.utilization
-                                                  ? a.utilization < b.utilization
-                                                  : a.tasks.size() < b.tasks.size();
-                                     }),
-           cluster);
+    const std::string& callback = tasks[cluster.tasks[0]].lane_of;
+    const auto load = [&](const Core& core) {
+      return std::tuple{callback.empty() ? 0 : lanes_on(core, callback, tasks), core.utilization,
+                        core.tasks.size()};
+    };
+    assign(*std::ranges::min_element(cores, {}, load), cluster);
   }
   for (Core& core : cores) {
     std::ranges::sort(core.tasks);

@@ -200,7 +200,11 @@ void Model::connect(TaskState& state, const sched::Task& task) {
   if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);
     state.trigger = Input{.topic = &trigger};
-    trigger.triggered.push_back(&state);
+    if (state.callback->lane == 0) {
+      trigger.triggered.emplace_back(state.callback->lanes);
+    }
+    trigger.triggered.back().lanes.push_back(&state);
+    state.first_lane = trigger.triggered.back().lanes.front();
     // As takt_rcl: each of both sources of messages keeps `depth` of them.
     state.messages = sched::MessageReleases{2 * trigger.messages.size()};
   }

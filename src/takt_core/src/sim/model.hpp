@@ -20,6 +20,7 @@
 #include "takt/sched/compiled_application.hpp"
 #include "takt/sched/core_state.hpp"
 #include "takt/sched/join.hpp"
+#include "takt/sched/turns.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace takt::sim {
@@ -62,6 +63,14 @@ struct ChainState {
   Times reaction;
 };
 
+// A callback that a topic releases: the tasks of its lanes, and whose turn it is.
+struct Triggered {
+  explicit Triggered(std::size_t number) : turns(static_cast<std::uint32_t>(number)) {}
+
+  std::vector<TaskState*> lanes;
+  sched::Turns turns;
+};
+
 // The last `depth` messages of a topic. Each reader has its own position in the series and loses
 // the messages that are overwritten before it reads them (KEEP_LAST).
 struct TopicState {
@@ -94,7 +103,7 @@ struct TopicState {
   std::vector<Message> messages;
   std::uint64_t published = 0;
   std::vector<Hop> hops;
-  std::vector<TaskState*> triggered;  // message tasks
+  std::deque<Triggered> triggered;
   nanoseconds publish_cost{0};
   nanoseconds deliver_cost{0};
   nanoseconds external_period{0};
@@ -176,6 +185,7 @@ struct TaskState : sched::CoreTask {
   nanoseconds declared;          // expected execution time, independent of scenarios
   std::vector<Input> inputs;     // delivered before the callback
   std::optional<Input> trigger;  // message tasks
+  TaskState* first_lane = this;  // whose trigger all lanes of the callback read
   std::vector<TopicState*> writes;
   std::vector<application::MessageCount> counts;  // of one job on each of these topics
   sched::Join* join = nullptr;                    // with which it publishes; null: alone

@@ -59,7 +59,7 @@ void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t numb
 // The message that released the job: the oldest that waits where all are caught up on, else the
 // newest. It may be gone (KEEP_LAST); then the callback has nothing to do.
 nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint now) noexcept {
-  Input& input = *task.trigger;
+  Input& input = *task.first_lane->trigger;
   TopicState& topic = *input.topic;
   task.metrics.overwritten += input.drop();
   task.empty = input.next == topic.published;
@@ -117,8 +117,9 @@ void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
 void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
                         TimePoint now) noexcept {
   topic.publish(writer, now, sampled);
-  for (TaskState* const task : topic.triggered) {
-    task->partition->arrive(*task, now);
+  for (Triggered& triggered : topic.triggered) {
+    TaskState& task = *triggered.lanes[triggered.turns.next()];
+    task.partition->arrive(task, now);
   }
 }
 

@@ -103,6 +103,17 @@ TEST(Placement, gives_who_comes_the_core_that_others_have_left) {
   EXPECT_TRUE(std::ranges::count(placed(tasks, {0, 1})[1].tasks, tasks.size() - 1));
 }
 
+TEST(Placement, keeps_the_lanes_of_a_callback_apart) {
+  std::vector<Task> tasks{on(timer("heavy", 1ms), 0)};
+  for (int lane = 0; lane < 4; ++lane) {
+    tasks.push_back(timer("lane " + std::to_string(lane), 10ms));
+    tasks.back().lane_of = "lane 0";
+  }
+  const std::vector<Core> cores = placed(tasks, {0, 1});
+  EXPECT_EQ(cores[0].tasks.size(), 3U);
+  EXPECT_EQ(cores[1].tasks.size(), 2U);
+}
+
 TEST(Placement, refuses_groups_whose_members_ask_for_different_cores) {
   EXPECT_EQ(error_of([] {
               placed({on(timer("a", 1ms), 0, "bus"), on(timer("b", 1ms), -1, "bus"),

@@ -133,6 +133,8 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
         keys["group"] = _text(callback["group"])
     if callback.get("join"):
         keys["join"] = callback["join"]
+    if callback.get("at_once", 1) > 1:
+        keys["at_once"] = str(callback["at_once"])
     if callback.get("cpu", -1) >= 0:
         keys["cpu"] = str(callback["cpu"])
     if callback.get("recorded"):

@@ -94,6 +94,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
             jitter=callback.jitter,
             suspension=callback.suspension,
             suspensions=callback.suspensions,
+            at_once=callback.at_once,
             cpu=callback.cpu,
         ),
     }

@@ -225,6 +225,11 @@ class Callback(Timing):
         description="maximum number of waits of one job; default: unknown, and with overheads of "
         "preemptions its core cannot be proved",
     )
+    at_once: Annotated[int, Field(ge=1, le=64, strict=True)] | None = Field(
+        None,
+        description="most jobs of it that run at the same time, each on another core, as in a "
+        "Reentrant group of rclcpp; default: 1",
+    )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
     recorded: str | None = Field(
         None,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "takt/analysis/supply.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/sched/srp.hpp"
 #include "takt/visibility.hpp"
 
@@ -54,6 +55,13 @@ struct Arrivals {
     return std::max({k * period - jitter, k * distance, nanoseconds{0}});
   }
 };
+
+/// What each of several lanes (sched/turns.hpp) gets of such events, one of `every` in a row.
+constexpr Arrivals in_turn(const Arrivals& all, std::int64_t every) noexcept {
+  return {.period = os::mul_sat(all.period, every),
+          .jitter = all.jitter,
+          .distance = os::mul_sat(all.distance, every)};
+}
 
 /// One stream of jobs on a core.
 struct Demand {

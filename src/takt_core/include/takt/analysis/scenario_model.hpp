@@ -42,6 +42,10 @@ struct Stream {
   /// The join whose publications are the releases; nobody: none. It has no parent then.
   std::size_t join = nobody;
   std::size_t part = 0;  ///< Which of ScenarioModel::publications().
+  /// The lane of a callback (sched/turns.hpp): the stream whose ends release the lanes in turn;
+  /// nobody: none. It has no parent then.
+  std::size_t turns_of = nobody;
+  std::int64_t every = 1;  ///< It takes one of so many releases in a row.
 };
 
 /// A join (sched/join.hpp) in a scenario.
@@ -237,7 +241,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void add_released(const application::Application& application,
                     const sched::CompiledStrategy& strategy, std::size_t stream);
   void add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                    std::size_t callback, bool several);
+                    std::size_t callback, bool several, bool in_turn);
   void add_unfollowed(const sched::CompiledStrategy& strategy, std::size_t callback,
                       bool by_its_own, bool several);
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
@@ -255,6 +259,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] std::vector<std::size_t> streams_of(std::size_t callback) const;
   [[nodiscard]] nanoseconds least_period(std::size_t stream) const noexcept;
   void refuse_early_releases_of_joins();
+  void give_turns(const application::Application& application);
+  void refuse_early_releases_of_lanes(const application::Application& application);
   bool propagate_publications(const ScenarioBounds& bounds);
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
   void add_interrupts(const application::Application& application);

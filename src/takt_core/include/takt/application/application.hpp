@@ -71,6 +71,12 @@ struct TAKT_CORE_PUBLIC Callback {
   /// one (sched/join.hpp): its topics are written only by the job that completes the set.
   std::string join = {};
 
+  /// Where several jobs may run at once (sched/turns.hpp): its number among the lanes, which follow
+  /// each other in Application::callbacks. A timer's lane has the period of all of them, a
+  /// subscription's is released by each `lanes`-th message.
+  std::size_t lane = 0;
+  std::size_t lanes = 1;  ///< How many there are; 1: one job at a time.
+
   /// How many messages one job publishes on a topic that it writes.
   [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
 

@@ -24,7 +24,8 @@ struct Core {
 
 /// Places tasks by worst-fit decreasing: the heaviest task (or exclusive group, which stays
 /// together) goes to the least loaded core, which also leaves every core the most room for
-/// undeclared work. A core that a task requests (Task::cpu) is kept. Ties are resolved by fewer
+/// undeclared work. Lanes of one callback (Task::lane_of) go to different cores as long as there
+/// are any. A core that a task requests (Task::cpu) is kept. Ties are resolved by fewer
 /// tasks, not counting removed ones, then by the order of `cpus`.
 /// @param tasks the tasks.
 /// @param utilizations the utilization of each task.

@@ -72,6 +72,8 @@ struct Task {
   /// Its callback sleeps or waits for a device: it has a thread of its own, other jobs run while it
   /// waits, and it continues at its place in the order.
   bool waits = false;
+  /// The callback whose lane it is (turns.hpp), by name: place() keeps its lanes apart; "": none.
+  std::string lane_of = {};
   bool paused = false;  ///< No releases, in any scenario.
   bool vacant = false;  ///< Placeholder of a removed task, so that the others keep their indices.
 };

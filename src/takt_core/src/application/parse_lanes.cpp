@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Callbacks whose jobs may run at the same time. A timer's lanes are released in turn by their
+// periods and offsets; those of a subscription by takt/sched/turns.hpp.
+#include "parse_lanes.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "../sched/text.hpp"
+#include "own_subscriptions.hpp"
+#include "takt/os/saturating.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::application {
+namespace {
+
+[[noreturn]] void refuse(const Callback& callback, const std::string& what,
+                         const std::string& fix) {
+  throw sched::ScheduleError(sched::task_text(callback.task),
+                             "several of its jobs may run at once" + what, fix);
+}
+
+void check_lanes(const Application& application, const Callback& callback, std::size_t lanes) {
+  if (!callback.task.group.empty()) {
+    refuse(callback, ", and it is in an exclusive group", "remove at_once or group");
+  }
+  if (!callback.join.empty()) {
+    refuse(callback, ", and it belongs to a join", "remove at_once or join");
+  }
+  if (!application.processes.empty() || has_stock_executor(application)) {
+    refuse(callback, ", and its executor has one thread",
+           "remove at_once, or use the executor 'takt' in one process");
+  }
+  const bool apart = callback.task.cpu < 0;
+  if (!callback.task.waits && (!apart || lanes > application.cpus.size())) {
+    refuse(callback,
+           apart ? ", " + std::to_string(lanes) + " of them, and cpus names fewer cores"
+                 : ", and it has one core",
+           apart ? "lower at_once, or name more cores in cpus" : "remove at_once or cpu");
+  }
+}
+
+Callback lane_of(const Callback& callback, std::size_t lane, std::size_t lanes) {
+  Callback result = callback;
+  sched::TaskParameters& parameters = result.task.parameters;
+  result.lane = lane;
+  result.lanes = lanes;
+  result.task.lane_of = callback.task.name;
+  if (lane > 0) {
+    result.task.name += "#" + std::to_string(lane + 1);
+  }
+  if (parameters.deadline.count() == 0) {
+    parameters.deadline = parameters.period;
+  }
+  if (callback.task.kind == sched::TaskKind::timer) {
+    const auto count = static_cast<std::int64_t>(lanes);
+    const auto number = static_cast<std::int64_t>(lane);
+    parameters.offset =
+        os::add_sat(parameters.offset, os::mul_sat(callback.task.parameters.period, number));
+    parameters.period = os::mul_sat(callback.task.parameters.period, count);
+  }
+  return result;
+}
+
+// A change of a callback is one of each of its lanes.
+void add_changes(const std::vector<Callback>& callbacks, const sched::TaskChange& change,
+                 sched::SchedulingScenario& scenario) {
+  bool known = false;
+  for (const Callback& callback : callbacks) {
+    if (callback.task.lane_of != change.task) {
+      continue;
+    }
+    known = true;
+    if (callback.task.kind == sched::TaskKind::timer && (change.period || change.offset)) {
+      refuse(callback, ", and a scenario changes when they are released",
+             "remove timer and offset from the scenario, or remove at_once");
+    }
+    sched::TaskChange of_lane = change;
+    of_lane.task = callback.task.name;
+    scenario.add_task(std::move(of_lane));
+  }
+  if (!known) {
+    scenario.add_task(change);
+  }
+}
+
+sched::SchedulingStrategy with_lanes(const sched::SchedulingStrategy& strategy,
+                                     const std::vector<Callback>& callbacks) {
+  sched::SchedulingStrategy result;
+  for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
+    sched::SchedulingScenario changed{scenario->name()};
+    if (scenario->policy()) {
+      changed.set_scheduling_policy(scenario->policy());
+    }
+    for (const sched::TaskChange& change : scenario->tasks()) {
+      add_changes(callbacks, change, changed);
+    }
+    result.add_scenario(std::move(changed));
+  }
+  result.set_default_scenario(strategy.scenarios()[strategy.default_scenario()]->name());
+  return result;
+}
+
+void refuse_chains(const Application& application) {
+  for (const Callback& callback : application.callbacks) {
+    for (const Chain& chain : application.chains) {
+      if (std::ranges::count(chain.callbacks, callback.task.lane_of) > 0) {
+        refuse(callback,
+               ", so newer data may come before older, and it is in chain " +
+                   sched::name_text(chain.name),
+               "remove at_once, or let the chain end before it");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_lanes(Application& application, const std::vector<std::size_t>& at_once) {
+  if (std::ranges::all_of(at_once, [](std::size_t lanes) { return lanes == 1; })) {
+    return;
+  }
+  std::vector<Callback> callbacks;
+  for (std::size_t i = 0; i < at_once.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (at_once[i] == 1) {
+      callbacks.push_back(callback);
+      continue;
+    }
+    check_lanes(application, callback, at_once[i]);
+    for (std::size_t lane = 0; lane < at_once[i]; ++lane) {
+      callbacks.push_back(lane_of(callback, lane, at_once[i]));
+    }
+  }
+  application.callbacks = std::move(callbacks);
+  refuse_chains(application);
+  if (application.strategy && !application.strategy->scenarios().empty()) {
+    application.strategy = with_lanes(*application.strategy, application.callbacks);
+  }
+}
+
+}  // namespace takt::application
