@@ -16,6 +16,7 @@ import queue
 import shutil
 import signal
 import socket
+import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -24,9 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import takt
+from takt.documents import own
 from takt.errors import Failure
 from takt.network import clocks, domain, stacks, transport
-from takt.processes import recording, scratch
+from takt.processes import others, recording, scratch, usage
 from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.process import TERM_S, Process
 
@@ -34,6 +36,7 @@ LEASE_S = 10.0  # without a word of the tool
 TURN_S = 0.1
 PART_BYTES = 4 << 20  # of a file, in one answer
 _KEPT = (recording.SUFFIX,)
+SURROUNDING = ("stress-ng", "iperf3")  # that conditions of a cell may need
 _SESSIONS: dict[str, Session] = {}
 
 
@@ -48,6 +51,8 @@ def identity() -> str:
 
 def about(names: list[str]) -> dict[str, Any]:
     """This machine as a host, and what the stacks of these names can do here."""
+    import psutil
+
     found = stacks.find()
     there = {name: found[name].capabilities for name in names if name in found}
     return {
@@ -56,6 +61,9 @@ def about(names: list[str]) -> dict[str, Any]:
         "clock": asdict(clocks.read()),
         "domains": sorted(domain.used_domains()),
         "stacks": {name: [one.model_dump() for one in can] for name, can in there.items()},
+        "programs": [name for name in SURROUNDING if shutil.which(name)],
+        "cpus": sorted(os.sched_getaffinity(0)),
+        "memory_bytes": int(psutil.virtual_memory().available),
     }
 
 
@@ -157,6 +165,7 @@ class Session:
             one.process.end(0)
         self._journal.sweep()
         sweep_since(self._before)
+        scratch.remove_from(self.place.run_folder, scratch.LOADED)
         kept = bool(self._recordings())
         self.place.release(keep=kept)
         if not kept:
@@ -172,6 +181,7 @@ class Session:
         ros_domain: int,
         stderr: str,
         samples: str | None,
+        watched: bool,
     ) -> int:
         """Starts a program; returns its number in this session."""
         for name, text in files.items():
@@ -183,6 +193,7 @@ class Session:
                     profiles, ros_domain, logs=self.place.folder / "log"
                 ),
                 stderr=words,
+                watched=watched,
             )
         self._programs.append(_Started(process, self._inside(samples) if samples else None))
         return len(self._programs) - 1
@@ -198,6 +209,30 @@ class Session:
     def do_signal(self, number: int, sign: int) -> None:
         """Signals a program and all that it started."""
         self._programs[number].process.signal(signal.Signals(sign))
+
+    def do_machine(self) -> tuple[list[int], str]:
+        """The CPUs that a program of this session may use, and the interpreter of Takt."""
+        return sorted(os.sched_getaffinity(0)), sys.executable
+
+    def do_load_folder(self) -> str:
+        """Where the files of a load are written; it goes with the session."""
+        with own.opened(self.place.run_folder) as folder:
+            folder.make(scratch.LOADED)
+        return str(self.place.run_folder / scratch.LOADED)
+
+    def do_used(self, numbers: list[int | None]) -> tuple[int, list[usage.Used], usage.Cpus]:
+        """By these programs with all that they started, and by the CPUs, at a moment in ns."""
+        each = [
+            usage.of(usage.family([self._programs[one].process.pid]))
+            if one is not None and self._programs[one].look() is None
+            else usage.of([])
+            for one in numbers
+        ]
+        return time.monotonic_ns(), each, usage.cpus(os.sched_getaffinity(0))
+
+    def do_spent(self) -> tuple[str, int, float]:
+        """This machine, this worker, and its seconds of CPU time with all that it started."""
+        return clocks.identity(), os.getpid(), others.own_s()
 
     def do_place_for(self, need: int) -> str:
         """Where a recording of so many bytes fits."""

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from dataclasses import dataclass
 
+from takt.errors import Failure
 from takt.network import clocks, transport
 from takt.network.namespace import HERE, THERE, Link
 from takt.network.stacks import of_role
@@ -49,6 +51,7 @@ class Hosts:
     active: Side
     passive: Side
     link: Link | None = None
+    _spent: float = 0.0
 
     @classmethod
     def one(cls) -> Hosts:
@@ -63,6 +66,14 @@ class Hosts:
     def other(self, role: str) -> Side:
         """That of those it talks to."""
         return of_role((self.passive, self.active), role)
+
+    def spent_here(self) -> float:
+        """Seconds of CPU time of the workers that are on this machine, and of what they started."""
+        with contextlib.suppress(Failure):  # of a lost host: as it was
+            each = [one.ask("spent") for one in self.remotes]
+            spent = {pid: seconds for on, pid, seconds in each if on == clocks.identity()}
+            self._spent = sum(spent.values())
+        return self._spent
 
     @property
     def remotes(self) -> list[Remote]:

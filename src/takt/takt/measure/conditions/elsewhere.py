@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from takt.errors import TaktError
+from takt.measure.conditions import load
 from takt.measure.results.point import Point
 from takt.network import clocks, stacks
 from takt.network.clocks import Clock
@@ -29,6 +32,28 @@ def lacking(point: Point, names: list[str], workers: Workers | None) -> tuple[st
             if lack := _stack(point, name, stack, about["stacks"].get(stack)):
                 return lack
     return _clocks(point, {name: Clock(**about["clock"]) for name, about in found.items()})
+
+
+def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[str, str, str]]:
+    """What other machines lack for the conditions of a point, each as key, what, fix."""
+    for name, asked in point.loads.items():
+        if name not in names:
+            continue
+        about = workers.about(name, parts(point.stack))
+        if load.by_stress_ng(asked) and load.STRESS_NG not in about["programs"]:
+            yield ("load", *_absent(load.STRESS_NG, name))
+        if (need := load.bytes_taken(asked)) > about["memory_bytes"] // 2:
+            there = about["memory_bytes"] >> 20
+            yield (
+                "load",
+                f"the load {asked} {load.NEEDS.format(need >> 20)}",
+                (f"the host {name} has {there} MiB available: use fewer workers"),
+            )
+
+
+def _absent(program: str, name: str) -> tuple[str, str]:
+    what = f"{program} is not installed on the host {name}"
+    return what, f"on that machine: apt-get install {program}"
 
 
 def _stack(

@@ -62,6 +62,6 @@ def _parts(point: Point) -> Iterator[str]:
         yield duration("delay_us", "delay_{}")
         yield duration("jitter_us", "jitter_{}")
         yield f"loss_{point.loss * 1e2:g}percent" if point.loss else ""
-    yield unless_default("load", "load_{}").replace(" ", "")
+    yield unless_default("load", "load_{}").replace(" ", "").replace(",", "+")
     yield unless_default("tuned", "tuned_{}")
     yield point.label

@@ -123,8 +123,8 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     """Runs the programs; the cell says how they ended, and what happened meanwhile."""
     context, probes, declared = started.context, started.probes, started.declared
     until = Starving(context.stop, cell, local=not started.hosts.remotes)
-    allowed = others.IDLE if cell.load == load.IDLE else others.USUAL
-    frame = Frame(context.journal, until, allowed)
+    allowed = others.IDLE if load.IDLE in cell.loads.values() else others.USUAL
+    frame = Frame(context.journal, until, allowed, started.hosts.spent_here)
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int], _seconds: float) -> None:
@@ -167,7 +167,11 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     )
     lost = [] if context.stop.at_once else _bring_home(started.hosts)
     judge(measured, probes, end, who)
-    _find_cause(measured, declared, end, who, len(probes) + len(started.talkers))
+    lost_host = any(one.gone for one in started.hosts.remotes)  # and with it all that ran there
+    if end in (End.unready, End.died) and who and not lost_host:
+        _explain(measured, declared.missing(who))
+    processes = len(probes) + len(started.talkers)
+    measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
     measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.reported]
     measured.notes += [*_fallen_silent(started.talkers, end), *lost]
     return measured
@@ -192,13 +196,10 @@ def _count(measured: Cell, stack: Stack, started: _Programs, recorded: list[Path
     started.declared.judge(measured)
 
 
-def _find_cause(
-    measured: Cell, declared: Declared, end: End, who: Program | None, processes: int
-) -> None:
-    """Replaces an error that only follows from another one."""
-    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
+def _explain(measured: Cell, missing: Note | None) -> None:
+    """Replaces an error that only follows from a condition that was not there."""
+    if missing:
         measured.status, measured.error = Status.failed, missing
-    measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
 
 
 def _bring_home(hosts: Hosts) -> list[Note]:
