@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads on the machines of workers: each has its own, proved there, and gone with its worker."""
+"""Load and traffic on the machines of workers: proved there, and gone with their worker."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any, cast
 
 import pytest
 import synthetic_hosts
+from conditioned import BUILT, needs, on_a_disk
 from synthetic_hosts import Cluster, until
 from test_process import gone
+from test_real_probes import INSTALLED
 from test_workers import (
     fake,
     measured,
@@ -29,10 +31,11 @@ from takt.network.workers import Workers
 pytestmark = pytest.mark.timeout(720)  # as those of workers
 
 
-def loads(folder: Path) -> list[int]:
-    """The programs of loads that run on the machines."""
+def around(folder: Path) -> list[int]:
+    """The programs of loads and traffic that run on the machines."""
+    words = ("sched_setaffinity", "stress-ng", "iperf3")
     marked = synthetic_hosts.marked(folder)
-    return [pid for pid in marked if "sched_setaffinity" in title(pid)]
+    return [pid for pid in marked if any(word in title(pid) for word in words)]
 
 
 def test_each_host_has_its_load(tmp_path: Path, machine_folder: Path, cluster: Cluster) -> None:
@@ -48,7 +51,7 @@ def test_each_host_has_its_load(tmp_path: Path, machine_folder: Path, cluster: C
     assert busy.load_cpu_share >= load.LEAST_SHARE
     assert busy.idle_cpu_share is not None
     assert busy.idle_cpu_share <= load.MOST_IDLE
-    assert until(lambda: nothing_left(machine_folder) and not loads(machine_folder))
+    assert until(lambda: nothing_left(machine_folder) and not around(machine_folder))
 
 
 @pytest.mark.thorough
@@ -59,7 +62,7 @@ def test_a_killed_worker_takes_its_load_along(
     tool = start(cluster, out, *fake("fine", load="none,cpu", duration="600s"))
     try:
         assert until(lambda: recording_there(machine_folder))
-        there = loads(machine_folder)
+        there = around(machine_folder)
         assert there
         os.kill(cluster.workers["component"].pid, signal.SIGKILL)
         tool.wait(200)
@@ -73,11 +76,18 @@ def test_a_killed_worker_takes_its_load_along(
     assert until(lambda: nothing_left(machine_folder))
 
 
+_ALL_THERE = {
+    "programs": ["stress-ng", "iperf3"],
+    "memory_bytes": 8 << 30,
+    "without_traffic": "",
+}
+
+
 class Known:
     """Workers of which only what they say of themselves is asked."""
 
     def __init__(self, **about: Any) -> None:
-        self._about = {"programs": ["stress-ng", "iperf3"], "memory_bytes": 8 << 30} | about
+        self._about = _ALL_THERE | about
 
     def about(self, name: str, stacks: list[str]) -> dict[str, Any]:
         return self._about
@@ -104,3 +114,50 @@ def test_what_a_host_lacks_for_its_load_is_known(
     if what.startswith("stress-ng"):
         assert [text.split()[-1] for _, text, _ in found] == point.hosts
         assert {fix for _, _, fix in found} == {"on that machine: apt-get install stress-ng"}
+
+
+@pytest.mark.parametrize(
+    ("about", "what"),
+    [
+        ({}, ""),
+        ({"programs": ["stress-ng"]}, "iperf3 is not installed on the host "),
+        ({"without_traffic": "the interface lo has none"}, "no traffic with the host "),
+    ],
+)
+def test_what_a_host_lacks_for_traffic_is_known(about: dict[str, Any], what: str) -> None:
+    point = Cell.model_construct(
+        kind="pingpong", stack="fake", host="here,component", traffic_mbps=2.0
+    )
+    found = list(elsewhere.without(point, ["component"], cast("Workers", Known(**about))))
+    assert [text.split("component")[0] for _, text, _ in found] == ([what] if what else [])
+
+
+@pytest.mark.thorough
+def test_two_namespaces_have_loads_and_traffic_of_their_own(
+    tmp_path: Path, machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lack := synthetic_hosts.lacking():
+        pytest.skip(f"no network namespaces can be made here: {lack}")
+    if "raw" not in INSTALLED:
+        pytest.skip("the stack raw is not installed")
+    needs(load="stress 1", traffic_mbps=2.0)
+    on_a_disk(tmp_path)
+    words = ["measure", "pingpong", "--stack", "raw", "--transport", "udp", "--rate", "100Hz"]
+    words += ["--host", "controller,component", "--repetitions", "1", "--duration", "1s"]
+    words += ["--load", "stress 1,cpu", "--traffic", "2Mbps", "--payload", "500B"]
+    monkeypatch.setenv("TAKT_PREFIX", BUILT)
+    with synthetic_hosts.apart(machine_folder) as cluster:
+        cell = measured(cluster, tmp_path / "out", *words).cells[0]
+        assert until(lambda: nothing_left(machine_folder) and not around(machine_folder))
+    assert (cell.error, cell.status, cell.count) == (None, Status.complete, 100)
+    found = cell.conditions
+    assert found is not None
+    for name in ("controller", "component"):
+        assert (found.hosts[name].load_cpu_share or 0) >= load.LEAST_SHARE
+    for rate in (found.traffic_there_mbps, found.traffic_back_mbps):
+        assert rate is not None
+        assert rate >= 0.9 * cell.traffic_mbps
+    assert found.link_there_bytes is not None
+    assert found.messages_there_bytes is not None
+    assert found.link_there_bytes > found.messages_there_bytes + 2e6 / 8 * 0.9
+    assert found.messages_there_bytes >= cell.count * cell.payload_bytes

@@ -359,7 +359,7 @@ def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
-        ({"host": "a,b", "traffic": "1Mbps"}, "other machines use their own network"),
+        ({"host": "a,b", "delay": "1ms"}, "other machines use their own network"),
         ({"host": "here,namespace", "load": "cpu,none"}, "the loads cpu,none are of two machines"),
     ],
 )

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,7 +27,8 @@ from typing import Any
 import takt
 from takt.documents import own
 from takt.errors import Failure
-from takt.network import clocks, domain, stacks, transport
+from takt.network import clocks, domain, second_path, stacks, transport
+from takt.network.second_path import NoIpv6
 from takt.processes import others, recording, scratch, usage
 from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.process import TERM_S, Process
@@ -49,8 +50,8 @@ def identity() -> str:
     return f"{takt.__version__} ({digest.hexdigest()[:12]})"
 
 
-def about(names: list[str]) -> dict[str, Any]:
-    """This machine as a host, and what the stacks of these names can do here."""
+def about(names: list[str], address: str) -> dict[str, Any]:
+    """This machine as a host at an address, and what the stacks of these names can do here."""
     import psutil
 
     found = stacks.find()
@@ -63,8 +64,18 @@ def about(names: list[str]) -> dict[str, Any]:
         "stacks": {name: [one.model_dump() for one in can] for name, can in there.items()},
         "programs": [name for name in SURROUNDING if shutil.which(name)],
         "cpus": sorted(os.sched_getaffinity(0)),
+        "without_traffic": _without_traffic(address),
         "memory_bytes": int(psutil.virtual_memory().available),
     }
+
+
+def _without_traffic(address: str) -> str:
+    """Why there can be no traffic beside messages to this address; empty: there can."""
+    try:
+        second_path.end_of(address)
+    except NoIpv6 as error:
+        return error.what
+    return ""
 
 
 def cache() -> Path:
@@ -210,6 +221,10 @@ class Session:
         """Signals a program and all that it started."""
         self._programs[number].process.signal(signal.Signals(sign))
 
+    def do_call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """What a function of Takt's returns on this machine."""
+        return function(*arguments)
+
     def do_machine(self) -> tuple[list[int], str]:
         """The CPUs that a program of this session may use, and the interpreter of Takt."""
         return sorted(os.sched_getaffinity(0)), sys.executable
@@ -264,8 +279,8 @@ class Session:
         """The clock of this machine."""
         return clocks.read()
 
-    def do_carried(self, address: str) -> tuple[int, int]:
-        """Bytes that the interface with this address has received and sent."""
+    def do_carried(self, address: str) -> tuple[int, int, int, int]:
+        """Bytes that the interface with this address has received and sent, all and messages."""
         return carried(address)
 
     def do_free_port(self, address: str) -> int:
@@ -297,12 +312,15 @@ class Session:
         return scratch.recordings(self.place.folder) + scratch.recordings(spare)
 
 
-def carried(address: str) -> tuple[int, int]:
-    """Bytes that the interface with this address has received and sent; raises LookupError."""
+def carried(address: str) -> tuple[int, int, int, int]:
+    """Bytes that the interface with this address has received and sent; raises LookupError.
+
+    Of all frames, then of those that may carry messages: traffic goes over IPv6.
+    """
     import psutil
 
-    for name, addresses in psutil.net_if_addrs().items():
-        if any(one.address == address for one in addresses):
-            counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
-            return counters.bytes_recv, counters.bytes_sent
-    raise LookupError(f"no interface has the address {address}")
+    name = second_path.interface_of(address)
+    counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
+    into, out = counters.bytes_recv, counters.bytes_sent
+    other_into, other_out = (0, 0) if ":" in address else second_path.frames(name)
+    return into, out, into - other_into, out - other_out

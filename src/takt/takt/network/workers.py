@@ -83,9 +83,10 @@ class Workers:
     def _ask_about(self, name: str, address: str, stacks: list[str]) -> dict[str, Any]:
         where = f"host {name}, worker {address}"
         try:
-            found: dict[str, Any] = self._client.run(agent.about, stacks, workers=[address])[
-                address
-            ]
+            answers = self._client.run(
+                agent.about, stacks, urlsplit(address).hostname or "", workers=[address]
+            )
+            found: dict[str, Any] = answers[address]
         except Exception as error:  # noqa: BLE001 - whatever happens there, or on the way
             if "ModuleNotFoundError" in repr(error) or "AttributeError" in repr(error):
                 text, fix = f"it has no compatible Takt: {error}", SAME

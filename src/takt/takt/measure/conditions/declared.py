@@ -15,7 +15,7 @@ from takt.measure.conditions.load import Load
 from takt.measure.conditions.machine import machines
 from takt.measure.conditions.relay import Relay
 from takt.measure.conditions.segment import Segment
-from takt.measure.conditions.traffic import Traffic
+from takt.measure.conditions.traffic import BetweenHosts, OverLink, Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
 from takt.measure.results.model import Cell, Conditions, Note, Status
@@ -49,8 +49,9 @@ class Declared:
                 self._all.append(Idle(machine))
             elif asked != load.NONE:
                 self._all.append(Load(cell, asked, folder, machine))
-        if link and cell.traffic_mbps:
-            self._all.append(Traffic(cell, link, folder))
+        if cell.traffic_mbps:
+            path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
+            self._all.append(Traffic(cell, path, folder))
         self._begun = self._ended = False
 
     @property
@@ -108,7 +109,7 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
         "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
         "load": lambda: _absent(load.STRESS_NG) if _loads_here(point) else None,
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
-        "traffic": lambda: _absent(traffic.IPERF3) if point.traffic_mbps else None,
+        "traffic": lambda: _absent(traffic.IPERF3) if _traffic_here(point) else None,
         "delay" if point.delay_us else "loss": lambda: relay.lacking(point),
     }
     if names:
@@ -125,6 +126,11 @@ def _loads_here(point: Point) -> bool:
     """Whether stress-ng loads this machine."""
     each = point.loads.items()
     return any(load.by_stress_ng(one) for host, one in each if not other_hosts(host))
+
+
+def _traffic_here(point: Point) -> bool:
+    """Whether iperf3 runs on this machine."""
+    return bool(point.traffic_mbps) and len(other_hosts(point.host)) < len(point.hosts)
 
 
 def _absent(program: str) -> tuple[str, str] | None:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from takt.errors import TaktError
-from takt.measure.conditions import load
+from takt.measure.conditions import load, traffic
 from takt.measure.results.point import Point
 from takt.network import clocks, stacks
 from takt.network.clocks import Clock
@@ -42,6 +43,8 @@ def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[
         about = workers.about(name, parts(point.stack))
         if load.by_stress_ng(asked) and load.STRESS_NG not in about["programs"]:
             yield ("load", *_absent(load.STRESS_NG, name))
+        if point.traffic_mbps:
+            yield from _traffic(name, about)
         if (need := load.bytes_taken(asked)) > about["memory_bytes"] // 2:
             there = about["memory_bytes"] >> 20
             yield (
@@ -49,6 +52,15 @@ def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[
                 f"the load {asked} {load.NEEDS.format(need >> 20)}",
                 (f"the host {name} has {there} MiB available: use fewer workers"),
             )
+
+
+def _traffic(name: str, about: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Of a host that is to send and receive it."""
+    if traffic.IPERF3 not in about["programs"]:
+        yield ("traffic", *_absent(traffic.IPERF3, name))
+    if why := about["without_traffic"]:
+        fix = "give its worker the --address of an interface with IPv6: traffic goes over IPv6"
+        yield "traffic", f"no traffic with the host {name}: {why}", fix
 
 
 def _absent(program: str, name: str) -> tuple[str, str]:

@@ -174,7 +174,7 @@ def _hosts(asked: Asked) -> Iterator[Fault]:
         yield "talkers", "talkers are on one host", "use host here, or traffic instead"
     if not other_hosts(point.host):
         return
-    for key in filter(asked.gives, OF_THE_LINK):
+    for key in filter(asked.gives, sorted({*OF_THE_LINK} - {"traffic"}, key=OF_THE_LINK.index)):
         what = f"{key} needs a link to a network namespace; other machines use their own network"
         yield key, what, f'remove {key}, or put host "here,namespace" in a separate block'
     if point.tuned != tuned.NONE and HERE not in point.hosts:

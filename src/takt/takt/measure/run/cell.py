@@ -28,6 +28,7 @@ from takt.measure.run.starving import Starving
 from takt.measure.run.takers import Takers
 from takt.network import addresses, transport
 from takt.network.hosts import Hosts
+from takt.network.second_path import NoIpv6
 from takt.network.stacks import Stack
 from takt.network.workers import Gone
 from takt.processes import guard, others
@@ -84,8 +85,8 @@ def measure_cell(
         try:
             started = _programs(cell, stack, context, hosts, settings)
             measured = _supervised(cell, started, progress)
-        except Gone as gone:  # before anything was measured
-            return failed(Note(what=gone.what, why=gone.where or "", fix=gone.fix))
+        except (Gone, NoIpv6) as fault:  # before anything was measured
+            return failed(Note(what=fault.what, why=fault.where or "", fix=fault.fix))
         recorded = [file for one in started.probes for file in one.recordings]
         if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
             _count(measured, stack, started, recorded)
