@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from test_workers import (
     title,
 )
 
-from takt.measure.conditions import elsewhere, load
+from takt.measure.conditions import elsewhere, load, tuned
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Status
 from takt.network.workers import Workers
@@ -92,6 +93,9 @@ class Known:
     def about(self, name: str, stacks: list[str]) -> dict[str, Any]:
         return self._about
 
+    def call(self, name: str, function: Callable[[], Any]) -> Any:
+        return function()
+
 
 @pytest.mark.parametrize(
     ("about", "load", "what"),
@@ -130,6 +134,18 @@ def test_what_a_host_lacks_for_traffic_is_known(about: dict[str, Any], what: str
     )
     found = list(elsewhere.without(point, ["component"], cast("Workers", Known(**about))))
     assert [text.split("component")[0] for _, text, _ in found] == ([what] if what else [])
+
+
+def test_a_host_whose_worker_may_not_change_settings_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    point = Cell.model_construct(
+        kind="pingpong", stack="fake", host="here,component", tuned="ksoftirqd"
+    )
+    monkeypatch.setattr(tuned.journal, "may_record", lambda _: False)
+    found = list(elsewhere.without(point, ["component"], cast("Workers", Known())))
+    what = "this user may not change machine settings, on the host component"
+    assert found == [("tuned", what, "on that machine: use sudo")]
 
 
 @pytest.mark.thorough

@@ -10,6 +10,7 @@ run is resumed. The worker's death ends its programs (guard.py), and an undertak
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import queue
@@ -143,6 +144,8 @@ class Session:
         self._programs: list[_Started] = []
         self._journal = Journal(place.folder)
         self._before = present()
+        self._around = contextlib.ExitStack()
+        self._inner: Any = None
         self._closed = False
 
     def post(self, what: str, arguments: dict[str, Any]) -> Future[Any]:
@@ -174,6 +177,7 @@ class Session:
             time.sleep(TURN_S / 10)
         for one in self._programs:
             one.process.end(0)
+        self._around.close()
         self._journal.sweep()
         sweep_since(self._before)
         scratch.remove_from(self.place.run_folder, scratch.LOADED)
@@ -224,6 +228,20 @@ class Session:
     def do_call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """What a function of Takt's returns on this machine."""
         return function(*arguments)
+
+    def do_enter(
+        self,
+        opens: Callable[..., contextlib.AbstractContextManager[Any]],
+        arguments: tuple[Any, ...],
+    ) -> Any:
+        """Opens a context of Takt's, which gets our folder, too; returns what it gives."""
+        self._inner = self._around.enter_context(opens(*arguments, self.place.folder))
+        return self._inner
+
+    def do_leave(self) -> Any:
+        """Closes it before the session ends; returns what it gave, as it is now."""
+        self._around.close()
+        return self._inner
 
     def do_machine(self) -> tuple[list[int], str]:
         """The CPUs that a program of this session may use, and the interpreter of Takt."""

@@ -31,8 +31,8 @@ class End:
     interface: str
     address: str  # without the interface, whose name differs from machine to machine
 
-    def seen_from(self, interface: str) -> str:
-        """The address as a program takes it that sends by this interface."""
+    def as_of(self, interface: str) -> str:
+        """The address for a program that sends by this interface."""
         return f"{self.address}%{interface}"
 
 

@@ -105,7 +105,7 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
     """What this machine lacks for the conditions of a point, each as key, what, fix."""
     names = other_hosts(point.host)
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
-        "tuned": lambda: tuned.lacking(point.tuned),
+        "tuned": lambda: tuned.lacking(point.tuned) if _here(point) else None,
         "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
         "load": lambda: _absent(load.STRESS_NG) if _loads_here(point) else None,
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
@@ -130,7 +130,12 @@ def _loads_here(point: Point) -> bool:
 
 def _traffic_here(point: Point) -> bool:
     """Whether iperf3 runs on this machine."""
-    return bool(point.traffic_mbps) and len(other_hosts(point.host)) < len(point.hosts)
+    return bool(point.traffic_mbps) and _here(point)
+
+
+def _here(point: Point) -> bool:
+    """Whether a role is on this machine."""
+    return len(other_hosts(point.host)) < len(point.hosts)
 
 
 def _absent(program: str) -> tuple[str, str] | None:

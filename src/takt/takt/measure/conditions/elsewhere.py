@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from takt.errors import TaktError
-from takt.measure.conditions import load, traffic
+from takt.measure.conditions import load, traffic, tuned
 from takt.measure.results.point import Point
 from takt.network import clocks, stacks
 from takt.network.clocks import Clock
@@ -43,6 +44,10 @@ def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[
         about = workers.about(name, parts(point.stack))
         if load.by_stress_ng(asked) and load.STRESS_NG not in about["programs"]:
             yield ("load", *_absent(load.STRESS_NG, name))
+        if point.tuned != tuned.NONE and (
+            lack := workers.call(name, partial(tuned.lacking, point.tuned))
+        ):
+            yield "tuned", f"{lack[0]}, on the host {name}", f"on that machine: {lack[1]}"
         if point.traffic_mbps:
             yield from _traffic(name, about)
         if (need := load.bytes_taken(asked)) > about["memory_bytes"] // 2:

@@ -82,8 +82,8 @@ class BetweenHosts:
         self._sides = hosts.passive, hosts.active
         self._ends = [one.call(second_path.end_of, one.address) for one in self._sides]
         self._machines = machines(hosts, run_folder, names)
-        self.server = self._ends[0].seen_from(self._ends[0].interface)
-        self.client = self._ends[0].seen_from(self._ends[1].interface)
+        self.server = self._ends[0].as_of(self._ends[0].interface)
+        self.client = self._ends[0].as_of(self._ends[1].interface)
 
     def placed(self, server: Program, client: Program) -> list[Program]:
         """Each by the agent of its host."""

@@ -177,9 +177,6 @@ def _hosts(asked: Asked) -> Iterator[Fault]:
     for key in filter(asked.gives, sorted({*OF_THE_LINK} - {"traffic"}, key=OF_THE_LINK.index)):
         what = f"{key} needs a link to a network namespace; other machines use their own network"
         yield key, what, f'remove {key}, or put host "here,namespace" in a separate block'
-    if point.tuned != tuned.NONE and HERE not in point.hosts:
-        what = f"tuned applies to this machine, which has no role in {point.host}"
-        yield "tuned", what, "give a role to here, or remove tuned"
 
 
 def _link(asked: Asked) -> Iterator[Fault]:

@@ -172,6 +172,8 @@ class OfMachine(Model):
     # Of the same time, used by nobody; with load: idle, the measurement itself uses some of it.
     idle_cpu_share: float | None = None
     load_written_bytes: int | None = None  # to files, by the load
+    tuned_places: int | None = None  # that were changed for it, and put back
+    tuned: list[TunedPlace] = []  # these places
 
 
 class Conditions(OfMachine):
@@ -188,8 +190,6 @@ class Conditions(OfMachine):
     first_back_bytes: int | None = None
     segment_frames: int | None = None  # that reached the simulated segment
     segment_ignored: int | None = None  # of these, that were wrong
-    tuned_places: int | None = None  # that were changed for it, and put back
-    tuned: list[TunedPlace] = []  # these places
     delay_there_us: float | None = None  # mean, of the frames that the relay has forwarded
     delay_back_us: float | None = None
     lost_there: float | None = None  # share of the frames that the relay has dropped

@@ -17,8 +17,8 @@ from takt.machine.system import System
 from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
-from takt.measure.conditions.tuned import Tuned, cores_of, tuned
-from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
+from takt.measure.conditions.tuned_hosts import TunedHosts, tuned_hosts
+from takt.measure.results.model import Cell, Note, ProbeResult, Status
 from takt.measure.results.point import SUPPLY
 from takt.measure.run import buffers, programs, samples, shared_memory
 from takt.measure.run.context import Context
@@ -78,11 +78,10 @@ def measure_cell(
             hosts = around.enter_context(hosts_of(cell, context))
         except Failure as failure:
             return failed(Note(what=failure.what, why="no second host", fix=failure.fix))
-        cores, scratch = cores_of(cell), context.scratch.folder
-        settings = around.enter_context(tuned(cell.tuned, cores, scratch))
-        if settings.fault:
-            return failed(settings.fault)
         try:
+            settings = around.enter_context(tuned_hosts(cell, hosts, context.scratch.folder))
+            if settings.fault:
+                return failed(settings.fault)
             started = _programs(cell, stack, context, hosts, settings)
             measured = _supervised(cell, started, progress)
         except (Gone, NoIpv6) as fault:  # before anything was measured
@@ -90,16 +89,13 @@ def measure_cell(
         recorded = [file for one in started.probes for file in one.recordings]
         if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
             _count(measured, stack, started, recorded)
-        if settings.changed:
-            measured.conditions = measured.conditions or Conditions()
-            measured.conditions.tuned_places = settings.changed
-            measured.conditions.tuned = settings.places
+        settings.record(measured)
     measured.notes += settings.notes  # of the end, too
     return measured, recorded
 
 
 def _programs(
-    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: Tuned
+    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: TunedHosts
 ) -> _Programs:
     folder = context.scratch.folder
     place = context.scratch.place_for(programs.recorded_bytes(cell, stack))
