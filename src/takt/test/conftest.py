@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import synthetic_hosts
 from fake_machine import Fake
 from forking import Zygote, at_start
 from known_machines import ROBOT
 from rendering import none_rendered
+from synthetic_hosts import Cluster
 
 from takt.errors import Failure
 from takt.measure.run import again
@@ -234,3 +236,17 @@ def experiment(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def machine_folder(tmp_path: Path) -> Path:
+    return tmp_path / "machines"
+
+
+@pytest.fixture
+def cluster(
+    machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
+    with synthetic_hosts.here(machine_folder) as opened:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(opened.tool.configuration))
+        yield opened

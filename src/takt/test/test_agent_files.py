@@ -41,7 +41,7 @@ def test_what_leads_elsewhere_is_refused(session: agent.Session, tmp_path: Path)
                 ask(name)
         for files, stderr in (({name: "changed"}, f"{session.place.folder}/words"), ({}, name)):
             with pytest.raises(ValueError, match="not in a folder of this session"):
-                session.do_start(["true"], files, {}, 1, stderr, None)
+                session.do_start(["true"], files, {}, 1, stderr, None, watched=False)
         assert (tmp_path / "precious").read_text() == "precious"
 
 

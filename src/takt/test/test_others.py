@@ -45,7 +45,7 @@ class Clocks:
         self.now = self.idle = self.stolen = self.own = 0.0
         patch.setattr(others, "PROC", folder)
         patch.setattr(others.time, "monotonic", lambda: self.now)
-        patch.setattr(others, "_own_s", lambda: self.own)
+        patch.setattr(others, "own_s", lambda: self.own)
         self.passes()
 
     def passes(
@@ -131,12 +131,12 @@ def test_a_real_program_of_another_family_counts(spinning: list[subprocess.Popen
 
 @pytest.mark.parametrize("waited", [False, True])
 def test_the_own_family_is_known_while_it_lives_and_afterwards(waited: bool) -> None:
-    before = others._own_s()
+    before = others.own_s()
     child = spin(0.3)
     used = float((child.stdout or StringIO()).readline())
     if waited:
         child.communicate()
-    assert others._own_s() - before >= used - 5 * TICK_S
+    assert others.own_s() - before >= used - 5 * TICK_S
     child.communicate()
 
 

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +38,6 @@ measurements:
   - {kind: pingpong, stack: [STACKS], transport: udp, period: 10ms, host: "controller,component"}
   - {kind: pubsub, stack: rcl, transport: udp, period: 10ms, host: "component,controller"}
 """
-
-
-@pytest.fixture
-def machine_folder(tmp_path: Path) -> Path:
-    return tmp_path / "machines"
-
-
-@pytest.fixture
-def cluster(
-    machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Cluster]:
-    with synthetic_hosts.here(machine_folder) as opened:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(opened.tool.configuration))
-        yield opened
 
 
 @pytest.fixture
@@ -374,8 +359,8 @@ def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
-        ({"host": "a,b", "traffic": "1Mbps"}, "other machines use their own network"),
-        ({"host": "a,b", "load": "cpu"}, "this machine, which has no role in a,b"),
+        ({"host": "a,b", "delay": "1ms"}, "other machines use their own network"),
+        ({"host": "here,namespace", "load": "cpu,none"}, "the loads cpu,none are of two machines"),
     ],
 )
 def test_what_is_of_our_link_or_of_this_machine_is_refused(

@@ -10,23 +10,27 @@ run is resumed. The worker's death ends its programs (guard.py), and an undertak
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import queue
 import shutil
 import signal
 import socket
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import takt
+from takt.documents import own
 from takt.errors import Failure
-from takt.network import clocks, domain, stacks, transport
-from takt.processes import recording, scratch
+from takt.network import clocks, domain, second_path, stacks, transport
+from takt.network.second_path import NoIpv6
+from takt.processes import others, recording, scratch, usage
 from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.process import TERM_S, Process
 
@@ -34,6 +38,7 @@ LEASE_S = 10.0  # without a word of the tool
 TURN_S = 0.1
 PART_BYTES = 4 << 20  # of a file, in one answer
 _KEPT = (recording.SUFFIX,)
+SURROUNDING = ("stress-ng", "iperf3")  # that conditions of a cell may need
 _SESSIONS: dict[str, Session] = {}
 
 
@@ -46,8 +51,10 @@ def identity() -> str:
     return f"{takt.__version__} ({digest.hexdigest()[:12]})"
 
 
-def about(names: list[str]) -> dict[str, Any]:
-    """This machine as a host, and what the stacks of these names can do here."""
+def about(names: list[str], address: str) -> dict[str, Any]:
+    """This machine as a host at an address, and what the stacks of these names can do here."""
+    import psutil
+
     found = stacks.find()
     there = {name: found[name].capabilities for name in names if name in found}
     return {
@@ -56,7 +63,20 @@ def about(names: list[str]) -> dict[str, Any]:
         "clock": asdict(clocks.read()),
         "domains": sorted(domain.used_domains()),
         "stacks": {name: [one.model_dump() for one in can] for name, can in there.items()},
+        "programs": [name for name in SURROUNDING if shutil.which(name)],
+        "cpus": sorted(os.sched_getaffinity(0)),
+        "without_traffic": _without_traffic(address),
+        "memory_bytes": int(psutil.virtual_memory().available),
     }
+
+
+def _without_traffic(address: str) -> str:
+    """Why there can be no traffic beside messages to this address; empty: there can."""
+    try:
+        second_path.end_of(address)
+    except NoIpv6 as error:
+        return error.what
+    return ""
 
 
 def cache() -> Path:
@@ -124,6 +144,8 @@ class Session:
         self._programs: list[_Started] = []
         self._journal = Journal(place.folder)
         self._before = present()
+        self._around = contextlib.ExitStack()
+        self._inner: Any = None
         self._closed = False
 
     def post(self, what: str, arguments: dict[str, Any]) -> Future[Any]:
@@ -155,8 +177,10 @@ class Session:
             time.sleep(TURN_S / 10)
         for one in self._programs:
             one.process.end(0)
+        self._around.close()
         self._journal.sweep()
         sweep_since(self._before)
+        scratch.remove_from(self.place.run_folder, scratch.LOADED)
         kept = bool(self._recordings())
         self.place.release(keep=kept)
         if not kept:
@@ -172,6 +196,7 @@ class Session:
         ros_domain: int,
         stderr: str,
         samples: str | None,
+        watched: bool,
     ) -> int:
         """Starts a program; returns its number in this session."""
         for name, text in files.items():
@@ -183,6 +208,7 @@ class Session:
                     profiles, ros_domain, logs=self.place.folder / "log"
                 ),
                 stderr=words,
+                watched=watched,
             )
         self._programs.append(_Started(process, self._inside(samples) if samples else None))
         return len(self._programs) - 1
@@ -198,6 +224,48 @@ class Session:
     def do_signal(self, number: int, sign: int) -> None:
         """Signals a program and all that it started."""
         self._programs[number].process.signal(signal.Signals(sign))
+
+    def do_call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """What a function of Takt's returns on this machine."""
+        return function(*arguments)
+
+    def do_enter(
+        self,
+        opens: Callable[..., contextlib.AbstractContextManager[Any]],
+        arguments: tuple[Any, ...],
+    ) -> Any:
+        """Opens a context of Takt's, which gets our folder, too; returns what it gives."""
+        self._inner = self._around.enter_context(opens(*arguments, self.place.folder))
+        return self._inner
+
+    def do_leave(self) -> Any:
+        """Closes it before the session ends; returns what it gave, as it is now."""
+        self._around.close()
+        return self._inner
+
+    def do_machine(self) -> tuple[list[int], str]:
+        """The CPUs that a program of this session may use, and the interpreter of Takt."""
+        return sorted(os.sched_getaffinity(0)), sys.executable
+
+    def do_load_folder(self) -> str:
+        """Where the files of a load are written; it goes with the session."""
+        with own.opened(self.place.run_folder) as folder:
+            folder.make(scratch.LOADED)
+        return str(self.place.run_folder / scratch.LOADED)
+
+    def do_used(self, numbers: list[int | None]) -> tuple[int, list[usage.Used], usage.Cpus]:
+        """By these programs with all that they started, and by the CPUs, at a moment in ns."""
+        each = [
+            usage.of(usage.family([self._programs[one].process.pid]))
+            if one is not None and self._programs[one].look() is None
+            else usage.of([])
+            for one in numbers
+        ]
+        return time.monotonic_ns(), each, usage.cpus(os.sched_getaffinity(0))
+
+    def do_spent(self) -> tuple[str, int, float]:
+        """This machine, this worker, and its seconds of CPU time with all that it started."""
+        return clocks.identity(), os.getpid(), others.own_s()
 
     def do_place_for(self, need: int) -> str:
         """Where a recording of so many bytes fits."""
@@ -229,8 +297,8 @@ class Session:
         """The clock of this machine."""
         return clocks.read()
 
-    def do_carried(self, address: str) -> tuple[int, int]:
-        """Bytes that the interface with this address has received and sent."""
+    def do_carried(self, address: str) -> tuple[int, int, int, int]:
+        """Bytes that the interface with this address has received and sent, all and messages."""
         return carried(address)
 
     def do_free_port(self, address: str) -> int:
@@ -262,12 +330,15 @@ class Session:
         return scratch.recordings(self.place.folder) + scratch.recordings(spare)
 
 
-def carried(address: str) -> tuple[int, int]:
-    """Bytes that the interface with this address has received and sent; raises LookupError."""
+def carried(address: str) -> tuple[int, int, int, int]:
+    """Bytes that the interface with this address has received and sent; raises LookupError.
+
+    Of all frames, then of those that may carry messages: traffic goes over IPv6.
+    """
     import psutil
 
-    for name, addresses in psutil.net_if_addrs().items():
-        if any(one.address == address for one in addresses):
-            counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
-            return counters.bytes_recv, counters.bytes_sent
-    raise LookupError(f"no interface has the address {address}")
+    name = second_path.interface_of(address)
+    counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
+    into, out = counters.bytes_recv, counters.bytes_sent
+    other_into, other_out = (0, 0) if ":" in address else second_path.frames(name)
+    return into, out, into - other_into, out - other_out

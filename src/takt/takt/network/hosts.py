@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from takt.errors import Failure
 from takt.network import clocks, transport
 from takt.network.namespace import HERE, THERE, Link
 from takt.network.stacks import of_role
 from takt.network.workers import Remote
 
 RAW_PORT = 7400
+Value = TypeVar("Value")
 
 
 def other_hosts(host: str) -> list[str]:
@@ -26,6 +31,13 @@ class Side:
     address: str = transport.LOOPBACK
     link: Link | None = None  # it is the far end of this one
     remote: Remote | None = None
+
+    def call(self, function: Callable[..., Value], *arguments: object) -> Value:
+        """What a function of Takt's returns there; raises Gone, or what it raises."""
+        if self.remote:
+            found: Value = self.remote.ask("call", function=function, arguments=arguments)
+            return found
+        return function(*arguments)
 
     def free_port(self) -> int:
         """A UDP port that nobody uses there."""
@@ -49,6 +61,7 @@ class Hosts:
     active: Side
     passive: Side
     link: Link | None = None
+    _spent: float = 0.0
 
     @classmethod
     def one(cls) -> Hosts:
@@ -63,6 +76,14 @@ class Hosts:
     def other(self, role: str) -> Side:
         """That of those it talks to."""
         return of_role((self.passive, self.active), role)
+
+    def spent_here(self) -> float:
+        """Seconds of CPU time of the workers that are on this machine, and of what they started."""
+        with contextlib.suppress(Failure):  # of a lost host: as it was
+            each = [one.ask("spent") for one in self.remotes]
+            spent = {pid: seconds for on, pid, seconds in each if on == clocks.identity()}
+            self._spent = sum(spent.values())
+        return self._spent
 
     @property
     def remotes(self) -> list[Remote]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from takt.errors import Failure
-from takt.network import addresses, shaping
+from takt.network import addresses, second_path, shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on
@@ -105,8 +105,8 @@ class Link:
             back=int((here / "rx_bytes").read_text(encoding="ascii")),
             messages_there=octets["InOctets"],
             messages_back=octets["OutOctets"],
-            traffic_there=_payload(net / "dev_snmp6" / _THERE),
-            traffic_back=_payload(Path("/proc/net/dev_snmp6") / self.interface),
+            traffic_there=second_path.payload(_THERE, net),
+            traffic_back=second_path.payload(self.interface),
         )
 
     def sent_first(self) -> tuple[int, int]:
@@ -120,12 +120,7 @@ class Link:
 
     def listens(self, port: int) -> bool:
         """Whether somebody on the second host listens on this TCP port."""
-        try:
-            lines = Path(f"/proc/{self._holder.pid}/net/tcp6").read_text("ascii").splitlines()
-        except OSError:
-            return False
-        fields = [line.split() for line in lines[1:]]
-        return any(one[1].endswith(f":{port:04X}") and one[3] == "0A" for one in fields)
+        return second_path.listens(port, Path(f"/proc/{self._holder.pid}/net"))
 
 
 def lacking() -> tuple[str, str] | None:
@@ -306,13 +301,3 @@ def _counters(file: Path, group: str) -> dict[str, int]:
     lines = file.read_text(encoding="ascii").splitlines()
     names, values = (line.split()[1:] for line in lines if line.startswith(group))
     return dict(zip(names, map(int, values), strict=True))
-
-
-def _payload(file: Path) -> int:
-    """What came in UDP over IPv6, without 40 bytes and 8 bytes of headers each."""
-    try:
-        lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
-    except FileNotFoundError:  # this kernel has no IPv6, and so no traffic
-        return 0
-    counted = {name: int(value) for name, value in lines}
-    return counted["Ip6InOctets"] - 48 * counted["Ip6InReceives"]

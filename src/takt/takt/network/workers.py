@@ -83,9 +83,10 @@ class Workers:
     def _ask_about(self, name: str, address: str, stacks: list[str]) -> dict[str, Any]:
         where = f"host {name}, worker {address}"
         try:
-            found: dict[str, Any] = self._client.run(agent.about, stacks, workers=[address])[
-                address
-            ]
+            answers = self._client.run(
+                agent.about, stacks, urlsplit(address).hostname or "", workers=[address]
+            )
+            found: dict[str, Any] = answers[address]
         except Exception as error:  # noqa: BLE001 - whatever happens there, or on the way
             if "ModuleNotFoundError" in repr(error) or "AttributeError" in repr(error):
                 text, fix = f"it has no compatible Takt: {error}", SAME
@@ -205,6 +206,7 @@ class Remote:
         home: dict[str, Path],
         stderr: str,
         samples: str | None,
+        watched: bool = False,
     ) -> RemoteProcess:
         """Starts a program there; ``home`` says of files there where they belong here."""
         self._home += home.items()
@@ -216,6 +218,7 @@ class Remote:
             ros_domain=domain,
             stderr=stderr,
             samples=samples,
+            watched=watched,
         )
         return RemoteProcess(self, number)
 
@@ -302,11 +305,11 @@ class RemoteProcess:
     pid = None  # a number of another machine
 
     def __init__(self, host: Remote, number: int) -> None:
-        self._host, self._number = host, number
+        self._host, self.number = host, number
 
     def poll(self) -> int | None:
         """The exit code, negative for a signal; None while it runs; GONE with its host."""
-        return self._host.status(self._number)[0]
+        return self._host.status(self.number)[0]
 
     def wait(self, seconds: float | None = None) -> int | None:
         """As ``poll``, after its end or so many seconds."""
@@ -318,12 +321,12 @@ class RemoteProcess:
     def signal(self, number: signal.Signals) -> None:
         """Signals it and all that it started."""
         if self.poll() is None:
-            self._host.signal(self._number, number)
+            self._host.signal(self.number, number)
 
     @property
     def recorded(self) -> int:
         """How many samples it has recorded, as far as was heard."""
-        return self._host.status(self._number)[1]
+        return self._host.status(self.number)[1]
 
     @property
     def how_it_ended(self) -> str:

@@ -8,7 +8,7 @@ threads of a CPU that goes to others. But who reads the results has to know.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from takt.processes.others import USUAL, Limit, Others, Taken
@@ -24,12 +24,12 @@ _TRIES = 10
 class Disturbances:
     """Looks now and then; what happened between two looks is told once."""
 
-    def __init__(self, allowed: Limit = USUAL) -> None:
+    def __init__(self, allowed: Limit = USUAL, ours: Callable[[], float] | None = None) -> None:
         self.reported: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
         self._rivals = Rivals()
-        self._others = Others(allowed)
+        self._others = Others(allowed, ours)
         self.by_others: Taken | None = None  # None: not known
 
     def look(self) -> None:

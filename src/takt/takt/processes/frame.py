@@ -22,9 +22,15 @@ from takt.processes.supervision import End, Limits, Program, Until
 class Frame:
     """One group of programs, from before their start until nothing of them is left."""
 
-    def __init__(self, journal: Journal, until: Until, allowed: Limit = USUAL) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        until: Until,
+        allowed: Limit = USUAL,
+        ours: Callable[[], float] | None = None,
+    ) -> None:
         self.journal, self.until = journal, until
-        self.disturbances = Disturbances(allowed)
+        self.disturbances = Disturbances(allowed, ours)
         self.started, self.seconds, self.steal_seconds = datetime.now(timezone.utc), 0.0, 0.0
         self.until_met = contextlib.ExitStack()  # closed as soon as the programs know each other
         self._began, self._stolen, self._before = time.monotonic(), steal_seconds(), present()

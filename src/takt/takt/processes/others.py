@@ -14,6 +14,7 @@ import contextlib
 import os
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,15 +57,19 @@ class _Look:
 
 
 class Others:
-    """Other programs, from now on."""
+    """Other programs, from now on.
 
-    def __init__(self, limit: Limit = USUAL) -> None:
-        self._limit = limit
-        self._before = _look()
+    ``ours`` gives the seconds of programs that are part of the measurement, but not started by
+    this process: those of workers on this machine.
+    """
+
+    def __init__(self, limit: Limit = USUAL, ours: Callable[[], float] | None = None) -> None:
+        self._limit, self._ours = limit, ours
+        self._before = _look(ours)
 
     def taken(self) -> Taken:
         """What they took since."""
-        before, now = self._before, _look()
+        before, now = self._before, _look(self._ours)
         elapsed = now.at_s - before.at_s
         busy = elapsed * now.cpus - (now.unused_s - before.unused_s)
         seconds = max(0.0, busy - (now.own_s - before.own_s))
@@ -73,9 +78,10 @@ class Others:
         return Taken(round(seconds, 3), seconds + stolen > most)
 
 
-def _look() -> _Look:
+def _look(ours: Callable[[], float] | None) -> _Look:
+    spent = ours() if ours else 0.0
     unused, stolen, cpus = _unused_s()
-    return _Look(time.monotonic(), unused, stolen, cpus, _own_s())
+    return _Look(time.monotonic(), unused, stolen, cpus, own_s() + spent)
 
 
 def _unused_s() -> tuple[float, float, int]:
@@ -88,7 +94,7 @@ def _unused_s() -> tuple[float, float, int]:
     return ticks * _TICK_S, stolen * _TICK_S, cpus
 
 
-def _own_s() -> float:
+def own_s() -> float:
     """Of this process and all that it started, also what has ended and was waited for."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living = (_process_s(pid) for pid in usage.family([os.getpid()])[1:])

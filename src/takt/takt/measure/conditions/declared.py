@@ -12,9 +12,10 @@ from takt.measure.conditions.clock import OneWay
 from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.idle import Idle
 from takt.measure.conditions.load import Load
+from takt.measure.conditions.machine import machines
 from takt.measure.conditions.relay import Relay
 from takt.measure.conditions.segment import Segment
-from takt.measure.conditions.traffic import Traffic
+from takt.measure.conditions.traffic import BetweenHosts, OverLink, Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
 from takt.measure.results.model import Cell, Conditions, Note, Status
@@ -42,12 +43,15 @@ class Declared:
             self._all.append(Wire(hosts))
         if self._one_way:
             self._all.append(self._one_way)
-        if cell.load == load.IDLE:
-            self._all.append(Idle())
-        elif cell.load != load.NONE:
-            self._all.append(Load(cell, folder, run_folder))
-        if link and cell.traffic_mbps:
-            self._all.append(Traffic(cell, link, folder))
+        loaded = machines(hosts, run_folder, cell.hosts)
+        for machine, asked in zip(loaded, cell.loads.values(), strict=False):
+            if asked == load.IDLE:
+                self._all.append(Idle(machine))
+            elif asked != load.NONE:
+                self._all.append(Load(cell, asked, folder, machine))
+        if cell.traffic_mbps:
+            path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
+            self._all.append(Traffic(cell, path, folder))
         self._begun = self._ended = False
 
     @property
@@ -101,20 +105,37 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
     """What this machine lacks for the conditions of a point, each as key, what, fix."""
     names = other_hosts(point.host)
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
-        "tuned": lambda: tuned.lacking(point.tuned),
+        "tuned": lambda: tuned.lacking(point.tuned) if _here(point) else None,
         "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
-        "load": lambda: _absent(load.STRESS_NG) if load.by_stress_ng(point.load) else None,
+        "load": lambda: _absent(load.STRESS_NG) if _loads_here(point) else None,
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
-        "traffic": lambda: _absent(traffic.IPERF3) if point.traffic_mbps else None,
+        "traffic": lambda: _absent(traffic.IPERF3) if _traffic_here(point) else None,
         "delay" if point.delay_us else "loss": lambda: relay.lacking(point),
     }
     if names:
         found["host"] = lambda: elsewhere.lacking(point, names, workers)
-    for key, lack in found.items():
-        if said := lack():
-            yield (key, *said)
+    lacks = {key: said for key, lack in found.items() if (said := lack())}
+    yield from ((key, *said) for key, said in lacks.items())
+    if workers and "host" not in lacks:
+        yield from elsewhere.without(point, names, workers)
     if point.kind == "ethercat" and (slaves := segment.lacking(point)):
         yield slaves
+
+
+def _loads_here(point: Point) -> bool:
+    """Whether stress-ng loads this machine."""
+    each = point.loads.items()
+    return any(load.by_stress_ng(one) for host, one in each if not other_hosts(host))
+
+
+def _traffic_here(point: Point) -> bool:
+    """Whether iperf3 runs on this machine."""
+    return bool(point.traffic_mbps) and _here(point)
+
+
+def _here(point: Point) -> bool:
+    """Whether a role is on this machine."""
+    return len(other_hosts(point.host)) < len(point.hosts)
 
 
 def _absent(program: str) -> tuple[str, str] | None:

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
 from takt.errors import TaktError
+from takt.measure.conditions import load, traffic, tuned
 from takt.measure.results.point import Point
 from takt.network import clocks, stacks
 from takt.network.clocks import Clock
@@ -29,6 +34,43 @@ def lacking(point: Point, names: list[str], workers: Workers | None) -> tuple[st
             if lack := _stack(point, name, stack, about["stacks"].get(stack)):
                 return lack
     return _clocks(point, {name: Clock(**about["clock"]) for name, about in found.items()})
+
+
+def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[str, str, str]]:
+    """What other machines lack for the conditions of a point, each as key, what, fix."""
+    for name, asked in point.loads.items():
+        if name not in names:
+            continue
+        about = workers.about(name, parts(point.stack))
+        if load.by_stress_ng(asked) and load.STRESS_NG not in about["programs"]:
+            yield ("load", *_absent(load.STRESS_NG, name))
+        if point.tuned != tuned.NONE and (
+            lack := workers.call(name, partial(tuned.lacking, point.tuned))
+        ):
+            yield "tuned", f"{lack[0]}, on the host {name}", f"on that machine: {lack[1]}"
+        if point.traffic_mbps:
+            yield from _traffic(name, about)
+        if (need := load.bytes_taken(asked)) > about["memory_bytes"] // 2:
+            there = about["memory_bytes"] >> 20
+            yield (
+                "load",
+                f"the load {asked} {load.NEEDS.format(need >> 20)}",
+                (f"the host {name} has {there} MiB available: use fewer workers"),
+            )
+
+
+def _traffic(name: str, about: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Of a host that is to send and receive it."""
+    if traffic.IPERF3 not in about["programs"]:
+        yield ("traffic", *_absent(traffic.IPERF3, name))
+    if why := about["without_traffic"]:
+        fix = "give its worker the --address of an interface with IPv6: traffic goes over IPv6"
+        yield "traffic", f"no traffic with the host {name}: {why}", fix
+
+
+def _absent(program: str, name: str) -> tuple[str, str]:
+    what = f"{program} is not installed on the host {name}"
+    return what, f"on that machine: apt-get install {program}"
 
 
 def _stack(

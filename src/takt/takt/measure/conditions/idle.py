@@ -7,33 +7,37 @@ disturbed and measured again, like others beyond theirs: it does not fail.
 
 from __future__ import annotations
 
-import os
+import contextlib
 
+from takt.errors import Failure
+from takt.measure.conditions.machine import Machine
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import usage
 from takt.processes.supervision import Program
 
 
 class Idle:
     """Counts from the start of the probes to their end."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.programs: list[Program] = []
-        self._before = self._after = self._look()
+        self._machine = machine
+        self._before = self._after = machine.look([])
 
     def begin(self) -> None:
         """From here on it counts."""
-        self._before = self._look()
+        with contextlib.suppress(Failure):  # of a lost host: its programs say so
+            self._before = self._machine.look([])
 
     def end(self) -> None:
         """Up to here it counts."""
-        self._after = self._look()
+        with contextlib.suppress(Failure):
+            self._after = self._machine.look([])
 
     def record(self, into: Conditions) -> None:
         """Also the time of the probes themselves is not idle."""
-        total = self._after.total_ns - self._before.total_ns
-        idle = self._after.idle_ns - self._before.idle_ns
-        into.idle_cpu_share = round(idle / total, 4) if total else None
+        total = self._after.cpus.total_ns - self._before.cpus.total_ns
+        idle = self._after.cpus.idle_ns - self._before.cpus.idle_ns
+        into.of(self._machine.name).idle_cpu_share = round(idle / total, 4) if total else None
 
     def fault(self, _cell: Cell) -> Note | None:
         """A disturbed cell is none that failed."""
@@ -42,7 +46,3 @@ class Idle:
     def missing(self) -> Note:
         """It starts nothing that could be missing."""
         return Note(what="the CPUs were not watched", why="not started")
-
-    @staticmethod
-    def _look() -> usage.Cpus:
-        return usage.cpus(sorted(os.sched_getaffinity(0)))

@@ -20,7 +20,7 @@ class Wire:
         side = hosts.passive if hosts.passive.remote else hosts.active
         self._turned = side is not hosts.passive
         self._remote, self._address = side.remote, side.address
-        self._before = self._after = self._look()
+        self._before = self._after = self._look()  # received and sent, all and messages
 
     def begin(self) -> None:
         """It was looked at before the first program started."""
@@ -32,17 +32,18 @@ class Wire:
 
     def record(self, into: Conditions) -> None:
         """To pong or subscribers, and back."""
-        into.link_there_bytes, into.link_back_bytes = self._carried()
+        into.link_there_bytes, into.link_back_bytes = self._carried()[0]
+        into.messages_there_bytes, into.messages_back_bytes = self._carried()[1]
 
     def fault(self, cell: Cell) -> Note | None:
         """Where fewer bytes came over the interface than the samples hold."""
-        there, back = self._carried()
+        there, back = self._carried()[1]
         held = cell.count * max(cell.payload_bytes, 1)
         if there >= held and back >= (held if cell.kind == "pingpong" else 0):
             return None
         why = (
             f"the interface with {self._address} carried {there} bytes out and {back} "
-            f"back; the samples hold {held}"
+            f"back that may be messages; the samples hold {held}"
         )
         fix = "check whether the stack uses another path; it should use the worker's address"
         return Note(what="the messages were not carried by the network", why=why, fix=fix)
@@ -51,12 +52,15 @@ class Wire:
         """It starts nothing that could be missing."""
         return Note(what="the network was not checked", why="not started")
 
-    def _look(self) -> tuple[int, int]:
+    def _look(self) -> list[int]:
         if self._remote is None:
-            return 0, 0
-        received, sent = self._remote.ask("carried", address=self._address)
-        return received, sent
+            return [0] * 4
+        return list(self._remote.ask("carried", address=self._address))
 
-    def _carried(self) -> tuple[int, int]:
-        there, back = (new - old for old, new in zip(self._before, self._after, strict=True))
-        return (back, there) if self._turned else (there, back)
+    def _carried(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """There and back: of everything, and of what may be messages."""
+        more = [new - old for old, new in zip(self._before, self._after, strict=True)]
+        everything, messages = (more[0], more[1]), (more[2], more[3])
+        if self._turned:
+            everything, messages = everything[::-1], messages[::-1]
+        return everything, messages

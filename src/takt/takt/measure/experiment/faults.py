@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
-from takt.measure.conditions import tuned
-from takt.measure.conditions.load import bytes_taken
+from takt.measure.conditions import load, tuned
 from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.results.point import INTERFACE, SIMULATED, SUPPLY, Point
 from takt.network.hosts import other_hosts
@@ -158,6 +157,9 @@ def _dds_priority(asked: Asked) -> Iterator[Fault]:
 def _hosts(asked: Asked) -> Iterator[Fault]:
     """What cannot be on two hosts, and what another machine cannot have."""
     point, way = asked.point, asked.way
+    if "," in point.load and not other_hosts(point.host):
+        what = f"the loads {point.load} are of two machines; this block has one"
+        yield "load", what, "give one load, or hosts that are workers"
     if point.host == HERE:
         return
     if point.kind not in MESSAGES:
@@ -172,13 +174,9 @@ def _hosts(asked: Asked) -> Iterator[Fault]:
         yield "talkers", "talkers are on one host", "use host here, or traffic instead"
     if not other_hosts(point.host):
         return
-    for key in filter(asked.gives, OF_THE_LINK):
+    for key in filter(asked.gives, sorted({*OF_THE_LINK} - {"traffic"}, key=OF_THE_LINK.index)):
         what = f"{key} needs a link to a network namespace; other machines use their own network"
         yield key, what, f'remove {key}, or put host "here,namespace" in a separate block'
-    for key in ("load", "tuned"):
-        if getattr(point, key) != "none" and HERE not in point.hosts:
-            what = f"{key} applies to this machine, which has no role in {point.host}"
-            yield key, what, f"give a role to here, or remove {key}"
 
 
 def _link(asked: Asked) -> Iterator[Fault]:
@@ -271,8 +269,9 @@ def _pace(asked: Asked) -> Iterator[Fault]:
 def _memory(asked: Asked) -> Iterator[Fault]:
     """What has no room."""
     point, count, there = asked.point, asked.point.samples_requested, asked.machine.memory_bytes
-    if (need := bytes_taken(point.load)) > there // 2:
-        what = f"the load {point.load} needs {need >> 20} MiB of memory and the same space on disk"
+    loads = [one for host, one in point.loads.items() if not other_hosts(host)]
+    if (need := max(map(load.bytes_taken, loads), default=0)) > there // 2:
+        what = f"the load {loads[0]} {load.NEEDS.format(need >> 20)}"
         yield "load", what, f"{there >> 20} MiB are available: use fewer workers"
     limit = f"of memory; the limit is half of the available {there >> 20} MiB"
     kept = count * point.payload_bytes

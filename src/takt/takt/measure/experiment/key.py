@@ -57,11 +57,12 @@ def _parts(point: Point) -> Iterator[str]:
     if point.link_mbps:
         yield "link_" + format_bandwidth(round(point.link_mbps * 1e6))
         yield unless_default("queue", "queue_{}")
-        traffic = round(point.traffic_mbps * 1e6)
-        yield "traffic_" + format_bandwidth(traffic) if traffic else ""
+    if point.traffic_mbps:
+        yield "traffic_" + format_bandwidth(round(point.traffic_mbps * 1e6))
+    if point.link_mbps:
         yield duration("delay_us", "delay_{}")
         yield duration("jitter_us", "jitter_{}")
         yield f"loss_{point.loss * 1e2:g}percent" if point.loss else ""
-    yield unless_default("load", "load_{}").replace(" ", "")
+    yield unless_default("load", "load_{}").replace(" ", "").replace(",", "+")
     yield unless_default("tuned", "tuned_{}")
     yield point.label

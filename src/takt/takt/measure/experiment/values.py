@@ -27,6 +27,7 @@ UNPINNED = "any"
 INHERITED = "inherited"
 _CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
 _HOST = "[A-Za-z0-9][A-Za-z0-9_.-]{0,31}"
+_LOAD = load.PATTERN.pattern
 _SCHEDULING = re.compile(r"other|(fifo|rr) ([1-9][0-9]?)")
 
 Value = TypeVar("Value")
@@ -64,12 +65,14 @@ def _dds_priority(value: object) -> str:
 
 
 def _load(value: object) -> str:
-    text = " ".join(value.split()) if isinstance(value, str) else ""
-    if not load.PATTERN.fullmatch(text):
+    each = [" ".join(one.split()) for one in value.split(",")] if isinstance(value, str) else []
+    if not 1 <= len(each) <= 2 or not all(map(load.PATTERN.fullmatch, each)):
         raise ValueError(
-            f"{value!r} is not none, idle, cpu, fft, stress, or stress N with N from 1 to 99"
+            f"{value!r} is not none, idle, cpu, fft, stress, stress N with N from 1 to 99, nor two "
+            'of these such as "stress,stress 2" (one for each host)'
         )
-    return load.STRESS if text == f"{load.STRESS} {load.WORKERS}" else text
+    each = [load.STRESS if one == f"{load.STRESS} {load.WORKERS}" else one for one in each]
+    return ",".join(dict.fromkeys(each))
 
 
 def _traffic(value: object) -> int:
@@ -139,7 +142,7 @@ Kind = Literal[
 ]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
-Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
+Load = Annotated[str, BeforeValidator(_load), text_schema("stress", f"({_LOAD})(, ?({_LOAD}))?")]
 Tuned = Annotated[
     str, BeforeValidator(tuned.parse), text_schema("ksoftirqd+irq-threads", tuned.PATTERN)
 ]

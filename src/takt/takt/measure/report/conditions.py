@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from takt.measure.results.model import Cell, Conditions
+from takt.measure.results.model import Cell, Conditions, OfMachine
 from takt.pages import text
 
 
@@ -26,11 +26,10 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
     found = [cell.conditions for cell in cells if cell.conditions]
     if not found:
         return None
-    load = _joined(
-        _range(found, "load_cpu_share", 100, "% of CPU time used by it"),
-        _range(found, "idle_cpu_share", 100, "% idle"),
-        _range(found, "load_written_bytes", 1e-6, "MB written"),
-    )
+    load = _of_machine(found)
+    each = {name: [one.hosts[name] for one in found if name in one.hosts] for name in _names(found)}
+    if each:
+        load = "; ".join(f"{name}: {_of_machine(there)}" for name, there in each.items())
     traffic = _joined(
         _range(found, "traffic_there_mbps", 1, "Mbit/s there"),
         _range(found, "traffic_back_mbps", 1, "Mbit/s back"),
@@ -57,11 +56,23 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
     return ConditionRow(measurement, scheduling, load, traffic, link)
 
 
+def _names(found: Iterable[Conditions]) -> list[str]:
+    return list(dict.fromkeys(name for one in found for name in one.hosts))
+
+
+def _of_machine(found: Sequence[OfMachine]) -> str:
+    return _joined(
+        _range(found, "load_cpu_share", 100, "% of CPU time used by it"),
+        _range(found, "idle_cpu_share", 100, "% idle"),
+        _range(found, "load_written_bytes", 1e-6, "MB written"),
+    )
+
+
 def _joined(*parts: str) -> str:
     return ", ".join(filter(None, parts)) or text.ABSENT
 
 
-def _range(found: list[Conditions], name: str, factor: float, unit: str) -> str:
+def _range(found: Sequence[OfMachine], name: str, factor: float, unit: str) -> str:
     values = [value * factor for one in found if (value := getattr(one, name)) is not None]
     if not values:
         return ""

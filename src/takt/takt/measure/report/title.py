@@ -92,7 +92,10 @@ def _link(cell: Cell) -> Iterator[str]:
 
 
 def _machine(cell: Cell) -> Iterator[str]:
-    if cell.load != "none":
+    if len(set(cell.loads.values())) > 1:
+        each = cell.loads.items()
+        yield ", ".join(f"load {load} on {host}" for host, load in each if load != "none")
+    elif cell.load != "none":
         yield "on an idle machine" if cell.load == "idle" else f"with load {cell.load}"
     if cell.cores != "shared":
         yield "on exclusive cores"

@@ -165,13 +165,21 @@ class TunedPlace(Model):
     now: str  # while it was measured, as read back
 
 
-class Conditions(Model):
-    """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
+class OfMachine(Model):
+    """What was found of the conditions of one machine; None: not asked."""
 
     load_cpu_share: float | None = None  # of the CPUs' time, used by the load
     # Of the same time, used by nobody; with load: idle, the measurement itself uses some of it.
     idle_cpu_share: float | None = None
     load_written_bytes: int | None = None  # to files, by the load
+    tuned_places: int | None = None  # that were changed for it, and put back
+    tuned: list[TunedPlace] = []  # these places
+
+
+class Conditions(OfMachine):
+    """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
+
+    hosts: dict[str, OfMachine] = {}  # each machine of a cell whose roles are on several
     traffic_there_mbps: float | None = None  # received on the second host, payload only
     traffic_back_mbps: float | None = None  # received here
     link_there_bytes: int | None = None  # over the interface to the second host, all of it
@@ -182,8 +190,6 @@ class Conditions(Model):
     first_back_bytes: int | None = None
     segment_frames: int | None = None  # that reached the simulated segment
     segment_ignored: int | None = None  # of these, that were wrong
-    tuned_places: int | None = None  # that were changed for it, and put back
-    tuned: list[TunedPlace] = []  # these places
     delay_there_us: float | None = None  # mean, of the frames that the relay has forwarded
     delay_back_us: float | None = None
     lost_there: float | None = None  # share of the frames that the relay has dropped
@@ -191,6 +197,10 @@ class Conditions(Model):
     relay_late_us: float | None = None  # p99 of what its own working has added to the delay
     clock: str | None = None  # who says how far the clocks of two hosts are apart
     clock_bound_us: float | None = None  # the most by which a one-way latency is wrong by that
+
+    def of(self, host: str) -> OfMachine:
+        """Where the finds of a machine are kept; empty: the only one."""
+        return self.hosts.setdefault(host, OfMachine()) if host else self
 
 
 class CounterChange(Model):

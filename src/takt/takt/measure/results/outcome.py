@@ -92,7 +92,7 @@ def not_granted(cells: Sequence[Cell]) -> list[str]:
     """Each requested setting that a probe or the machine did not get, once."""
     found = reservations.refused(cells)
     notes = [note.what for cell in cells for probe in cell.probes for note in probe.notes]
-    if any(cell.disturbed and cell.load == IDLE for cell in cells):
+    if any(cell.disturbed and IDLE in cell.loads.values() for cell in cells):
         found.append("the machine was declared idle and was not")
     settings = [what.rstrip(".") for what in notes if not what.startswith(NOT_A_SETTING)]
     return list(dict.fromkeys([*found, *settings]))

@@ -41,7 +41,7 @@ class Point(BaseModel):
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
-    load: str = "none"  # none, idle, cpu, fft, stress, stress N
+    load: str = "none"  # of each machine, or of each role's: none, idle, cpu, fft, stress, stress N
     cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
     tuned: str = "none"  # by takt tune, for this cell: none, all, settings
     host: str = "here"  # here, or of each role
@@ -61,6 +61,13 @@ class Point(BaseModel):
     def hosts(self) -> list[str]:
         """Those of the roles."""
         return self.host.split(",")
+
+    @property
+    def loads(self) -> dict[str, str]:
+        """The load of each host."""
+        each = self.load.split(",")
+        both = each if len(each) > 1 else each * len(self.hosts)
+        return dict(zip(self.hosts, both, strict=False))
 
     @property
     def period_ns(self) -> int:

@@ -17,8 +17,8 @@ from takt.machine.system import System
 from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
-from takt.measure.conditions.tuned import Tuned, cores_of, tuned
-from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
+from takt.measure.conditions.tuned_hosts import TunedHosts, tuned_hosts
+from takt.measure.results.model import Cell, Note, ProbeResult, Status
 from takt.measure.results.point import SUPPLY
 from takt.measure.run import buffers, programs, samples, shared_memory
 from takt.measure.run.context import Context
@@ -28,6 +28,7 @@ from takt.measure.run.starving import Starving
 from takt.measure.run.takers import Takers
 from takt.network import addresses, transport
 from takt.network.hosts import Hosts
+from takt.network.second_path import NoIpv6
 from takt.network.stacks import Stack
 from takt.network.workers import Gone
 from takt.processes import guard, others
@@ -77,28 +78,24 @@ def measure_cell(
             hosts = around.enter_context(hosts_of(cell, context))
         except Failure as failure:
             return failed(Note(what=failure.what, why="no second host", fix=failure.fix))
-        cores, scratch = cores_of(cell), context.scratch.folder
-        settings = around.enter_context(tuned(cell.tuned, cores, scratch))
-        if settings.fault:
-            return failed(settings.fault)
         try:
+            settings = around.enter_context(tuned_hosts(cell, hosts, context.scratch.folder))
+            if settings.fault:
+                return failed(settings.fault)
             started = _programs(cell, stack, context, hosts, settings)
             measured = _supervised(cell, started, progress)
-        except Gone as gone:  # before anything was measured
-            return failed(Note(what=gone.what, why=gone.where or "", fix=gone.fix))
+        except (Gone, NoIpv6) as fault:  # before anything was measured
+            return failed(Note(what=fault.what, why=fault.where or "", fix=fault.fix))
         recorded = [file for one in started.probes for file in one.recordings]
         if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
             _count(measured, stack, started, recorded)
-        if settings.changed:
-            measured.conditions = measured.conditions or Conditions()
-            measured.conditions.tuned_places = settings.changed
-            measured.conditions.tuned = settings.places
+        settings.record(measured)
     measured.notes += settings.notes  # of the end, too
     return measured, recorded
 
 
 def _programs(
-    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: Tuned
+    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: TunedHosts
 ) -> _Programs:
     folder = context.scratch.folder
     place = context.scratch.place_for(programs.recorded_bytes(cell, stack))
@@ -123,8 +120,8 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     """Runs the programs; the cell says how they ended, and what happened meanwhile."""
     context, probes, declared = started.context, started.probes, started.declared
     until = Starving(context.stop, cell, local=not started.hosts.remotes)
-    allowed = others.IDLE if cell.load == load.IDLE else others.USUAL
-    frame = Frame(context.journal, until, allowed)
+    allowed = others.IDLE if load.IDLE in cell.loads.values() else others.USUAL
+    frame = Frame(context.journal, until, allowed, started.hosts.spent_here)
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int], _seconds: float) -> None:
@@ -167,7 +164,11 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     )
     lost = [] if context.stop.at_once else _bring_home(started.hosts)
     judge(measured, probes, end, who)
-    _find_cause(measured, declared, end, who, len(probes) + len(started.talkers))
+    lost_host = any(one.gone for one in started.hosts.remotes)  # and with it all that ran there
+    if end in (End.unready, End.died) and who and not lost_host:
+        _explain(measured, declared.missing(who))
+    processes = len(probes) + len(started.talkers)
+    measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
     measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.reported]
     measured.notes += [*_fallen_silent(started.talkers, end), *lost]
     return measured
@@ -192,13 +193,10 @@ def _count(measured: Cell, stack: Stack, started: _Programs, recorded: list[Path
     started.declared.judge(measured)
 
 
-def _find_cause(
-    measured: Cell, declared: Declared, end: End, who: Program | None, processes: int
-) -> None:
-    """Replaces an error that only follows from another one."""
-    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
+def _explain(measured: Cell, missing: Note | None) -> None:
+    """Replaces an error that only follows from a condition that was not there."""
+    if missing:
         measured.status, measured.error = Status.failed, missing
-    measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
 
 
 def _bring_home(hosts: Hosts) -> list[Note]:
