@@ -37,6 +37,9 @@ std::string_view chain_method(Test test, By by) {
   if (by == By::path) {
     return methods::path;
   }
+  if (by == By::busy) {
+    return methods::busy;
+  }
   const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
   return by_deadline ? methods::subchain_by_deadline : methods::subchain;
 }

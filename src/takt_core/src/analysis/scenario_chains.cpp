@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "busy_core.hpp"
 #include "chain_paths.hpp"
 #include "subchains.hpp"
 
@@ -95,8 +96,12 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
                                     const ScenarioBounds& bounds,
                                     std::vector<Response>& latencies) {
   const ChainCore& core = net.cores[at];
+  if (!core.usable) {
+    return;
+  }
+  bound_by_busy_core(net, at, latencies);
   const auto joined = [&](std::size_t stream) { return net.links[stream].joined; };
-  if (!core.usable || std::ranges::none_of(core.links, joined)) {
+  if (std::ranges::none_of(core.links, joined)) {
     return;
   }
   std::vector<std::size_t> place(streams_.size(), nobody);
@@ -120,6 +125,7 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
       by_deadline = less.bound || !found.bound;  // if it is too much for one, it is for others, too
       take_less(found, less);
     }
+    take_less(found, latencies[stream]);
     latencies[stream] = found;
     const Bound& response = bounds.responses[stream].bound;
     known[i] = before == nobody ? response : sum(known[before], response);
@@ -127,6 +133,38 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
       known[i] = found.bound;
     }
   }
+}
+
+// The same by the longest time that the core is busy, which its jobs do not outlast.
+void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at,
+                                       std::vector<Response>& latencies) {
+  const ChainCore& core = net.cores[at];
+  if (std::ranges::none_of(core.links, [&](std::size_t stream) {
+        return net.links[stream].joined || streams_[stream].join != nobody;
+      })) {
+    return;
+  }
+  const Response busy = limited(chain_effort_, [&](Effort& part) {
+    return Response{.bound = BusyCore{*this, net, at}.longest(part), .by = By::busy};
+  });
+  for (std::size_t i = 0; busy.bound && i < core.links.size(); ++i) {
+    const std::size_t stream = core.links[i];
+    std::size_t first = stream;
+    while (net.links[first].joined) {
+      first = net.links[first].before;
+    }
+    latencies[stream] = busy;
+    latencies[stream].bound = *busy.bound + demand(first).lag;
+  }
+}
+
+std::optional<nanoseconds> ScenarioModel::longest_busy(std::size_t core) const {
+  const ChainNet net = chain_net();
+  if (!net.cores[core].usable) {
+    return {};
+  }
+  Effort effort{.steps = most_steps_of_one};
+  return BusyCore{*this, net, core}.longest(effort);
 }
 
 namespace {

@@ -75,8 +75,9 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   refuse_early_releases_of_lanes(application);
   apply_costs();
   count_shifts();
-  has_messages_ =
-      std::ranges::any_of(streams_, [](const Stream& stream) { return stream.parent != nobody; });
+  has_messages_ = std::ranges::any_of(streams_, [](const Stream& stream) {
+    return stream.parent != nobody || stream.join != nobody;
+  });
   forget_latencies();
 }
 

@@ -10,6 +10,8 @@
 #include "../policies.hpp"
 #include "analysis/exhaustive_draw.hpp"
 #include "analysis/exhaustive_errors.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -104,6 +106,8 @@ struct Tally {
   int as_a_unit = 0;
   int responses = 0;
   int responses_reached = 0;
+  int busy = 0;  // sets with a bound of the longest busy period
+  int busy_reached = 0;
   double bounds = 0;  // the sum of latencies, and of what is reached
   double found = 0;
 };
@@ -130,6 +134,29 @@ void count(const ExhaustiveSet& set, const ScenarioReport& report, const Reached
   }
 }
 
+// Whatever the order of jobs is, none outlasts the longest time that the core is busy.
+void compare_busy(const ExhaustiveSet& set, const Reached& reached, Tally& tally) {
+  const application::Application app = application_of(set);
+  const sched::CompiledStrategy strategy = application::compile(app);
+  ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  Effort effort;
+  if (!model.solve(effort, Graphs::none).converged) {
+    return;
+  }
+  const std::optional<nanoseconds> busy = model.longest_busy(0);
+  if (!busy) {
+    return;
+  }
+  std::int64_t late = 0;
+  for (const ExhaustiveTask& entry : set.tasks) {
+    late = std::max(late, entry.task.lag);
+  }
+  const std::int64_t longest = *std::ranges::max_element(reached.responses);
+  EXPECT_LE(longest, busy->count() + late) << describe(set);
+  tally.busy += reached.complete ? 1 : 0;
+  tally.busy_reached += reached.complete && longest == busy->count() + late ? 1 : 0;
+}
+
 class EveryChainRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainRun, keeps_to_its_bounds) {
@@ -145,7 +172,10 @@ TEST_P(EveryChainRun, keeps_to_its_bounds) {
         analyse(application_of(set), {.sensitivity = false, .proposals = false}).scenarios.front();
     EXPECT_EQ(error_in(set, report, reached), "") << "seed " << seed << ": " << describe(set);
     count(set, report, reached, tally);
+    compare_busy(set, reached, tally);
   }
+  EXPECT_GT(tally.busy, sets / 4);
+  EXPECT_GT(tally.busy_reached, tally.busy / 100);  // seldom one job lasts as long
   EXPECT_GT(tally.complete, sets / 2);
   EXPECT_GT(tally.bounded, sets / 5);
   EXPECT_GT(tally.reached, tally.bounded / 2);
@@ -154,7 +184,8 @@ TEST_P(EveryChainRun, keeps_to_its_bounds) {
             << tally.bounded << " latencies reached, " << tally.as_a_unit << " of units; "
             << tally.responses_reached << " of " << tally.responses
             << " responses reached; all latencies together " << tally.bounds / tally.found
-            << " of the longest runs\n";
+            << " of the longest runs; " << tally.busy_reached << " of " << tally.busy
+            << " busy periods reached\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryChainRun, testing::Values("fp", "edf", "np-fp", "np-edf"),

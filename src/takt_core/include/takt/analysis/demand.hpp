@@ -115,6 +115,7 @@ enum class By : std::uint8_t {
   test,        ///< the test of the policy, callback by callback
   subchain,    ///< the callbacks of a chain on one core as one unit
   path,        ///< a whole chain, across cores
+  busy,        ///< the longest time that the core is busy without a break
   graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
 };

@@ -167,6 +167,11 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     return most_chain_steps - chain_effort_.steps + most_deadline_steps - deadline_effort_.steps;
   }
 
+  /// The longest time that the core is busy without a break, with the present jitters of what comes
+  /// from other cores (docs/reference/analysis.md, eq. 22); nothing: not found, or its policy or
+  /// its callbacks may leave the core idle while a job is ready.
+  [[nodiscard]] std::optional<nanoseconds> longest_busy(std::size_t core) const;
+
   /// The worst-case execution time of a job of the callback, all overheads included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
 
@@ -273,6 +278,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void bound_chains(ScenarioBounds& bounds);
   void bound_subchains(const ChainNet& net, std::size_t at, const ScenarioBounds& bounds,
                        std::vector<Response>& latencies);
+  void bound_by_busy_core(const ChainNet& net, std::size_t at, std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
                     ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long a core is busy without a break, whatever the order of its jobs is
+// (docs/reference/analysis.md, eq. 22). What its own jobs release counts with that which came from
+// outside: so no jitter of messages on the core, and no bound of a response, is part of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "chain_paths.hpp"
+
+namespace takt::analysis {
+
+class BusyCore {
+ public:
+  // Both must outlive it.
+  BusyCore(const ScenarioModel& model, const ChainNet& net, std::size_t core);
+
+  // The longest time; nothing if there is none, or `effort` is used up.
+  [[nodiscard]] std::optional<nanoseconds> longest(Effort& effort) const;
+
+ private:
+  // Where the jobs of a stream come from.
+  enum class Source : std::uint8_t {
+    outside,  // its releases are noticed by themselves: time, the environment, another core
+    link,     // each job of the stream before releases one at once
+    join,     // each publication of a join on this core releases one at once
+    counted,  // the same publications, which another stream counts
+  };
+  struct Entry {
+    std::size_t stream = 0;
+    Source source = Source::outside;
+    std::size_t before = 0;  // link: the index of that entry; join: of the join
+    nanoseconds work{0};     // of one job
+  };
+
+  template <class Number, class Outside>
+  bool count(std::vector<Number>& jobs, Outside outside, Number stored) const;
+  template <class Number>
+  std::optional<Number> publications(std::size_t join, const std::vector<Number>& jobs,
+                                     std::size_t known, Number stored) const;
+  [[nodiscard]] std::optional<double> share() const;
+
+  const ScenarioModel& model_;
+  const ChainCore& core_;
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> place_;  // by stream: the index of its entry
+};
+
+}  // namespace takt::analysis

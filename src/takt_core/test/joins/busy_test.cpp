@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The longest time that a core with joins is busy (docs/reference/analysis.md, eq. 22): under no
+// policy and executor a job outlasts it, whatever the jitters of messages are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "../analysis/random_tasks.hpp"
+#include "../policies.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using sched::TaskKind;
+
+// One core with a high load.
+class BusyJoins : public RandomTasks {
+ public:
+  using RandomTasks::RandomTasks;
+
+  application::Application make(const std::string& policy) {
+    application::Application app{.name = "busy", .policy = policy};
+    app.cpus = {0};
+    std::vector<std::string> topics;
+    last_ = true;  // the first timer comes after all others: it ends when the core does
+    const bool small = chance(0.6);  // whose runs come near to the bound
+    const bool lags = chance(0.2);
+    for (std::int64_t i = small ? 2 : number(2, 3); i > 0; --i) {
+      constexpr std::array<std::int64_t, 4> periods = {12, 18, 24, 36};
+      application::Callback& callback = add(app, "");
+      const std::int64_t period = periods[static_cast<std::size_t>(number(0, 3))];
+      callback.task.parameters.period = nanoseconds{period};
+      callback.task.parameters.offset = nanoseconds{chance(0.5) ? number(0, period) : 0};
+      callback.jitter = nanoseconds{lags ? number(0, 20) : 0};
+      topics.push_back(callback.task.writes.front());
+      last_ = false;
+    }
+    for (std::int64_t join = small ? 1 : number(1, 2); join > 0; --join) {
+      const std::string topic = add_topic(app);
+      const std::string node = "n" + topic;
+      for (std::int64_t input = small ? 2 : number(2, 3); input > 0; --input) {
+        application::Callback& callback = add(app, any(topics));
+        callback.node = node;
+        callback.join = "all";
+        callback.task.writes = {topic};
+      }
+      topics.push_back(add(app, topic).task.writes.front());
+    }
+    return app;
+  }
+
+ private:
+  application::Callback& add(application::Application& app, const std::string& trigger) {
+    const std::string topic = add_topic(app);
+    application::Callback& callback = app.callbacks.emplace_back();
+    callback.task.name = callback.node = "c" + std::to_string(app.callbacks.size() - 1);
+    callback.task.kind = trigger.empty() ? TaskKind::timer : TaskKind::message;
+    callback.task.trigger = trigger;
+    callback.task.writes = {topic};
+    const std::int64_t worst = number(1, 4);
+    callback.execution = {.best = nanoseconds{chance(0.5) ? number(0, worst) : worst},
+                          .worst = nanoseconds{worst}};
+    callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
+    callback.task.parameters = {.deadline = nanoseconds{last_ ? 1000 : number(worst, 100)},
+                                .priority = last_ ? 1 : static_cast<int>(number(2, 12)),
+                                .expected_execution = callback.execution.worst,
+                                .overrun = sched::Overrun::catch_up};
+    return callback;
+  }
+
+  static std::string add_topic(application::Application& app) {
+    app.topics.push_back({.name = "t" + std::to_string(app.topics.size()), .depth = 100});
+    return app.topics.back().name;
+  }
+
+  const std::string& any(const std::vector<std::string>& topics) {
+    return topics[static_cast<std::size_t>(
+        number(0, static_cast<std::int64_t>(topics.size()) - 1))];
+  }
+
+  bool last_ = false;
+};
+
+// Both messages of `twice` complete a set within 12 ns: the first one with what `once` stored
+// before.
+TEST(BusyCore, counts_a_publication_with_stored_messages) {
+  application::Application app{.name = "stored", .policy = "fp"};
+  app.cpus = {0};
+  const auto add = [&app](const char* name, TaskKind kind, std::int64_t worst, int priority) {
+    application::Callback callback;
+    callback.task.name = callback.node = name;
+    callback.task.kind = kind;
+    callback.execution = {.best = nanoseconds{worst}, .worst = nanoseconds{worst}};
+    callback.task.parameters = {.deadline = nanoseconds{100},
+                                .priority = priority,
+                                .expected_execution = nanoseconds{worst},
+                                .overrun = sched::Overrun::catch_up};
+    app.callbacks.push_back(callback);
+  };
+  for (const char* timer : {"once", "twice", "last"}) {
+    add(timer, TaskKind::timer, 1, timer == std::string{"last"} ? 1 : 10);
+    app.callbacks.back().task.parameters.period = nanoseconds{24};
+    app.callbacks.back().task.parameters.offset = nanoseconds{10};
+  }
+  app.callbacks[0].task.parameters.period = nanoseconds{12};
+  app.callbacks[0].task.parameters.offset = nanoseconds{0};
+  app.callbacks[1].messages["second"] = {.least = 2, .most = 2};
+  for (const char* topic : {"first", "second", "both"}) {
+    const bool input = topic != std::string{"both"};
+    add(input ? topic : "reader", TaskKind::message, input ? 1 : 3, input ? 9 : 5);
+    app.topics.push_back({.name = topic, .depth = 10});
+    app.callbacks.back().task.trigger = topic;
+    if (input) {
+      app.callbacks.back().node = "n";
+      app.callbacks.back().join = "all";
+      app.callbacks.back().task.writes = {"both"};
+    }
+  }
+  app.callbacks[0].task.writes = {"first"};
+  app.callbacks[1].task.writes = {"second"};
+  const sched::CompiledStrategy strategy = application::compile(app);
+  const ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  EXPECT_EQ(model.longest_busy(0), nanoseconds{12});
+  EXPECT_EQ(sim::simulate(app, {.duration = nanoseconds{100}}).callbacks[2].response.max,
+            nanoseconds{12});
+}
+
+class EveryBusyCore : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryBusyCore, ends_its_jobs_in_time) {
+  int bounded = 0;
+  int reached = 0;
+  int counts = 0;  // the bound of a response
+  double tightness = 0;
+  const int sets = rounds(400);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const application::Application app = BusyJoins{seed}.make(GetParam());
+    const sched::CompiledStrategy strategy = application::compile(app);
+    const ScenarioModel model{app, strategy, strategy.scenarios().front()};
+    const std::optional<nanoseconds> busy = model.longest_busy(0);
+    if (!busy) {
+      continue;
+    }
+    ++bounded;
+    nanoseconds late{0};
+    for (const application::Callback& callback : app.callbacks) {
+      late = std::max(late, callback.jitter);
+    }
+    const ScenarioReport report =
+        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+    nanoseconds longest{0};
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      const sim::Result run = sim::simulate(app, {.duration = nanoseconds{5000},
+                                                  .seed = seed,
+                                                  .execution = execution,
+                                                  .percentiles = false});
+      for (std::size_t at = 0; at < run.callbacks.size(); ++at) {
+        const nanoseconds response = run.callbacks[at].response.max;
+        const CallbackReport& callback = report.callbacks[at];
+        longest = std::max(longest, response);
+        ASSERT_TRUE(callback.response) << "seed " << seed;
+        EXPECT_LE(*callback.response, *busy + late) << "seed " << seed;
+        EXPECT_LE(response, *callback.response)
+            << "seed " << seed << ", " << callback.name << " by " << callback.bound_by;
+        counts += callback.bound_by.find("eq. 22") != std::string::npos ? 1 : 0;
+      }
+    }
+    EXPECT_LE(longest, *busy + late) << "seed " << seed;
+    reached += longest == *busy ? 1 : 0;
+    tightness += static_cast<double>(longest.count()) / static_cast<double>(busy->count());
+  }
+  std::cout << bounded << " of " << sets << " sets bounded, " << reached << " reached, longest "
+            << tightness / std::max(1, bounded) << " of the bound; it counts for " << counts
+            << " responses\n";
+  EXPECT_GT(bounded, sets / 5);
+  if (!GetParam().starts_with("rclcpp")) {  // whose last job is any
+    EXPECT_GT(reached, bounded / 100);
+  }
+  EXPECT_GT(counts, bounded / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryBusyCore,
+                         testing::Values("fp", "edf", "np-fp", "np-edf", "rclcpp_single_threaded",
+                                         "rclcpp_events"),
+                         test::policy_name);
+
+}  // namespace
+}  // namespace takt::analysis
