@@ -17,13 +17,13 @@
 #include <optional>
 
 #include "core_names.hpp"
+#include "releases.hpp"
 #include "takt/executor/mutex.hpp"
-#include "takt/executor/release_handle.hpp"
 #include "takt/os/clock.hpp"
 
 namespace takt_rclcpp {
 
-// Release: executor::ReleaseHandle, or one of a test.
+// Release: Releases, or one of a test.
 template <class Release>
 class BasicArrivals {
   static constexpr std::uint32_t most = 1U << 30U;
@@ -220,6 +220,6 @@ class BasicArrivals {
   std::optional<std::deque<Run>> runs_;  // an empty one has memory, too
 };
 
-using Arrivals = BasicArrivals<executor::ReleaseHandle>;
+using Arrivals = BasicArrivals<Releases>;
 
 }  // namespace takt_rclcpp

@@ -19,10 +19,15 @@ namespace {
 executor::Options overruled(executor::Options options) {
   options.stop_on_signals = false;
   options.exceptions = executor::Exceptions::leave_spin;
-  if (options.cpus.empty()) {  // callbacks of other groups run side by side, as nodes expect it
-    options.cpus = os::current_thread().cpus;
-  }
   options.lock_memory = false;  // done when the executor is made: it takes a tenth of a second
+  return options;
+}
+
+// Callbacks of other groups run side by side, as nodes expect it.
+Options with_cores(Options options) {
+  if (options.scheduling.cpus.empty()) {
+    options.scheduling.cpus = os::current_thread().cpus;
+  }
   return options;
 }
 
@@ -68,7 +73,7 @@ class LowestPriority {
 }  // namespace
 
 SchedulingExecutor::Life::Life(Options chosen)
-    : options{std::move(chosen)},
+    : options{with_cores(std::move(chosen))},
       core{overruled(options.scheduling)},
       publications{core},
       bell{std::make_shared<Bell>(options.scheduling.trace.empty() ? nullptr : &publications)},
@@ -92,9 +97,11 @@ Tasks::Needs SchedulingExecutor::Life::needs(const Strategies& of) const {
     policies.push_back(options.scheduling.policy);
   }
   return {.own_threads = std::ranges::all_of(policies, is_fixed),
-          .periods = std::ranges::any_of(policies, [&](const sched::PolicyPtr& policy) {
-            return policy != nullptr && is_by_period(*policy);
-          })};
+          .periods = std::ranges::any_of(policies,
+                                         [&](const sched::PolicyPtr& policy) {
+                                           return policy != nullptr && is_by_period(*policy);
+                                         }),
+          .lanes = !of.together()};
 }
 
 void SchedulingExecutor::Life::forget_tasks() {
@@ -104,7 +111,7 @@ void SchedulingExecutor::Life::forget_tasks() {
   }
   executor::Changes changes;
   for (const auto& [key, task] : tasks->present()) {
-    changes.remove(task.name);
+    task.each_name([&](const std::string& name) { changes.remove(name); });
   }
   static_cast<void>(core.apply(std::move(changes)));
   std::unique_ptr<Tasks> former;
@@ -264,12 +271,14 @@ std::optional<executor::Snapshot> SchedulingExecutor::Life::snapshot() const {
   }
   std::vector<executor::NamedTask> named;
   for (const auto& [key, task] : tasks->present()) {
-    const auto index = core.find(task.name);
     const CallbackId& id = task.source->id();
     const bool is_quiet = id.housekeeping || id.kind == CallbackKind::qos_event;
-    if (index && (!is_quiet || core.statistics(*index).releases > 0)) {
-      named.push_back({.index = *index, .name = task.name});
-    }
+    task.each_name([&](const std::string& name) {
+      const auto index = core.find(name);
+      if (index && (!is_quiet || core.statistics(*index).releases > 0)) {
+        named.push_back({.index = *index, .name = name});
+      }
+    });
   }
   std::ranges::sort(named, {}, &executor::NamedTask::index);
   return executor::snapshot(core, std::move(named));

@@ -42,11 +42,15 @@ void SchedulingExecutor::Life::report_memory() {
 
 // rclcpp's multi-threaded executors run one callback of such a group twice at once.
 void SchedulingExecutor::Life::report_reentrant() {
-  for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
+  const std::vector<std::shared_ptr<const Group>> met = nodes.take_reentrant();
+  if (needs(strategies).lanes && options.scheduling.cpus.size() > 1) {
+    return;  // here, too
+  }
+  for (const std::shared_ptr<const Group>& group : met) {
     RCLCPP_INFO(
         rclcpp::get_logger("takt"),
         "callback group %zu of node '%s' is Reentrant: its callbacks exclude no others, but "
-        "none of them runs twice at once under this executor",
+        "none of them runs twice at once: this executor has one core, or scenarios",
         group->ordinal, group->node.c_str());
   }
 }
@@ -88,8 +92,12 @@ void SchedulingExecutor::Life::report_hold_up() {
   const executor::HoldUp hold_up = hold_up_;
   hold_up_is_.store(Letter::read);
   const auto name_of = [this](executor::TaskIndex index) {
-    const auto found = std::ranges::find_if(
-        tasks->present(), [&](const auto& entry) { return core.find(entry.second.name) == index; });
+    const auto found = std::ranges::find_if(tasks->present(), [&](const auto& entry) {
+      bool is_one = false;
+      entry.second.each_name(
+          [&](const std::string& name) { is_one = is_one || core.find(name) == index; });
+      return is_one;
+    });
     return found == tasks->present().end() ? std::string{} : found->second.name;
   };
   const std::string by = name_of(hold_up.by);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "takt/os/saturating.hpp"
 #include "tasks.hpp"
 #include "timer_sources.hpp"
 
@@ -12,6 +13,8 @@ namespace takt_rclcpp {
 namespace {
 
 constexpr int lowest_priority = 1;
+// Each has a place in the tables of its core.
+constexpr std::size_t most_lanes = 8;
 
 rclcpp::TimerBase* timer_of(const EntityPointer& entity) {
   const auto* const timer = std::get_if<rclcpp::TimerBase::SharedPtr>(&entity);
@@ -47,7 +50,17 @@ CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) co
 
 Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity& entity,
                         const EntityPointer& locked, executor::Executor& core) {
-  const sched::Task task = describe(id, timing, *entity.group, timer_of(locked));
+  sched::Task task = describe(id, timing, *entity.group, timer_of(locked));
+  const std::size_t lanes = lanes_of(id, task, *entity.group);
+  if (lanes > 1) {
+    task.lane_of = task.name;
+    const nanoseconds period = task.parameters.period;
+    task.parameters.deadline =
+        task.parameters.deadline.count() > 0 ? task.parameters.deadline : period;
+    if (task.kind == sched::TaskKind::timer) {
+      task.parameters.period = os::mul_sat(period, static_cast<std::int64_t>(lanes));
+    }
+  }
   Task created{.key = entity.key,
                .entity = std::visit(
                    [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
@@ -64,6 +77,10 @@ Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity
     created.source =
         std::make_shared<MessageSource>(id, task, entity.group, bell_, listen_to(locked));
   }
+  created.source->make_lanes(lanes);
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
+    created.lanes.push_back(std::make_shared<Lane>(created.source, lane));
+  }
   if (!task.trigger.empty()) {
     declare(task.trigger, core);
   }
@@ -79,6 +96,21 @@ Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity
                        "at which it has something to do");
   }
   return created;
+}
+
+// As rclcpp's multi-threaded executors run what is in a Reentrant group. A reader runs what it
+// reads itself, one callback at a time; and time that others publish releases one job at a time.
+std::size_t Tasks::lanes_of(const CallbackId& id, const sched::Task& task,
+                            const Group& group) const {
+  const bool may_run_at_once =
+      id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process ||
+      id.kind == CallbackKind::service ||
+      (id.kind == CallbackKind::timer && task.kind == sched::TaskKind::timer);
+  if (!needs_.lanes || group.exclusive || id.housekeeping || !may_run_at_once || task.cpu >= 0 ||
+      !task.reads.empty()) {
+    return 1;
+  }
+  return std::clamp<std::size_t>(options_.scheduling.cpus.size(), 1, most_lanes);
 }
 
 void Tasks::declare(const std::string& topic, executor::Executor& core) {

@@ -183,8 +183,8 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
       entity_{std::move(entity)},
       arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue, entity_->has_parts())} {}
 
-void MessageSource::listen(const executor::ReleaseHandle& release) {
-  arrivals_->open(release);
+void MessageSource::listen(const Releases& releases) {
+  arrivals_->open(releases);
   entity_->listen({.arrivals = arrivals_});
 }
 
@@ -210,8 +210,8 @@ void MessageSource::silence() noexcept {
 }
 
 std::unique_lock<executor::PriorityMutex> MessageSource::lock_exclusively() {
-  return group().exclusive ? std::unique_lock<executor::PriorityMutex>{}
-                           : std::unique_lock{executing_};
+  return group().exclusive || lanes() > 1 ? std::unique_lock<executor::PriorityMutex>{}
+                                          : std::unique_lock{executing_};
 }
 
 void MessageSource::execute(std::int64_t part) {

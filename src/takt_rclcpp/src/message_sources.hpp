@@ -70,7 +70,7 @@ class MessageSource final : public Source {
   void drain(executor::Delivered& delivered);
 
  private:
-  void listen(const executor::ReleaseHandle& release) override;
+  void listen(const Releases& releases) override;
   void listen_again() override;
   void silence() noexcept override;
   void work(const sched::Job& job) override;
@@ -82,7 +82,8 @@ class MessageSource final : public Source {
   // Of its newest message, for those who read it.
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> stamp_{none};
-  executor::PriorityMutex executing_;  // where the group excludes nobody: its job, its readers
+  executor::PriorityMutex
+      executing_;  // where the group excludes nobody, without lanes: its job, its readers
 };
 
 // What arrives for a callback, as another one reads it.

@@ -183,7 +183,7 @@ std::vector<std::string> SchedulingExecutor::callbacks() const {
   std::vector<std::string> names;
   if (life_->tasks) {
     for (const auto& [key, task] : life_->tasks->present()) {
-      names.push_back(task.name);
+      task.each_name([&](const std::string& name) { names.push_back(name); });
     }
   }
   return names;

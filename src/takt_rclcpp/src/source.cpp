@@ -28,10 +28,10 @@ std::exception_ptr Bell::take_error() noexcept {
 }
 
 template <class Act>
-void Source::run_part(bool in_group, Act act) noexcept {
+void Source::run_part(Running& running, bool in_group, Act act) noexcept {
   thread_local const int thread = ::gettid();
-  running_.thread.store(thread, std::memory_order_relaxed);
-  const std::uint64_t begun = running_.count.fetch_add(1) + 1;
+  running.thread.store(thread, std::memory_order_relaxed);
+  const std::uint64_t begun = running.count.fetch_add(1) + 1;
   {
     const auto lock = in_group ? group_->enter() : std::unique_lock<executor::PriorityMutex>{};
     const RecordsPublications records{bell_->publications()};
@@ -43,17 +43,18 @@ void Source::run_part(bool in_group, Act act) noexcept {
       bell_->fail(std::current_exception());
     }
   }
-  running_.count.store(begun + 1);  // nobody else writes it
+  running.count.store(begun + 1);  // nobody else writes it
 }
 
-void Source::arm(const executor::ReleaseHandle& release) {
+void Source::arm(const executor::ReleaseHandle& release, std::size_t lane) {
   const std::lock_guard lock{arming_};
-  if (is_let_go_.load()) {
+  handles_[lane] = release;
+  if (is_let_go_.load() || ++armed_ < lanes()) {
     return;
   }
   listens_.store(true);  // its first job may come at once
   try {
-    listen(release);
+    listen(Releases{handles_});
   } catch (...) {
     silence();
     listens_.store(false);
@@ -64,6 +65,7 @@ void Source::arm(const executor::ReleaseHandle& release) {
 
 void Source::disarm() noexcept {
   const std::lock_guard lock{arming_};
+  armed_ = 0;
   if (listens_.exchange(false)) {
     silence();
   }
@@ -91,16 +93,16 @@ void Source::hush_where_let_go() noexcept {
   }
 }
 
-executor::Outcome Source::run(const sched::Job& job) {
+executor::Outcome Source::run(const sched::Job& job, Running& running) {
   if (listens_.load(std::memory_order_relaxed)) {
-    run_part(true, [&] { work(job); });
+    run_part(running, true, [&] { work(job); });
   }
   return {.published = 0};
 }
 
 executor::Delivered Source::deliver(MessageSource& from) noexcept {
   executor::Delivered delivered;
-  run_part(&from.group() == group_.get(), [&] {
+  run_part(running_, &from.group() == group_.get(), [&] {
     from.drain(delivered);
     // What was delivered before is used again.
     if (delivered.count == 0 && delivered.message && bell_->publications() != nullptr) {
@@ -108,6 +110,12 @@ executor::Delivered Source::deliver(MessageSource& from) noexcept {
     }
   });
   return delivered;
+}
+
+sched::Task Lane::describe() const {
+  sched::Task task = source_->describe();
+  task.name += "#" + std::to_string(number_ + 1);
+  return task;
 }
 
 }  // namespace takt_rclcpp

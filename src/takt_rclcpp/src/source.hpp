@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core_names.hpp"
+#include "releases.hpp"
 #include "takt/executor/input.hpp"
 #include "takt/executor/job_source.hpp"
 #include "takt/executor/mutex.hpp"
@@ -83,14 +84,22 @@ class Source : public executor::JobSource {
         bell_{std::move(bell)},
         description_{new Description{.id = std::move(id), .task = std::move(task)}} {}
 
+  // So many of its jobs may run at once. Before its task is added.
+  void make_lanes(std::size_t count) { handles_.resize(count); }
+  [[nodiscard]] std::size_t lanes() const noexcept { return handles_.size(); }
+
   [[nodiscard]] sched::Task describe() const final { return description_->task; }
-  void arm(const executor::ReleaseHandle& release) final;
+  void arm(const executor::ReleaseHandle& release) final { arm(release, 0); }
+  // It listens when all of its lanes are armed, until the first one is disarmed.
+  void arm(const executor::ReleaseHandle& release, std::size_t lane);
   void disarm() noexcept final;
   // For good, from any thread, before the executor below knows of it: another one may have the
   // entity. Jobs that are still to begin do nothing.
   void let_go() noexcept;
   [[nodiscard]] bool is_let_go() const noexcept { return is_let_go_.load(); }
-  executor::Outcome run(const sched::Job& job) final;
+  executor::Outcome run(const sched::Job& job) final { return run(job, running_); }
+  // A job of a lane, of which `running` is.
+  executor::Outcome run(const sched::Job& job, Running& running);
   // Before that, on the same thread: what has arrived for a callback that this one reads, which is
   // in its group or in a Reentrant one.
   executor::Delivered deliver(MessageSource& from) noexcept;
@@ -107,7 +116,7 @@ class Source : public executor::JobSource {
 
  protected:
   // From one thread at a time; silence() only after listen().
-  virtual void listen(const executor::ReleaseHandle& release) = 0;
+  virtual void listen(const Releases& releases) = 0;
   virtual void listen_again() {}
   virtual void silence() noexcept = 0;
   virtual void work(const sched::Job& job) = 0;
@@ -119,7 +128,7 @@ class Source : public executor::JobSource {
   void hush_where_let_go() noexcept;
   // A job or a part of one, for whoever looks from elsewhere.
   template <class Act>
-  void run_part(bool in_group, Act act) noexcept;
+  void run_part(Running& running, bool in_group, Act act) noexcept;
 
   struct Description {
     CallbackId id;
@@ -133,7 +142,28 @@ class Source : public executor::JobSource {
   const std::shared_ptr<Group> group_;
   const std::shared_ptr<Bell> bell_;
   const std::unique_ptr<const Description> description_;
-  executor::RecursivePriorityMutex arming_;  // a waitable, asked to tell, may let its node go
+  std::vector<executor::ReleaseHandle> handles_ =
+      std::vector<executor::ReleaseHandle>(1);  // of its lanes
+  std::size_t armed_ = 0;                       // of them
+  executor::RecursivePriorityMutex arming_;     // a waitable, asked to tell, may let its node go
+};
+
+// One more task of a source, of which several jobs may run at once.
+class Lane final : public executor::JobSource {
+ public:
+  // `number`: from 1, for the first one is the source itself.
+  Lane(std::shared_ptr<Source> source, std::size_t number)
+      : source_{std::move(source)}, number_{number} {}
+
+  [[nodiscard]] sched::Task describe() const override;
+  void arm(const executor::ReleaseHandle& release) override { source_->arm(release, number_); }
+  void disarm() noexcept override { source_->disarm(); }
+  executor::Outcome run(const sched::Job& job) override { return source_->run(job, running_); }
+
+ private:
+  const std::shared_ptr<Source> source_;
+  const std::size_t number_;
+  Running running_;
 };
 
 }  // namespace takt_rclcpp

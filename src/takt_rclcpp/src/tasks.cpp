@@ -137,7 +137,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
   executor::Changes changes;
   for (const auto& [key, task] : present_) {
     if (task.round != round_) {
-      changes.remove(task.name);
+      task.each_name([&](const std::string& name) { changes.remove(name); });
       renamed.freed.push_back(task.name);
       names_.erase(task.name);
     }
@@ -171,7 +171,13 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     }
   }
   for (Task& task : added) {
-    changes.add(task.source->describe(), bind(task, added, fault));
+    const executor::Binding binding = bind(task, added, fault);
+    changes.add(task.source->describe(), binding);
+    for (const std::shared_ptr<Lane>& lane : task.lanes) {
+      executor::Binding of_lane = binding;
+      of_lane.source = lane;
+      changes.add(lane->describe(), std::move(of_lane));
+    }
   }
   write(core.apply(std::move(changes)).change, std::move(added));
 }

@@ -28,6 +28,7 @@ class Tasks {
   struct Needs {
     bool own_threads = false;  // callbacks may have threads of their own
     bool periods = false;      // also of what nobody knows a period of
+    bool lanes = false;  // no scenario speaks of callbacks: several jobs of one may run at once
 
     bool operator==(const Needs&) const = default;
   };
@@ -68,8 +69,18 @@ class Tasks {
     std::uint64_t round = 0;                          // the last round
     std::uint64_t looked_at = 0;                      // how often it had run then
     os::TimePoint runs_since = {};
-    std::vector<std::string> reads = {};     // topics
-    std::vector<std::string> not_read = {};  // of which it has nothing, a sentence each
+    std::vector<std::string> reads = {};            // topics
+    std::vector<std::string> not_read = {};         // of which it has nothing, a sentence each
+    std::vector<std::shared_ptr<Lane>> lanes = {};  // the second one and those after it
+
+    // The name of its task and of those of its lanes.
+    template <class Act>
+    void each_name(Act act) const {
+      act(name);
+      for (const std::shared_ptr<Lane>& lane : lanes) {
+        act(lane->describe().name);
+      }
+    }
   };
   [[nodiscard]] std::unordered_map<const void*, Task>& present() noexcept { return present_; }
 
@@ -79,6 +90,9 @@ class Tasks {
   [[nodiscard]] Task make(const CallbackId& id, const Timing& timing, const Entity& entity,
                           const EntityPointer& locked, executor::Executor& core);
   // `timer`: null for all others.
+  // How many jobs of it may run at once.
+  [[nodiscard]] std::size_t lanes_of(const CallbackId& id, const sched::Task& task,
+                                     const Group& group) const;
   [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing, const Group& group,
                                      rclcpp::TimerBase* timer) const;
   void declare(const std::string& topic, executor::Executor& core);

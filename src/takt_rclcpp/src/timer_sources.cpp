@@ -71,14 +71,14 @@ SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::share
       steady_{timer->is_steady()},
       period_{this->id().period} {}
 
-void SteadyTimerSource::listen(const executor::ReleaseHandle& release) {
+void SteadyTimerSource::listen(const Releases& releases) {
   const auto timer = timer_.lock();
   if (timer == nullptr) {
     return;
   }
   {
     const std::lock_guard lock{mutex_};
-    release_ = release;
+    releases_ = releases;
     period_ = id().period;
     out_of_step_ = false;
     is_armed_ = true;
@@ -101,7 +101,7 @@ void SteadyTimerSource::silence() noexcept {
   } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
   }
   const std::lock_guard lock{mutex_};
-  release_ = {};
+  releases_ = {};
   is_armed_ = false;
   try {
     if (timer && period_ != id().period) {
@@ -129,9 +129,9 @@ void SteadyTimerSource::follow(rclcpp::TimerBase& timer) noexcept {
   bool followed = true;
   try {
     if (timer.is_canceled()) {
-      followed = release_.disarm();
+      followed = releases_.disarm();
     } else {
-      followed = release_.release_at(due(timer));
+      followed = releases_.release_at(due(timer), period_);
     }
   } catch (...) {
     bell().fail(std::current_exception());
@@ -172,7 +172,10 @@ void SteadyTimerSource::announce_period(rclcpp::TimerBase& timer, nanoseconds pe
 std::shared_ptr<void> SteadyTimerSource::call(rclcpp::TimerBase& timer, const sched::Job& job) {
   constexpr std::chrono::microseconds moment{100};
   constexpr std::chrono::microseconds shortest{1};
-  const bool same = job.period == period_ && !out_of_step_;
+  const auto lock =
+      lanes() > 1 ? std::unique_lock{calling_} : std::unique_lock<executor::PriorityMutex>{};
+  const nanoseconds period = job.period / static_cast<std::int64_t>(lanes());
+  const bool same = period == period_ && !out_of_step_;
   if (same && !steady_) {
     return timer.call();
   }
@@ -182,13 +185,13 @@ std::shared_ptr<void> SteadyTimerSource::call(rclcpp::TimerBase& timer, const sc
   }
   {
     const std::lock_guard lock{mutex_};
-    period_ = job.period;
+    period_ = period;
   }
-  const os::TimePoint next = os::add_sat(job.release, job.period);
+  const os::TimePoint next = os::add_sat(job.release, period);
   const nanoseconds missing = os::sub_sat(next, *believed);
   announce_period(timer, std::max<nanoseconds>(missing, shortest));
   std::shared_ptr<void> called = timer.call();
-  announce_period(timer, job.period);
+  announce_period(timer, period);
   // A call that is later than the next release moves on by as many of these steps as it takes.
   out_of_step_ = missing < shortest || next <= os::now();
   return called;
@@ -240,14 +243,14 @@ void PolledTimerSource::Due::look() noexcept {
   }
 }
 
-void PolledTimerSource::listen(const executor::ReleaseHandle& release) {
+void PolledTimerSource::listen(const Releases& releases) {
   const auto timer = due_->timer.lock();
   if (timer == nullptr) {
     return;
   }
   {
     const std::lock_guard lock{due_->mutex};
-    due_->release = release;
+    due_->release = releases;
     due_->pending = false;
   }
   rcl_jump_threshold_t every_change{};

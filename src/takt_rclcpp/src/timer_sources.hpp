@@ -25,7 +25,6 @@
 
 #include "core_names.hpp"
 #include "source.hpp"
-#include "takt/executor/release_handle.hpp"
 
 namespace takt_rclcpp {
 
@@ -48,7 +47,7 @@ class SteadyTimerSource final : public Source {
   void catch_up() override;
 
  private:
-  void listen(const executor::ReleaseHandle& release) override;
+  void listen(const Releases& releases) override;
   void silence() noexcept override;
   void work(const sched::Job& job) override;
   void follow(rclcpp::TimerBase& timer) noexcept;
@@ -63,7 +62,8 @@ class SteadyTimerSource final : public Source {
   bool out_of_step_ = false;       // rcl believes in another next call than the executor's
   executor::PriorityMutex mutex_;  // between a reset and a job that finds the timer cancelled
   std::atomic<os::TimePoint> reset_at_{};  // jobs released before are not its any more
-  executor::ReleaseHandle release_;
+  executor::PriorityMutex calling_;        // where it has lanes: one calls rcl at a time
+  Releases releases_;
   bool is_armed_ = false;             // under the mutex
   std::atomic<bool> refused_{false};  // the executor below could not take up a change
 };
@@ -76,13 +76,13 @@ class PolledTimerSource final : public Source {
   [[nodiscard]] bool is_outdated() const override;
 
  private:
-  void listen(const executor::ReleaseHandle& release) override;
+  void listen(const Releases& releases) override;
   void silence() noexcept override;
   // Shared with the hooks of timer and clock, which may outlive the task for a moment.
   struct Due {
     std::weak_ptr<rclcpp::TimerBase> timer;
     executor::PriorityMutex mutex;
-    executor::ReleaseHandle release;
+    Releases release;
     bool pending = false;
     std::uint64_t dropped = 0;  // releases that the executor had dropped when it was told
 

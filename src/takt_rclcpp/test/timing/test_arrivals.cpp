@@ -277,7 +277,9 @@ class Source final : public executor::JobSource {
     }
     return {};
   }
-  void arm(const executor::ReleaseHandle& release) override { arrivals.open(release); }
+  void arm(const executor::ReleaseHandle& release) override {
+    arrivals.open(takt_rclcpp::Releases{{release}});
+  }
   void disarm() noexcept override { arrivals.close(); }
 
   takt_rclcpp::Arrivals arrivals{~std::size_t{0}, 16, true};

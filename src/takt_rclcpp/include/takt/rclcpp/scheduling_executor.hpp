@@ -15,10 +15,13 @@
 /// spin_until_future_complete, ...) are those of the base class: one callback after the other on
 /// the calling thread, without priorities.
 ///
-/// Mutually exclusive groups are resources under the stack resource policy. A callback never runs
-/// twice at once, not even in a Reentrant group, which is logged when such a group is found. With a
-/// policy of fixed priorities, clients, services that a node's author created, and waitables have
-/// threads of their own: a callback that waits for a response gets it, whatever the priorities.
+/// Mutually exclusive groups are resources under the stack resource policy. In a Reentrant group a
+/// subscription, service or timer runs on as many cores at once as the executor has, up to 8, as
+/// under rclcpp's multi-threaded executors: its releases go in turn to its lanes, one task each,
+/// named "callback", "callback#2" and so on. It runs once at a time on one core, under scenarios,
+/// which is logged, and where its timing gives it a core or something to read. With a policy of
+/// fixed priorities, clients, services that a node's author created, and waitables have threads of
+/// their own: a callback that waits for a response gets it, whatever the priorities.
 #pragma once
 
 #include <rclcpp/version.h>
