@@ -75,6 +75,27 @@ class Workers:
             self._known[known] = self._ask_about(name, address, stacks)
         return self._known[known]
 
+    def named(self, text: str, role: str) -> str:
+        """The host that this is the name or the address of; of several at an address, this role."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        offered = {address: sorted(about["resources"]) for address, about in workers.items()}
+        if any(text in names for names in offered.values()):
+            return text
+        at = [one for address, one in offered.items() if urlsplit(address).hostname == text]
+        names = [name for one in at for name in one]
+        if names:
+            return role if role in names else names[0]
+        there = ", ".join(
+            f"{name} at {urlsplit(address).hostname}"
+            for address, many in sorted(offered.items())
+            for name in many
+        )
+        raise TaktError(
+            f"no worker of the scheduler is at {text}, or offers it (available: {there or 'none'})",
+            where="--hosts",
+            fix=f"on that machine: ./takt worker {self._client.scheduler.addr} {role}",  # type: ignore[union-attr]
+        )
+
     def call(self, name: str, function: Callable[[], Any]) -> Any:
         """What a function of Takt's returns on this host."""
         address = self._worker(name)

@@ -38,6 +38,21 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    hosts: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="ROLE=HOST,ROLE=HOST",
+            help="Measure between machines: for each of the paper's, the address or name of its "
+            "worker, or here; gutierrez2018: controller=HOST,component=HOST.",
+            show_default=False,
+        ),
+    ] = None,
+    scheduler: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="With --hosts: address of the scheduler of the workers: tls://HOST:8786."
+        ),
+    ] = None,
     beside: Annotated[
         bool,
         typer.Option(
@@ -58,9 +73,11 @@ def reproduce(
     Example: takt reproduce sticha2014 --scale 0.0002
     Example: takt reproduce ye2023 --beside results/native results/preempt-rt.zip
     """
+    from takt.cli import session as shared
     from takt.cli.output import print_json, stderr, stdout
     from takt.errors import TaktError
     from takt.reproduce import reproduce as reproduced
+    from takt.reproduce.hosts import parse, resolve
     from takt.reproduce.model import Request
     from takt.reproduce.show import show
 
@@ -73,12 +90,21 @@ def reproduce(
             )
         _beside(paper, runs or [], out, as_json=as_json)
         return
-    with stderr().status(f"{paper}: planning") as status:
+    machines = parse(hosts, papers.hosts(paper), paper) if hosts else {}
+    if bool(machines) != bool(scheduler):
+        raise TaktError(
+            "hosts and the scheduler of their workers belong together",
+            where="--hosts" if machines else "--scheduler",
+            fix="give both: --hosts ROLE=HOST,ROLE=HOST --scheduler tls://HOST:8786",
+        )
+    with shared.workers(scheduler) as workers, stderr().status(f"{paper}: planning") as status:
         request = Request(
             scale,
             out,
             say=lambda text: status.update(f"{paper}: {text}"),
             announce=lambda text: status.console.print(text, soft_wrap=True, markup=False),
+            hosts=resolve(machines, workers) if workers else {},
+            workers=workers,
         )
         outcome = reproduced(paper, request)
     document = outcome.model_dump(mode="json")
@@ -88,6 +114,7 @@ def reproduce(
         show(stdout(), outcome)
     if not outcome.complete:
         hint = f"Continue with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
+        hint += f" --hosts {hosts} --scheduler {scheduler}" if hosts else ""
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 

@@ -62,11 +62,11 @@ def measure(
     """
     experiment, source = read_experiment(experiment_file(paper))
     experiment = (fitted or scaled)(experiment, request.scale)
-    planned = sessions.make_plan(experiment, source)
+    planned = sessions.make_plan(experiment, source, workers=request.workers)
     if request.out is not None and (request.out / scratch.DOCUMENT).exists():
-        session = sessions.resume(request.out, experiment)
+        session = sessions.resume(request.out, experiment, workers=request.workers)
     else:
-        session = sessions.start(experiment, planned, request.out)
+        session = sessions.start(experiment, planned, request.out, request.workers)
     left = [cell for cell in session.run.cells if cell.status is not Status.complete]
     seconds = sessions.remaining(session).seconds
     request.announce(announced(len(left), seconds, session.folder, beyond_scale(session.run)))

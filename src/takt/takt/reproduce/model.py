@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
+
+if TYPE_CHECKING:  # takt --help imports this module
+    from takt.network.workers import Workers
 
 SCHEMA_VERSION = 1
 
@@ -25,6 +28,8 @@ class Request:
     say: Callable[[str], None] = field(default=lambda _: None)  # what is done now
     announce: Callable[[str], None] = field(default=lambda _: None)  # what stays to be read
     draws: int = 4000  # for each finding's intervals
+    hosts: dict[str, str] = field(default_factory=dict)  # of an experiment, by the paper's machines
+    workers: Workers | None = None  # that have them
 
 
 def announced(runs: int, seconds: float, folder: Path, beyond_scale: list[str]) -> str:

@@ -25,6 +25,12 @@ def module(paper: str) -> ModuleType:
     return found
 
 
+def hosts(paper: str) -> tuple[str, ...]:
+    """The machines of a paper that can be workers; raises as :func:`module` does."""
+    found: tuple[str, ...] = getattr(module(paper), "HOSTS", ())
+    return found
+
+
 def folder(paper: str) -> Path:
     """Where the files of a paper are; raises as :func:`module` does."""
     return Path(str(module(paper).__file__)).parent

@@ -70,6 +70,7 @@ class Published(_Model):
     figures: dict[str, PublishedFigure] = {}
     statements: list[Statement] = []
     deviations: list[Deviation] = []
+    between_hosts: list[Deviation] = []  # in the place of those with the same ``paper``, and more
 
     @model_validator(mode="after")
     def _every_statement_leads_somewhere(self) -> Published:
@@ -125,11 +126,18 @@ class Published(_Model):
             scale=request.scale,
             complete=all(one.state == "lost" for one in unfinished),
             unfinished=unfinished,
-            deviations=self.deviations,
+            deviations=self._deviations(between_hosts=bool(request.hosts)),
             statements=self.all_statements(),
             results=str(folder),
             **fields,
         )
+
+    def _deviations(self, *, between_hosts: bool) -> list[Deviation]:
+        if not between_hosts:
+            return self.deviations
+        instead = {one.paper: one for one in self.between_hosts}
+        own = [instead.pop(one.paper, one) for one in self.deviations]
+        return [*own, *instead.values()]
 
 
 def natural(place: str) -> list[tuple[int, int, str]]:

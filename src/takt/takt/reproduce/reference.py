@@ -41,7 +41,13 @@ def _paper(paper: str) -> Iterator[str]:
     yield ""
     yield f"### What is different from {paper}"
     yield ""
-    yield from table(["paper", "here", "why"], map(_deviation, published.deviations))
+    columns = ["paper", "here", "why"]
+    yield from table(columns, map(_deviation, published.deviations))
+    if published.between_hosts:
+        yield ""
+        yield "Between machines (`--hosts`), these instead or in addition:"
+        yield ""
+        yield from table(columns, map(_deviation, published.between_hosts))
 
 
 def _statement(one: Statement, known: dict[str, str]) -> list[str]:

@@ -9,21 +9,57 @@ from typing import Any
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.measure.experiment.plan import this_machine
 from takt.network import stacks
+from takt.network.namespace import HERE
+from takt.network.shaping import OWN
 from takt.network.stacks import Stacks
+from takt.network.workers import Workers
 from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES
 from takt.reproduce.gutierrez2018.vendors import TRANSPORT, goes_over_a_link
+from takt.reproduce.model import Request
 
 MANY = 1_000_000  # samples of all runs of a point: beyond that, fewer runs first
 FULL_RUN = 10_000  # of an hour's samples at a small scale; with fewer rather fewer hours
 SMALL = 0.01  # below, each run is as short as it can be, so that three middlewares take minutes
 TLSF = "tlsf"  # memory in constant time, of the client library and of messages (III.B.1)
+_LOADS = {"stress": "stress,stress 2"}  # 8 workers of each kind on the PC, 2 on the device (III.B)
 DECIDING = 5  # runs of what the main findings compare; these stay at any scale
 
 
-def fitted(experiment: Experiment, scale: float) -> Experiment:
-    """What is run here of the experiment as the paper has it."""
-    cpus = sorted(this_machine().cpus)[:2]
-    return placed(scaled(experiment, scale), cpus, stacks.find())
+def fitted(request: Request, experiment: Experiment, scale: float) -> Experiment:
+    """What is run here of the experiment as the paper has it, or between the hosts asked for."""
+    names = list(request.hosts.values())
+    each = [_cpus(name, request.workers) for name in names] or [_cpus(HERE, None)] * 2
+    # On two CPUs also where both hosts are one machine.
+    cpus = [each[0][0], each[1][min(1, len(each[1]) - 1)]]
+    extent = scaled(experiment, scale)
+    return placed(between(extent, names) if names else extent, cpus, stacks.find())
+
+
+def between(experiment: Experiment, names: list[str]) -> Experiment:
+    """The tests between two machines: the load of each, and the network that there is.
+
+    The link's rate is the network's. A traffic class of the messages' own is left out: Takt shapes
+    no interface but those that it makes.
+    """
+    apart = {"host": [",".join(names)], "link": None, "queue": None}
+    return experiment.model_copy(
+        update={
+            "measurements": [
+                block.model_copy(
+                    update={**apart, "load": [_LOADS.get(one, one) for one in block.load]}
+                )
+                for block in experiment.measurements
+                if OWN not in (block.queue or [])
+            ]
+        }
+    )
+
+
+def _cpus(host: str, workers: Workers | None) -> list[int]:
+    """Those that a probe may use there."""
+    if host == HERE or workers is None:
+        return sorted(this_machine().cpus)
+    return list(workers.about(host, [])["cpus"])
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:
