@@ -193,6 +193,9 @@ class ScenarioAnalysis {
       }
       released += arrivals.open(*callback.response);
     }
+    if (const auto jobs = model_.jobs_while_busy({streams.begin(), streams.end()}, bounds_)) {
+      released = std::min(released, *jobs);
+    }
     if (catches_up) {
       note_losses(report, task, released);
       return;

@@ -100,17 +100,22 @@ std::optional<double> BusyCore::share() const {
   return result;
 }
 
+std::vector<std::int64_t> BusyCore::jobs(nanoseconds busy) const {
+  std::vector<std::int64_t> result;
+  count(result, [busy](const Arrivals& noticed) { return noticed.open(busy); }, std::int64_t{1});
+  return result;
+}
+
 std::optional<nanoseconds> BusyCore::longest(Effort& effort) const {
   const std::optional<double> share = this->share();
   if (!share || *share > core_.supply.rate() - 1e-9) {
     return {};
   }
-  std::vector<std::int64_t> jobs;
   for (nanoseconds time{1}; time < longest_looked_at;) {
     if (!effort.spend(entries_.size() + core_.interrupts.size())) {
       return {};
     }
-    count(jobs, [time](const Arrivals& noticed) { return noticed.open(time); }, std::int64_t{1});
+    const std::vector<std::int64_t> jobs = this->jobs(time);
     nanoseconds work{0};
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       work += jobs[i] * entries_[i].work;

@@ -22,6 +22,10 @@ class BusyCore {
   // The longest time; nothing if there is none, or `effort` is used up.
   [[nodiscard]] std::optional<nanoseconds> longest(Effort& effort) const;
 
+  // In the order of ChainCore::links: how many jobs come while it is busy for so long, at most. A
+  // callback's streams count together. For a core that has a longest time.
+  [[nodiscard]] std::vector<std::int64_t> jobs(nanoseconds busy) const;
+
  private:
   // Where the jobs of a stream come from.
   enum class Source : std::uint8_t {

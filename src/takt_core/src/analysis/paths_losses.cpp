@@ -68,6 +68,12 @@ bool Paths::ends_before_message(std::size_t stream, std::size_t later) const {
 bool Paths::may_drop(std::size_t callback) const {
   const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
   const sched::Task& task = strategy_.tasks()[callback];
+  // All that comes while the core is busy has ended when it is not.
+  const std::size_t kept = parameters.overrun == sched::Overrun::catch_up ? depth(task.trigger) : 1;
+  const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
+  if (jobs && std::cmp_less_equal(*jobs, kept)) {
+    return false;
+  }
   if (parameters.overrun == sched::Overrun::catch_up) {
     if (task.kind == TaskKind::timer) {
       return false;

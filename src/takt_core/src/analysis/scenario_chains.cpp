@@ -92,14 +92,13 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
 }  // namespace
 
 // The bounds of subchains, by stream: from the release of the first link to the end.
-void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
-                                    const ScenarioBounds& bounds,
+void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                                     std::vector<Response>& latencies) {
   const ChainCore& core = net.cores[at];
   if (!core.usable) {
     return;
   }
-  bound_by_busy_core(net, at, latencies);
+  bound_by_busy_core(net, at, bounds, latencies);
   const auto joined = [&](std::size_t stream) { return net.links[stream].joined; };
   if (std::ranges::none_of(core.links, joined)) {
     return;
@@ -136,7 +135,7 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
 }
 
 // The same by the longest time that the core is busy, which its jobs do not outlast.
-void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at,
+void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                                        std::vector<Response>& latencies) {
   const ChainCore& core = net.cores[at];
   if (std::ranges::none_of(core.links, [&](std::size_t stream) {
@@ -144,18 +143,37 @@ void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at,
       })) {
     return;
   }
+  const BusyCore busy_core{*this, net, at};
   const Response busy = limited(chain_effort_, [&](Effort& part) {
-    return Response{.bound = BusyCore{*this, net, at}.longest(part), .by = By::busy};
+    return Response{.bound = busy_core.longest(part), .by = By::busy};
   });
-  for (std::size_t i = 0; busy.bound && i < core.links.size(); ++i) {
+  if (!busy.bound) {
+    return;
+  }
+  const std::vector<std::int64_t> jobs = busy_core.jobs(*busy.bound);
+  for (std::size_t i = 0; i < core.links.size(); ++i) {
     const std::size_t stream = core.links[i];
     std::size_t first = stream;
     while (net.links[first].joined) {
       first = net.links[first].before;
     }
+    bounds.jobs_while_busy[stream] = jobs[i];
     latencies[stream] = busy;
     latencies[stream].bound = *busy.bound + demand(first).lag;
   }
+}
+
+std::optional<std::int64_t> ScenarioModel::jobs_while_busy(const std::vector<std::size_t>& streams,
+                                                           const ScenarioBounds& bounds) const {
+  std::int64_t jobs = 0;
+  for (const std::size_t stream : streams) {
+    if (bounds.jobs_while_busy.empty() || !bounds.jobs_while_busy[stream] ||
+        demand(stream).lag.count() > 0) {
+      return {};
+    }
+    jobs += *bounds.jobs_while_busy[stream];
+  }
+  return jobs;
 }
 
 std::optional<nanoseconds> ScenarioModel::longest_busy(std::size_t core) const {
@@ -216,6 +234,7 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
   }
   const ChainNet net = chain_net();
   std::vector<Response> units(streams_.size());
+  bounds.jobs_while_busy.assign(streams_.size(), {});
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     bound_subchains(net, at, bounds, units);
   }

@@ -30,7 +30,8 @@ class BusyJoins : public RandomTasks {
   application::Application make(const std::string& policy) {
     application::Application app{.name = "busy", .policy = policy};
     app.cpus = {0};
-    std::vector<std::string> topics;
+    std::vector<Way> ways;
+    losses_ = chance(0.5);
     last_ = true;  // the first timer comes after all others: it ends when the core does
     const bool small = chance(0.6);  // whose runs come near to the bound
     const bool lags = chance(0.2);
@@ -41,24 +42,40 @@ class BusyJoins : public RandomTasks {
       callback.task.parameters.period = nanoseconds{period};
       callback.task.parameters.offset = nanoseconds{chance(0.5) ? number(0, period) : 0};
       callback.jitter = nanoseconds{lags ? number(0, 20) : 0};
-      topics.push_back(callback.task.writes.front());
+      ways.push_back({.topic = callback.task.writes.front(), .callbacks = {callback.task.name}});
       last_ = false;
     }
     for (std::int64_t join = small ? 1 : number(1, 2); join > 0; --join) {
       const std::string topic = add_topic(app);
       const std::string node = "n" + topic;
+      std::vector<Way> joined;
       for (std::int64_t input = small ? 2 : number(2, 3); input > 0; --input) {
-        application::Callback& callback = add(app, any(topics));
+        joined.push_back(any(ways));
+        application::Callback& callback = add(app, joined.back().topic);
         callback.node = node;
         callback.join = "all";
         callback.task.writes = {topic};
+        joined.back().callbacks.push_back(callback.task.name);
       }
-      topics.push_back(add(app, topic).task.writes.front());
+      const sched::Task& reader = add(app, topic).task;
+      for (Way& way : joined) {
+        way.callbacks.push_back(reader.name);
+        way.topic = reader.writes.front();
+        app.chains.push_back(
+            {.name = "chain" + std::to_string(app.chains.size()), .callbacks = way.callbacks});
+      }
+      ways.push_back(joined.front());
     }
     return app;
   }
 
  private:
+  // How data comes to a topic.
+  struct Way {
+    std::string topic;
+    std::vector<std::string> callbacks;
+  };
+
   application::Callback& add(application::Application& app, const std::string& trigger) {
     const std::string topic = add_topic(app);
     application::Callback& callback = app.callbacks.emplace_back();
@@ -70,23 +87,25 @@ class BusyJoins : public RandomTasks {
     callback.execution = {.best = nanoseconds{chance(0.5) ? number(0, worst) : worst},
                           .worst = nanoseconds{worst}};
     callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
-    callback.task.parameters = {.deadline = nanoseconds{last_ ? 1000 : number(worst, 100)},
-                                .priority = last_ ? 1 : static_cast<int>(number(2, 12)),
-                                .expected_execution = callback.execution.worst,
-                                .overrun = sched::Overrun::catch_up};
+    callback.task.parameters = {
+        .deadline = nanoseconds{last_ ? 1000 : number(worst, 100)},
+        .priority = last_ ? 1 : static_cast<int>(number(2, 12)),
+        .expected_execution = callback.execution.worst,
+        .overrun = losses_ && chance(0.5) ? sched::Overrun::skip : sched::Overrun::catch_up};
     return callback;
   }
 
-  static std::string add_topic(application::Application& app) {
-    app.topics.push_back({.name = "t" + std::to_string(app.topics.size()), .depth = 100});
+  std::string add_topic(application::Application& app) {
+    app.topics.push_back({.name = "t" + std::to_string(app.topics.size()),
+                          .depth = losses_ ? static_cast<std::size_t>(number(1, 2)) : 100});
     return app.topics.back().name;
   }
 
-  const std::string& any(const std::vector<std::string>& topics) {
-    return topics[static_cast<std::size_t>(
-        number(0, static_cast<std::int64_t>(topics.size()) - 1))];
+  const Way& any(const std::vector<Way>& ways) {
+    return ways[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(ways.size()) - 1))];
   }
 
+  bool losses_ = false;
   bool last_ = false;
 };
 
@@ -132,6 +151,37 @@ TEST(BusyCore, counts_a_publication_with_stored_messages) {
   EXPECT_EQ(model.longest_busy(0), nanoseconds{12});
   EXPECT_EQ(sim::simulate(app, {.duration = nanoseconds{100}}).callbacks[2].response.max,
             nanoseconds{12});
+  // So two messages for the reader come while the core is busy.
+  app.chains = {{.name = "whole", .callbacks = {"twice", "second", "reader"}}};
+  const auto latency = [&app](sched::Overrun overrun, std::size_t depth) {
+    app.callbacks.back().task.parameters.overrun = overrun;
+    app.topics.back().depth = depth;
+    return analyse(app).scenarios.front().chains.front().latency;
+  };
+  EXPECT_TRUE(latency(sched::Overrun::catch_up, 2));
+  EXPECT_FALSE(latency(sched::Overrun::catch_up, 1));
+  EXPECT_FALSE(latency(sched::Overrun::skip, 2));
+}
+
+// By callback: whether all that comes to it while the core is busy gets its job, by the count.
+std::vector<bool> loses_nothing(const application::Application& app, const ScenarioModel& model,
+                                const ScenarioBounds& bounds) {
+  std::vector<bool> result;
+  for (std::size_t i = 0; i < app.callbacks.size(); ++i) {
+    std::vector<std::size_t> streams;
+    for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
+      if (model.streams()[stream].callback == i) {
+        streams.push_back(stream);
+      }
+    }
+    const auto jobs = model.jobs_while_busy(streams, bounds);
+    const sched::Task& task = app.callbacks[i].task;
+    const application::Topic* const topic = app.find_topic(task.trigger);
+    const bool skips = task.parameters.overrun == sched::Overrun::skip;
+    result.push_back(
+        jobs && *jobs <= (skips || topic == nullptr ? 1 : static_cast<std::int64_t>(topic->depth)));
+  }
+  return result;
 }
 
 class EveryBusyCore : public testing::TestWithParam<std::string> {};
@@ -139,15 +189,20 @@ class EveryBusyCore : public testing::TestWithParam<std::string> {};
 TEST_P(EveryBusyCore, ends_its_jobs_in_time) {
   int bounded = 0;
   int reached = 0;
-  int counts = 0;  // the bound of a response
+  int counts = 0;           // the bound of a response
+  std::int64_t chains = 0;  // with a bound
+  int complete = 0;         // callbacks that lose nothing, by the count
+  int losses = 0;
   double tightness = 0;
   const int sets = rounds(400);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = BusyJoins{seed}.make(GetParam());
     const sched::CompiledStrategy strategy = application::compile(app);
-    const ScenarioModel model{app, strategy, strategy.scenarios().front()};
+    ScenarioModel model{app, strategy, strategy.scenarios().front()};
     const std::optional<nanoseconds> busy = model.longest_busy(0);
+    Effort effort;
+    const std::vector<bool> kept = loses_nothing(app, model, model.solve(effort, Graphs::none));
     if (!busy) {
       continue;
     }
@@ -164,6 +219,13 @@ TEST_P(EveryBusyCore, ends_its_jobs_in_time) {
                                                   .seed = seed,
                                                   .execution = execution,
                                                   .percentiles = false});
+      for (std::size_t at = 0; at < run.chains.size(); ++at) {
+        const ChainReport& chain = report.chains[at];
+        const sim::ChainResult& found = run.chains[at];
+        EXPECT_LE(found.latency.max, chain.latency.value_or(never)) << "seed " << seed;
+        EXPECT_LE(found.age.max, chain.age.value_or(never)) << "seed " << seed;
+        EXPECT_LE(found.reaction.max, chain.reaction.value_or(never)) << "seed " << seed;
+      }
       for (std::size_t at = 0; at < run.callbacks.size(); ++at) {
         const nanoseconds response = run.callbacks[at].response.max;
         const CallbackReport& callback = report.callbacks[at];
@@ -172,16 +234,29 @@ TEST_P(EveryBusyCore, ends_its_jobs_in_time) {
         EXPECT_LE(*callback.response, *busy + late) << "seed " << seed;
         EXPECT_LE(response, *callback.response)
             << "seed " << seed << ", " << callback.name << " by " << callback.bound_by;
+        const sim::CallbackResult& found = run.callbacks[at];
+        if (kept[at]) {
+          EXPECT_EQ(found.skipped + found.overwritten, 0U) << "seed " << seed;
+          ++complete;
+        } else {
+          losses += found.skipped + found.overwritten > 0 ? 1 : 0;
+        }
         counts += callback.bound_by.find("eq. 22") != std::string::npos ? 1 : 0;
       }
     }
     EXPECT_LE(longest, *busy + late) << "seed " << seed;
+    chains += std::ranges::count_if(
+        report.chains, [](const ChainReport& chain) { return chain.latency.has_value(); });
     reached += longest == *busy ? 1 : 0;
     tightness += static_cast<double>(longest.count()) / static_cast<double>(busy->count());
   }
   std::cout << bounded << " of " << sets << " sets bounded, " << reached << " reached, longest "
             << tightness / std::max(1, bounded) << " of the bound; it counts for " << counts
-            << " responses\n";
+            << " responses; " << chains << " chains; " << complete << " callbacks lose nothing, "
+            << losses << " others do\n";
+  EXPECT_GT(complete, bounded);
+  EXPECT_GT(losses, 0);
+  EXPECT_GT(chains, bounded / 2);
   EXPECT_GT(bounded, sets / 5);
   if (!GetParam().starts_with("rclcpp")) {  // whose last job is any
     EXPECT_GT(reached, bounded / 100);

@@ -84,6 +84,8 @@ struct ScenarioBounds {
   /// By stream, from the release of the first callback of its chain to its end; empty if no message
   /// releases anything.
   std::vector<Response> latencies = {};
+  /// By stream: the most jobs while its core is busy without a break; nothing: not known.
+  std::vector<std::optional<std::int64_t>> jobs_while_busy = {};
   std::vector<std::optional<CoreGraph>> graphs = {};  ///< By core; nothing: not needed.
   bool converged = true;  ///< False: the jitters of a chain grow without end.
 };
@@ -171,6 +173,12 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   /// from other cores (docs/reference/analysis.md, eq. 22); nothing: not found, or its policy or
   /// its callbacks may leave the core idle while a job is ready.
   [[nodiscard]] std::optional<nanoseconds> longest_busy(std::size_t core) const;
+
+  /// How many jobs these streams of a callback have together, at most, while their core is busy
+  /// without a break: one ends before the next one's release if it is one. Nothing: not known, or
+  /// releases are noticed late.
+  [[nodiscard]] std::optional<std::int64_t> jobs_while_busy(const std::vector<std::size_t>& streams,
+                                                            const ScenarioBounds& bounds) const;
 
   /// The worst-case execution time of a job of the callback, all overheads included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
@@ -276,9 +284,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
   [[nodiscard]] ChainNet chain_net() const;
   void bound_chains(ScenarioBounds& bounds);
-  void bound_subchains(const ChainNet& net, std::size_t at, const ScenarioBounds& bounds,
+  void bound_subchains(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                        std::vector<Response>& latencies);
-  void bound_by_busy_core(const ChainNet& net, std::size_t at, std::vector<Response>& latencies);
+  void bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
+                          std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
                     ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;
