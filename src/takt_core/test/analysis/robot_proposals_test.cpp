@@ -41,7 +41,7 @@ Verdict verdict_with(const std::string& document, std::vector<application::Proce
   return analyse(changed, {.sensitivity = false, .proposals = false}).verdict;
 }
 
-TEST(RobotProposals, are_not_made_where_everything_is_guaranteed) {
+TEST(RobotProposals, do_not_change_what_guarantees_everything) {
   EXPECT_TRUE(proposed(robot("'cpu': 0, 'priority': 80", "'cpu': 0, 'priority': 40",
                              "'cpu': 1, 'priority': 40"))
                   .empty());
