@@ -126,6 +126,28 @@ TEST(robots, the_factor_is_below_one_where_nothing_is_guaranteed) {
   EXPECT_GT(*scenario.sensitivity->all, 0.1);
 }
 
+// Between two reads come 3 messages of other, and one more where long has held it up.
+TEST(robots, messages_that_another_process_sends_late_may_overwrite_data) {
+  const auto chain = [](int held_up) {
+    const Report report = analyse_json(app(
+        "{'name': 'long', 'process': 'a', 'period': 400, 'priority': 2, 'execution': {'worst': " +
+            std::to_string(held_up) +
+            "}}, {'name': 'other', 'process': 'a', 'period': 50, 'priority': 1, 'overrun': "
+            "'catch_up', 'deadline': 300, 'execution': {'worst': 5}, 'writes': ['t']}, "
+            "{'name': 'write', 'process': 'b', 'period': 100, 'priority': 2, 'execution': "
+            "{'worst': 1}, 'writes': ['t']}, "
+            "{'name': 'read', 'process': 'b', 'period': 100, 'priority': 1, 'execution': "
+            "{'worst': 1}, 'reads': [{'topic': 't'}]}",
+        ", 'topics': [{'name': 't', 'depth': 4}], 'processes': ["
+        "{'name': 'a', 'cpu': 0, 'priority': 40}, {'name': 'b', 'cpu': 1, 'priority': 40}], "
+        "'chains': [{'name': 'data', 'callbacks': ['write', 'read']}]"));
+    return report.scenarios.front().chains.front();
+  };
+  EXPECT_TRUE(chain(1).latency) << chain(1).bound_by;
+  EXPECT_FALSE(chain(90).latency);
+  EXPECT_TRUE(chain(90).bound_by.starts_with("other writers of topic 't'")) << chain(90).bound_by;
+}
+
 TEST(robots, a_bound_names_the_processes_above) {
   const Report report =
       analyse_json(two("'cpu': 0, 'priority': 80", "'policy': 'np-fp', 'cpu': 0, 'priority': 40"));
