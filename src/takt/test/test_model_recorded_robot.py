@@ -102,6 +102,24 @@ def test_the_latency_is_that_of_messages_that_found_their_reader_waiting(tmp_pat
     assert "10 of 11 messages" in note  # the first one may have waited for its reader
 
 
+def test_what_waited_for_a_process_on_its_core_is_no_latency(tmp_path: Path) -> None:
+    pair = Pair()
+    pair.sensor.core = 0
+    pair.scans(10)
+    other = Process(33, "others")
+    other.node(1, "other")
+    other.timer(SENSOR, 1, 10 * MS)
+    other.call(50 * MS, 50 * MS + US, SENSOR)
+    other.call(111 * MS - 1, 111 * MS + 3 * LATE - 1, SENSOR)
+    other.write(tmp_path / "recording")
+    pair.scans(1, late=4 * LATE, first=11)
+    document, written = pair.modelled(tmp_path)
+    assert document["handover"] == {"least": LATE, "most": LATE}
+    assert noted(
+        written, "9 of 10 messages between processes found the reader waiting and its core"
+    )
+
+
 def test_where_no_reader_was_waiting_the_latency_is_of_all_messages(tmp_path: Path) -> None:
     pair = Pair().scans(5)
     for number in range(1, 6):

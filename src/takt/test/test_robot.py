@@ -68,11 +68,38 @@ def test_commands_for_one_process_refuse_several() -> None:
         refuse_processes(flat(read_application(EXAMPLE)), None, "takt generate --emit-code")
 
 
-def test_priorities_of_a_robot_are_not_assigned(takt: Takt, tmp_path: Path) -> None:
-    done = takt("analyse", EXAMPLE, "--assign", tmp_path / "assigned.app.yaml")
+def test_assigned_processes_are_written_and_guarantee_everything(
+    takt: Takt, tmp_path: Path
+) -> None:
+    # The vision above the controller: its jobs are longer than the controller's deadline.
+    bad = tmp_path / "bad.app.yaml"
+    bad.write_text(EXAMPLE.read_text().replace("priority: 80, nodes", "priority: 30, nodes"))
+    assert takt("analyse", bad).returncode == 1
+    out = tmp_path / "assigned.app.yaml"
+    done = takt("analyse", bad, "--assign", out)
+    assert done.returncode == 0
+    assert "control: priority 30 -> " in done.stderr
+    assert "rclcpp_single_threaded" in out.read_text()
+    written = flat(read_application(out))
+    assert analyse(written, "").verdict == "meets"
+    before = flat(read_application(bad))
+    assert written["callbacks"] == before["callbacks"]
+    control, vision = written["processes"]
+    assert control["priority"] > vision["priority"]
+
+
+def test_what_is_not_searched_for_a_robot_is_said(takt: Takt, tmp_path: Path) -> None:
+    late = _changed(tmp_path, "wcet: 9ms", "wcet: 40ms")
+    done = takt("analyse", late, "--assign", tmp_path / "assigned.app.yaml")
+    assert done.returncode == 1
+    assert "not searched: other processes for nodes" in done.stderr
+
+
+def test_the_processes_of_a_robot_are_in_no_timing_file(takt: Takt, tmp_path: Path) -> None:
+    done = takt("analyse", EXAMPLE, "--assign", tmp_path / "assigned.timing.yaml")
     assert done.returncode == 2
-    assert "takt analyse --assign takes an application of one process" in done.stderr
-    assert not list(tmp_path.glob("*.app.yaml"))
+    assert "a timing file is of one process" in done.stderr
+    assert not list(tmp_path.glob("*.timing.yaml"))
 
 
 JOIN = """

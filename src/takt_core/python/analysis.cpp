@@ -140,6 +140,15 @@ nb::dict document(const ScenarioReport& scenario) {
   nb::dict proposals;
   proposals["priorities"] = named(scenario.priorities);
   proposals["cpus"] = named(scenario.cpus);
+  nb::dict processes;
+  for (const application::Process& one : scenario.processes) {
+    nb::dict process;
+    process["policy"] = one.policy;
+    process["cpu"] = one.cpu;
+    process["priority"] = one.priority;
+    processes[one.name.c_str()] = process;
+  }
+  proposals["processes"] = processes;
   result["proposals"] = proposals;
   result["remarks"] =
       list_of(scenario.remarks, [](const std::string& remark) { return nb::str(remark.c_str()); });

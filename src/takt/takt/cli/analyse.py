@@ -40,7 +40,8 @@ def analyse(
     Bounds the response time of each callback in each scenario, the latency of chains and the age of
     data, and computes how much longer the callbacks may run. Each bound cites its paper. With
     --assign, tries the described priorities, then dm, rm and edf, and takes the first guaranteed
-    assignment.
+    assignment. Of a robot with several processes: cores, priorities and policies of the processes;
+    nodes stay in theirs.
 
     Exit code: 0 where everything is guaranteed, 1 where something is not.
 
@@ -87,7 +88,6 @@ def _assign(
     from takt.errors import TaktError
     from takt.schedule.analysis.assign import assign
     from takt.schedule.analysis.write import write
-    from takt.schedule.application.processes import refuse_processes
     from takt.schedule.timing.file import is_timing_file
 
     if document.get("executor", "takt") != "takt":
@@ -96,8 +96,14 @@ def _assign(
             where=str(file),
             fix="remove executor; takt compare-executors shows what each executor guarantees",
         )
-    refuse_processes(document, str(file), "takt analyse --assign")
     for out in targets:
+        if application.processes and is_timing_file(out):
+            raise TaktError(
+                "a timing file is of one process, and this application has "
+                f"{len(application.processes)}",
+                where=str(file),
+                fix="write an app.yaml",
+            )
         if application.scenarios and is_timing_file(out):
             raise TaktError(
                 "a timing file has no scenarios, and this application has some",
@@ -115,6 +121,12 @@ def _assign(
     for out in targets:
         write(assigned, application, file, out)
         stderr().print(f"{out}: {assigned.how}", markup=False, soft_wrap=True)
+    if application.processes and assigned.analysis.verdict != "meets":
+        stderr().print(
+            "not searched: other processes for nodes, other executors (takt compare-executors)",
+            markup=False,
+            soft_wrap=True,
+        )
     return assigned.analysis
 
 

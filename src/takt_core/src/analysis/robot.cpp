@@ -9,6 +9,7 @@
 #include "../sched/text.hpp"
 #include "robot_chains.hpp"
 #include "robot_gaps.hpp"
+#include "robot_proposals.hpp"
 #include "robot_sensitivity.hpp"
 #include "robot_words.hpp"
 #include "takt/analysis/scenario_model.hpp"
@@ -301,6 +302,9 @@ Report analyse_robot(const Application& described, const Options& options,
   }
   if (options.sensitivity) {
     all.sensitivity = robot_sensitivity(described, options, analyse_process);
+  }
+  if (options.proposals && all.verdict != Verdict::meets) {
+    all.processes = propose_processes(described, options, analyse_process);
   }
   report.verdict = all.verdict;
   report.scenarios.push_back(std::move(all));

@@ -3,67 +3,15 @@
 // Robots of several processes: their bounds against the simulator.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <optional>
 
 #include "analysis/documents.hpp"
-#include "analysis/random_tasks.hpp"
+#include "analysis/random_robots.hpp"
 #include "analysis/simulated_applications.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::analysis {
 namespace {
-
-// A random application, split over processes.
-application::Application random_robot(std::uint64_t seed) {
-  constexpr std::array policies = {
-      "fp", "np-fp", "edf", "np-edf", "rclcpp_single_threaded", "rclcpp_events"};
-  RandomTasks random{seed};
-  application::Application robot = RandomApplication{seed}.make();
-  const std::int64_t processes = random.number(1, 3);
-  const std::int64_t cores = random.number(1, 2);
-  for (std::int64_t i = 0; i < processes; ++i) {
-    robot.processes.push_back(
-        {.name = "p" + std::to_string(i),
-         .policy = policies.at(static_cast<std::size_t>(random.number(0, policies.size() - 1))),
-         .cpu = static_cast<int>(random.number(0, cores - 1)),
-         .priority = static_cast<int>(10 + (7 * i + random.number(0, 2) * 20) % 60 + i)});
-  }
-  const std::int64_t most = random.chance(0.7) ? random.number(0, 300) : 0;
-  robot.handover = {.least = nanoseconds{1000 * random.number(0, most)},
-                    .most = nanoseconds{1000 * most}};
-  const bool loses = random.chance(0.3);
-  for (application::Callback& callback : robot.callbacks) {
-    if (loses && callback.task.kind == sched::TaskKind::message && random.chance(0.7)) {
-      callback.task.parameters.overrun = sched::Overrun::skip;
-    }
-    callback.process = static_cast<std::size_t>(random.number(0, processes - 1));
-    callback.task.cpu = -1;
-    if (!callback.task.group.empty()) {
-      callback.task.group += std::to_string(callback.process);
-    }
-    for (sched::Read& read : callback.task.reads) {
-      read.max_age = nanoseconds{0};
-    }
-  }
-  for (application::Topic& topic : robot.topics) {
-    topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
-  }
-  return robot;
-}
-
-std::string describe_robot(const application::Application& robot) {
-  std::string text = describe(robot) + "handover " + std::to_string(robot.handover.least.count()) +
-                     ".." + std::to_string(robot.handover.most.count()) + "\n";
-  for (const application::Process& process : robot.processes) {
-    text += process.name + " " + process.policy + " cpu " + std::to_string(process.cpu) +
-            " priority " + std::to_string(process.priority) + "\n";
-  }
-  for (const application::Callback& callback : robot.callbacks) {
-    text += callback.task.name + " in " + std::to_string(callback.process) + "\n";
-  }
-  return text;
-}
 
 TEST(robots, nothing_is_above_its_bound) {
   Tally tally;
@@ -176,6 +124,28 @@ TEST(robots, the_factor_is_below_one_where_nothing_is_guaranteed) {
   ASSERT_TRUE(scenario.sensitivity && scenario.sensitivity->all);
   EXPECT_LT(*scenario.sensitivity->all, 1);
   EXPECT_GT(*scenario.sensitivity->all, 0.1);
+}
+
+// Between two reads come 3 messages of other, and one more where long has held it up.
+TEST(robots, messages_that_another_process_sends_late_may_overwrite_data) {
+  const auto chain = [](int held_up) {
+    const Report report = analyse_json(app(
+        "{'name': 'long', 'process': 'a', 'period': 400, 'priority': 2, 'execution': {'worst': " +
+            std::to_string(held_up) +
+            "}}, {'name': 'other', 'process': 'a', 'period': 50, 'priority': 1, 'overrun': "
+            "'catch_up', 'deadline': 300, 'execution': {'worst': 5}, 'writes': ['t']}, "
+            "{'name': 'write', 'process': 'b', 'period': 100, 'priority': 2, 'execution': "
+            "{'worst': 1}, 'writes': ['t']}, "
+            "{'name': 'read', 'process': 'b', 'period': 100, 'priority': 1, 'execution': "
+            "{'worst': 1}, 'reads': [{'topic': 't'}]}",
+        ", 'topics': [{'name': 't', 'depth': 4}], 'processes': ["
+        "{'name': 'a', 'cpu': 0, 'priority': 40}, {'name': 'b', 'cpu': 1, 'priority': 40}], "
+        "'chains': [{'name': 'data', 'callbacks': ['write', 'read']}]"));
+    return report.scenarios.front().chains.front();
+  };
+  EXPECT_TRUE(chain(1).latency) << chain(1).bound_by;
+  EXPECT_FALSE(chain(90).latency);
+  EXPECT_TRUE(chain(90).bound_by.starts_with("other writers of topic 't'")) << chain(90).bound_by;
 }
 
 TEST(robots, a_bound_names_the_processes_above) {

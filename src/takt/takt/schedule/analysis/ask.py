@@ -28,16 +28,21 @@ OVERHEADS = (
 
 
 def analyse(
-    flat: dict[str, Any], where: str, progress: Callable[[int, int], object] | None = None
+    flat: dict[str, Any],
+    where: str,
+    progress: Callable[[int, int], object] | None = None,
+    *,
+    proposals: bool = True,
 ) -> Analysis:
     """The analysis of an application in its flat form; ``where`` names it in errors.
 
     ``progress`` is called while it lasts, with how many callbacks are done and how many there are.
+    ``proposals``: whether to look for what would guarantee more, where something is not guaranteed.
     """
     import takt_core
 
     try:
-        document = takt_core.analyse(json.dumps(flat), progress=progress)
+        document = takt_core.analyse(json.dumps(flat), proposals=proposals, progress=progress)
     except takt_core.Error as error:
         raise refused(error, where) from None
     return Analysis.model_validate(document)

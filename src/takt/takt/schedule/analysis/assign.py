@@ -38,6 +38,8 @@ def assign(flat: Part, where: str) -> Assigned:
     EDF, each with the cores and priorities that the core proposes. Raises TaktError where the core
     refuses all of them, as for the description itself.
     """
+    if flat.get("processes"):
+        return _of_robot(flat, where)
     best: Assigned | None = None
     refusal: TaktError | None = None
     for candidate, how in _candidates(flat):
@@ -54,6 +56,29 @@ def assign(flat: Part, where: str) -> Assigned:
         assert refusal is not None  # noqa: S101 - there is a candidate, so there is one or the other
         raise refusal
     return best
+
+
+def _of_robot(flat: Part, where: str) -> Assigned:
+    """What the core proposes for the processes: their cores, priorities and policies."""
+    analysis = analyse(flat, where)
+    proposed = analysis.scenarios[0].proposals.processes
+    if not proposed:
+        better = "" if analysis.verdict == "meets" else ", nothing better found"
+        return Assigned(flat, analysis, f"processes as described{better}")
+    processes, changes = [], []
+    for one in flat["processes"]:
+        found = proposed[one["name"]]
+        before = {"policy": one.get("policy", "fp"), "cpu": one.get("cpu", 0)}
+        before["priority"] = one["priority"]
+        if one.get("executor", "takt") != "takt":
+            del before["policy"]  # it stays what it is
+        new = {key: value for key in before if (value := getattr(found, key)) != before[key]}
+        processes.append(one | new)
+        if new:
+            what = ", ".join(f"{key} {before[key]} -> {value}" for key, value in new.items())
+            changes.append(f"{one['name']}: {what}")
+    changed = {**flat, "processes": processes}
+    return Assigned(changed, analyse(changed, where), "; ".join(changes))
 
 
 def _candidates(flat: Part) -> list[tuple[Part, str]]:

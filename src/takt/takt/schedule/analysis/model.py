@@ -77,11 +77,21 @@ class Sensitivity(Strict):
     callbacks: dict[str, float | None]  # on those of one alone
 
 
+class PlacedProcess(Strict):
+    """Where a process of a robot would be."""
+
+    policy: str  # or its executor of rclcpp
+    cpu: int
+    priority: int
+
+
 class Proposals(Strict):
     """What would guarantee every deadline, where the description does not."""
 
     priorities: dict[str, int] | None  # by callback
     cpus: dict[str, int] | None  # by callback
+    # Of a robot, by process: what would guarantee more of its limits; empty: nothing better found.
+    processes: dict[str, PlacedProcess] = {}
 
 
 class ScenarioBounds(Strict):

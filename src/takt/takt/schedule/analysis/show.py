@@ -91,6 +91,12 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
         if proposal:
             names = ", ".join(f"{escape(name)}: {value}" for name, value in proposal.items())
             console.print(f"every deadline would be met with these {what}: {names}", soft_wrap=True)
+    if scenario.proposals.processes:
+        names = ", ".join(
+            f"{escape(name)}: {one.policy}, core {one.cpu}, priority {one.priority}"
+            for name, one in scenario.proposals.processes.items()
+        )
+        console.print(f"more would be guaranteed with these processes: {names}", soft_wrap=True)
     _show_remarks(console, scenario.remarks)
     console.print()
 

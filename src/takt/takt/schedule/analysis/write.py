@@ -45,6 +45,8 @@ def _check(flat: dict[str, Any], written: Path, source: Path) -> None:
     if found.get("policy", "fp") == flat.get("policy", "fp"):
         pairs = zip(found["callbacks"], flat["callbacks"], strict=True)
         different = [one["name"] for one, proved in pairs if one != proved]
+        if found.get("processes") != flat.get("processes"):
+            different.append("the processes")
         if not different:
             return
     else:
@@ -68,6 +70,9 @@ def _app_yaml(flat: dict[str, Any], text: str) -> str:
     tree = yaml.load(text)
     if flat.get("policy", "fp") != tree.get("policy", "fp"):
         tree["policy"] = flat["policy"]
+    if "processes" in flat:
+        _place(flat["processes"], tree["processes"])
+        return _text(yaml, tree)
     _unshare(tree["nodes"])
     for one in flat["callbacks"]:
         node, _, name = one["name"].partition(".")
@@ -83,6 +88,20 @@ def _app_yaml(flat: dict[str, Any], text: str) -> str:
             elif key in callback:
                 with contextlib.suppress(KeyError):  # a merge key has it: _check() tells
                     del callback[key]
+    return _text(yaml, tree)
+
+
+def _place(processes: list[dict[str, Any]], described: dict[str, Any]) -> None:
+    """Changes what differs in the text; what is there by default stays unwritten."""
+    _unshare({"": described})
+    for one in processes:
+        own = described[one["name"]]
+        for key, default in (("policy", "fp"), ("cpu", 0), ("priority", None)):
+            if key in one and one[key] != own.get(key, default):
+                own[key] = one[key]
+
+
+def _text(yaml: YAML, tree: Any) -> str:
     stream = StringIO()
     yaml.dump(tree, stream)
     return stream.getvalue()

@@ -152,7 +152,7 @@ def _judged(
     execution: Execution,
     seed: int,
 ) -> tuple[Candidate, float]:
-    bounds = analyse(document, where)
+    bounds = analyse(document, where, proposals=False)
     played = simulate(document, where=where, duration=duration, seed=seed, execution=execution)
     own = {one["name"] for one in document["callbacks"]}
     callbacks: dict[str, Figures] = {}

@@ -7,7 +7,7 @@ that those with a wait set announce what they execute. What is assumed instead, 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -192,8 +192,14 @@ def _priorities(ran: dict[int, _Process], cores: dict[int, int]) -> dict[int, in
 
 
 def _handover(ran: dict[int, _Process], resumed: Sequence[int], notes: list[str]) -> dict[str, int]:
-    """From publications to the calls in other processes, which did nothing else meanwhile."""
+    """From publications to the calls in other processes, which did nothing else meanwhile.
+
+    Where others ran callbacks on the reader's core in between, it may have waited for these, which
+    bounds count by themselves.
+    """
+    free: list[int] = []
     idle: list[int] = []
+    others = _Busy(ran)
     every: list[int] = []
     for number, one in ran.items():
         ends: dict[Handle, list[int]] = defaultdict(list)
@@ -206,17 +212,48 @@ def _handover(ran: dict[int, _Process], resumed: Sequence[int], notes: list[str]
             before = bisect_right(ends[call.thread], call.begin)
             if before and ends[call.thread][before - 1] <= published:
                 idle.append(every[-1])
+                if not others.ran(number, call, published):
+                    free.append(every[-1])
     if not every:
         notes.append("middleware: no message between processes was recorded; latency is left out")
         return {"least": 0, "most": 0}
-    times = idle or every
+    times = free or idle or every
     what = "found the reader waiting" if idle else "were recorded, none of which found it waiting"
+    what += " and its core free of callbacks of the others" if free else ""
     notes.append(
         f"middleware: {len(times)} of {len(every)} messages between processes {what}; until their "
         f"callbacks began {_us(min(times))} to {_us(max(times))}, median {_us(median(times))}; "
         "observed, no worst case"
     )
     return {"least": min(times), "most": max(times)}
+
+
+class _Busy:
+    """When which process ran callbacks on each core."""
+
+    def __init__(self, ran: dict[int, _Process]) -> None:
+        self._calls: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for number, one in ran.items():
+            for call in one.calls:
+                self._calls[call.core].append((call.begin, call.end or call.begin, number))
+        for calls in self._calls.values():
+            calls.sort()
+        self._longest = {
+            core: max(end - begin for begin, end, _ in calls) for core, calls in self._calls.items()
+        }
+
+    def ran(self, number: int, call: Call, since: int) -> bool:
+        """Whether a process other than ``number`` did before the call, on its core."""
+        if call.core < 0:
+            return False  # not recorded
+        calls = self._calls[call.core]
+        for at in range(bisect_left(calls, (call.begin,)) - 1, -1, -1):
+            begin, end, process = calls[at]
+            if begin + self._longest[call.core] <= since:
+                return False
+            if process != number and end > since:
+                return True
+        return False
 
 
 def _from_others(number: int, one: _Process, resumed: Sequence[int]) -> Iterator[tuple[Call, int]]:

@@ -84,8 +84,8 @@ struct AgeReport {
 };
 
 /// The largest factors for execution times with which every deadline is still guaranteed, within
-/// 0.1 %. Overheads of messages and dispatching are not scaled. Of a robot of several processes: for
-/// all callbacks at once only, and with them each latency of a chain is guaranteed, too.
+/// 0.1 %. Overheads of messages and dispatching are not scaled. Of a robot of several processes:
+/// for all callbacks at once only, and with them each latency of a chain is guaranteed, too.
 struct Sensitivity {
   /// For all callbacks at once; nothing: not even with 0, or no test.
   std::optional<double> all = {};
@@ -111,6 +111,9 @@ struct ScenarioReport {
   /// Cores that would guarantee every deadline, if the present ones do not. Checked by a complete
   /// analysis.
   std::vector<std::pair<std::string, int>> cpus = {};
+  /// Of a robot of several processes: all of them, with cores, priorities and policies that would
+  /// guarantee every limit, or more of them than the present ones.
+  std::vector<application::Process> processes = {};
   std::vector<std::string> remarks = {};  ///< What the analysis leaves out or assumes.
 };
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot_proposals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "../sched/stock_executor.hpp"
+#include "takt/analysis/demand.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using application::Application;
+using application::Process;
+using Processes = std::vector<Process>;
+
+constexpr int most_analyses = 300;
+constexpr int highest = 90;  // leaves the threads of a process room above its own priority
+constexpr int apart = 10;    // for the same reason
+
+// By its callbacks.
+struct Needs {
+  nanoseconds deadline = never;  // the shortest
+  double share = 0;              // of a core, by those that are released regularly
+};
+
+class Search {
+ public:
+  Search(const Application& robot, Options options, AnalyseProcess analyse_process)
+      : robot_(robot), options_(std::move(options)), analyse_process_(analyse_process) {
+    options_.sensitivity = options_.proposals = false;
+    needs_.resize(robot.processes.size());
+    for (const application::Callback& callback : robot.callbacks) {
+      Needs& needs = needs_[callback.process];
+      const sched::TaskParameters& parameters = callback.task.parameters;
+      if (const nanoseconds deadline = sched::relative_deadline(parameters); deadline.count() > 0) {
+        needs.deadline = std::min(needs.deadline, deadline);
+      }
+      if (parameters.period.count() > 0) {
+        needs.share += static_cast<double>(callback.execution.worst.count()) /
+                       static_cast<double>(parameters.period.count());
+      }
+    }
+  }
+
+  Processes run() {
+    best_ = robot_.processes;
+    kept_ = kept(best_);
+    const int before = kept_;
+    for (const Processes& start :
+         {robot_.processes, ordered(robot_.processes), ordered(spread(robot_.processes))}) {
+      climb(start);
+      if (is_done()) {
+        break;
+      }
+    }
+    return kept_ > before ? best_ : Processes{};
+  }
+
+ private:
+  [[nodiscard]] bool is_done() const {
+    return proved_ || left_ <= 0 || Interruptible::interrupted();
+  }
+
+  // How many limits are guaranteed with them; below 0: they are refused.
+  int kept(const Processes& processes) {
+    Application changed = robot_;
+    changed.processes = processes;
+    --left_;
+    try {
+      const Report report = analyse_robot(changed, options_, analyse_process_);
+      const ScenarioReport& scenario = report.scenarios.front();
+      proved_ = proved_ || report.verdict == Verdict::meets;
+      return static_cast<int>(
+          std::ranges::count(scenario.callbacks, Verdict::meets, &CallbackReport::verdict) +
+          std::ranges::count_if(scenario.chains, [](const ChainReport& chain) {
+            return chain.max_latency && chain.verdict == Verdict::meets;
+          }));
+    } catch (const sched::ScheduleError&) {
+      return -1;
+    }
+  }
+
+  // Whether it is the best so far.
+  bool is_better(const Processes& processes) {
+    const int found = is_done() ? -1 : kept(processes);
+    if (found <= kept_) {
+      return false;
+    }
+    kept_ = found;
+    best_ = processes;
+    return true;
+  }
+
+  void climb(Processes from) {
+    is_better(from);
+    for (bool changed = true; changed && !is_done();) {
+      changed = false;
+      for (const Processes& next : neighbours(from)) {
+        if (is_better(next)) {
+          from = next;
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::set<int> cores() const {
+    std::set<int> result;
+    for (const Process& one : robot_.processes) {
+      result.insert(one.cpu);
+    }
+    return result;
+  }
+
+  // With one change.
+  [[nodiscard]] std::vector<Processes> neighbours(const Processes& from) const {
+    constexpr std::array<std::string_view, 2> policies = {"dm", "edf"};
+    std::vector<Processes> result;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      for (std::size_t j = i + 1; j < from.size(); ++j) {
+        if (from[i].cpu == from[j].cpu) {
+          Processes swapped = from;
+          std::swap(swapped[i].priority, swapped[j].priority);
+          result.push_back(std::move(swapped));
+        }
+      }
+      for (const std::string_view policy : policies) {
+        if (!sched::stock_executor(from[i].policy) && from[i].policy != policy) {
+          result.emplace_back(from)[i].policy = policy;
+        }
+      }
+      for (const int cpu : cores()) {
+        if (cpu != from[i].cpu) {
+          Processes moved = from;
+          moved[i].cpu = cpu;
+          result.push_back(ordered(std::move(moved)));
+        }
+      }
+    }
+    return result;
+  }
+
+  // Deadline-monotonic on each core.
+  [[nodiscard]] Processes ordered(Processes processes) const {
+    std::vector<std::size_t> order(processes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return needs_[i].deadline; });
+    for (const int cpu : cores()) {
+      const auto count = static_cast<int>(std::ranges::count(processes, cpu, &Process::cpu));
+      const int step = std::clamp(highest / std::max(1, count), 1, apart);
+      int priority = highest;
+      for (const std::size_t i : order) {
+        if (processes[i].cpu == cpu) {
+          processes[i].priority = priority;
+          priority -= step;
+        }
+      }
+    }
+    return processes;
+  }
+
+  // The one that needs most first, each on the core that has most left.
+  [[nodiscard]] Processes spread(Processes processes) const {
+    std::vector<std::size_t> order(processes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t i) { return needs_[i].share; });
+    std::vector<std::pair<double, int>> loads;
+    for (const int cpu : cores()) {
+      loads.emplace_back(0, cpu);
+    }
+    for (const std::size_t i : order) {
+      auto& [load, cpu] = *std::ranges::min_element(loads);
+      processes[i].cpu = cpu;
+      load += needs_[i].share;
+    }
+    return processes;
+  }
+
+  const Application& robot_;
+  Options options_;
+  AnalyseProcess analyse_process_;
+  std::vector<Needs> needs_;
+  Processes best_;
+  int kept_ = 0;
+  int left_ = most_analyses;
+  bool proved_ = false;
+};
+
+}  // namespace
+
+std::vector<Process> propose_processes(const Application& described, const Options& options,
+                                       AnalyseProcess analyse_process) {
+  return Search{described, options, analyse_process}.run();
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random robots of several processes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "analysis/random_tasks.hpp"
+#include "analysis/simulated_applications.hpp"
+
+namespace takt::analysis {
+
+// A random application, split over processes.
+inline application::Application random_robot(std::uint64_t seed) {
+  constexpr std::array policies = {
+      "fp", "np-fp", "edf", "np-edf", "rclcpp_single_threaded", "rclcpp_events"};
+  RandomTasks random{seed};
+  application::Application robot = RandomApplication{seed}.make();
+  const std::int64_t processes = random.number(1, 3);
+  const std::int64_t cores = random.number(1, 2);
+  for (std::int64_t i = 0; i < processes; ++i) {
+    robot.processes.push_back(
+        {.name = "p" + std::to_string(i),
+         .policy = policies.at(static_cast<std::size_t>(random.number(0, policies.size() - 1))),
+         .cpu = static_cast<int>(random.number(0, cores - 1)),
+         .priority = static_cast<int>(10 + (7 * i + random.number(0, 2) * 20) % 60 + i)});
+  }
+  const std::int64_t most = random.chance(0.7) ? random.number(0, 300) : 0;
+  robot.handover = {.least = nanoseconds{1000 * random.number(0, most)},
+                    .most = nanoseconds{1000 * most}};
+  const bool loses = random.chance(0.3);
+  for (application::Callback& callback : robot.callbacks) {
+    if (loses && callback.task.kind == sched::TaskKind::message && random.chance(0.7)) {
+      callback.task.parameters.overrun = sched::Overrun::skip;
+    }
+    callback.process = static_cast<std::size_t>(random.number(0, processes - 1));
+    callback.task.cpu = -1;
+    if (!callback.task.group.empty()) {
+      callback.task.group += std::to_string(callback.process);
+    }
+    for (sched::Read& read : callback.task.reads) {
+      read.max_age = nanoseconds{0};
+    }
+  }
+  for (application::Topic& topic : robot.topics) {
+    topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
+  }
+  return robot;
+}
+
+inline std::string describe_robot(const application::Application& robot) {
+  std::string text = describe(robot) + "handover " + std::to_string(robot.handover.least.count()) +
+                     ".." + std::to_string(robot.handover.most.count()) + "\n";
+  for (const application::Process& process : robot.processes) {
+    text += process.name + " " + process.policy + " cpu " + std::to_string(process.cpu) +
+            " priority " + std::to_string(process.priority) + "\n";
+  }
+  for (const application::Callback& callback : robot.callbacks) {
+    text += callback.task.name + " in " + std::to_string(callback.process) + "\n";
+  }
+  return text;
+}
+
+}  // namespace takt::analysis
