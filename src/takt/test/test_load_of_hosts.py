@@ -25,8 +25,9 @@ from test_workers import (
 )
 
 from takt.measure.conditions import elsewhere, load, tuned
+from takt.measure.report.conditions import condition_row
 from takt.measure.results import store
-from takt.measure.results.model import Cell, Status
+from takt.measure.results.model import Cell, Conditions, Status
 from takt.network.workers import Workers
 
 pytestmark = pytest.mark.timeout(720)  # as those of workers
@@ -75,6 +76,17 @@ def test_a_killed_worker_takes_its_load_along(
     assert "lost the host component: " in cell.error.what
     assert until(lambda: all(map(gone, there)))
     assert until(lambda: nothing_left(machine_folder))
+
+
+def test_the_page_has_the_load_of_each_host() -> None:
+    found = Conditions()
+    found.of("pc").load_cpu_share = 0.5
+    found.of("arm").load_cpu_share = 0.125
+    row = condition_row("round trips", "other", [Cell.model_construct(conditions=found)])
+    assert row is not None
+    pc, arm = row.load.split("; ")
+    assert pc.startswith("pc: 50")
+    assert arm.startswith("arm: 12.5")
 
 
 _ALL_THERE = {
@@ -177,3 +189,32 @@ def test_two_namespaces_have_loads_and_traffic_of_their_own(
     assert found.messages_there_bytes is not None
     assert found.link_there_bytes > found.messages_there_bytes + 2e6 / 8 * 0.9
     assert found.messages_there_bytes >= cell.count * cell.payload_bytes
+
+
+@pytest.mark.thorough
+def test_a_killed_worker_takes_stress_ng_and_iperf3_along(
+    tmp_path: Path, machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lack := synthetic_hosts.lacking():
+        pytest.skip(f"no network namespaces can be made here: {lack}")
+    needs(load="stress 1", traffic_mbps=2.0)
+    on_a_disk(tmp_path)
+    words = fake("fine", load="stress 1", traffic="2Mbps", duration="600s")
+    with synthetic_hosts.apart(machine_folder) as cluster:
+        tool = start(cluster, tmp_path / "out", *words)
+        try:
+            assert until(lambda: recording_there(machine_folder))
+            there = around(machine_folder)
+            kinds = [
+                name for name in ("stress-ng", "iperf3") if any(name in title(pid) for pid in there)
+            ]
+            os.kill(cluster.workers["component"].pid, signal.SIGKILL)
+            tool.wait(200)
+        finally:
+            tool.kill()
+        assert until(lambda: all(map(gone, there)))
+        assert until(lambda: nothing_left(machine_folder))
+    cell = store.read(tmp_path / "out").cells[0]
+    assert kinds == ["stress-ng", "iperf3"]
+    assert cell.error is not None
+    assert "lost the host component: " in cell.error.what
