@@ -28,6 +28,8 @@ from takt.measure.conditions import elsewhere, load, tuned
 from takt.measure.report.conditions import condition_row
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Conditions, Status
+from takt.network import clocks
+from takt.network.hosts import Hosts, Side
 from takt.network.workers import Workers
 
 pytestmark = pytest.mark.timeout(720)  # as those of workers
@@ -76,6 +78,34 @@ def test_a_killed_worker_takes_its_load_along(
     assert "lost the host component: " in cell.error.what
     assert until(lambda: all(map(gone, there)))
     assert until(lambda: nothing_left(machine_folder))
+
+
+class Busy:
+    """A worker on a machine, of which only its CPU time is asked."""
+
+    def __init__(self, on: str, pid: int, seconds: float) -> None:
+        self._spent = on, pid, seconds
+
+    def ask(self, what: str) -> Any:
+        assert what == "spent"
+        return self._spent
+
+
+def test_what_workers_on_this_machine_use_is_ours_and_of_no_other_machine() -> None:
+    def hosts(*workers: Any) -> Hosts:
+        active, passive = (Side(remote=one) for one in workers)
+        return Hosts(active, passive)
+
+    here = clocks.identity()
+    apart = hosts(Busy("there", 5, 40.0), Busy("elsewhere", 5, 50.0))
+    assert (apart.spent_here(), apart.one_is_here) == (0.0, False)
+    one = hosts(Busy(here, 5, 2.0), Busy("there", 5, 40.0))
+    assert (one.spent_here(), one.one_is_here) == (2.0, True)
+    both = hosts(Busy(here, 5, 2.0), Busy(here, 6, 3.0))
+    assert both.spent_here() == 5.0
+    same = hosts(Busy(here, 5, 2.0), Busy(here, 5, 2.0))  # of two roles by one worker
+    assert same.spent_here() == 2.0
+    assert Hosts.one().one_is_here
 
 
 def test_the_page_has_the_load_of_each_host() -> None:

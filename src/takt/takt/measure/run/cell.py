@@ -148,7 +148,7 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
         measured=started.end,
     )
     remove_from(context.folder, LOADED)
-    taken = frame.disturbances.by_others
+    taken = frame.disturbances.by_others if started.hosts.one_is_here else None
     measured = cell.model_copy(
         update={
             "started": frame.started,
