@@ -25,8 +25,11 @@ from test_workers import (
 )
 
 from takt.measure.conditions import elsewhere, load, tuned
+from takt.measure.report.conditions import condition_row
 from takt.measure.results import store
-from takt.measure.results.model import Cell, Status
+from takt.measure.results.model import Cell, Conditions, Status
+from takt.network import clocks
+from takt.network.hosts import Hosts, Side
 from takt.network.workers import Workers
 
 pytestmark = pytest.mark.timeout(720)  # as those of workers
@@ -75,6 +78,45 @@ def test_a_killed_worker_takes_its_load_along(
     assert "lost the host component: " in cell.error.what
     assert until(lambda: all(map(gone, there)))
     assert until(lambda: nothing_left(machine_folder))
+
+
+class Busy:
+    """A worker on a machine, of which only its CPU time is asked."""
+
+    def __init__(self, on: str, pid: int, seconds: float) -> None:
+        self._spent = on, pid, seconds
+
+    def ask(self, what: str) -> Any:
+        assert what == "spent"
+        return self._spent
+
+
+def test_what_workers_on_this_machine_use_is_ours_and_of_no_other_machine() -> None:
+    def hosts(*workers: Any) -> Hosts:
+        active, passive = (Side(remote=one) for one in workers)
+        return Hosts(active, passive)
+
+    here = clocks.identity()
+    apart = hosts(Busy("there", 5, 40.0), Busy("elsewhere", 5, 50.0))
+    assert (apart.spent_here(), apart.one_is_here) == (0.0, False)
+    one = hosts(Busy(here, 5, 2.0), Busy("there", 5, 40.0))
+    assert (one.spent_here(), one.one_is_here) == (2.0, True)
+    both = hosts(Busy(here, 5, 2.0), Busy(here, 6, 3.0))
+    assert both.spent_here() == 5.0
+    same = hosts(Busy(here, 5, 2.0), Busy(here, 5, 2.0))  # of two roles by one worker
+    assert same.spent_here() == 2.0
+    assert Hosts.one().one_is_here
+
+
+def test_the_page_has_the_load_of_each_host() -> None:
+    found = Conditions()
+    found.of("pc").load_cpu_share = 0.5
+    found.of("arm").load_cpu_share = 0.125
+    row = condition_row("round trips", "other", [Cell.model_construct(conditions=found)])
+    assert row is not None
+    pc, arm = row.load.split("; ")
+    assert pc.startswith("pc: 50")
+    assert arm.startswith("arm: 12.5")
 
 
 _ALL_THERE = {
@@ -177,3 +219,32 @@ def test_two_namespaces_have_loads_and_traffic_of_their_own(
     assert found.messages_there_bytes is not None
     assert found.link_there_bytes > found.messages_there_bytes + 2e6 / 8 * 0.9
     assert found.messages_there_bytes >= cell.count * cell.payload_bytes
+
+
+@pytest.mark.thorough
+def test_a_killed_worker_takes_stress_ng_and_iperf3_along(
+    tmp_path: Path, machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lack := synthetic_hosts.lacking():
+        pytest.skip(f"no network namespaces can be made here: {lack}")
+    needs(load="stress 1", traffic_mbps=2.0)
+    on_a_disk(tmp_path)
+    words = fake("fine", load="stress 1", traffic="2Mbps", duration="600s")
+    with synthetic_hosts.apart(machine_folder) as cluster:
+        tool = start(cluster, tmp_path / "out", *words)
+        try:
+            assert until(lambda: recording_there(machine_folder))
+            there = around(machine_folder)
+            kinds = [
+                name for name in ("stress-ng", "iperf3") if any(name in title(pid) for pid in there)
+            ]
+            os.kill(cluster.workers["component"].pid, signal.SIGKILL)
+            tool.wait(200)
+        finally:
+            tool.kill()
+        assert until(lambda: all(map(gone, there)))
+        assert until(lambda: nothing_left(machine_folder))
+    cell = store.read(tmp_path / "out").cells[0]
+    assert kinds == ["stress-ng", "iperf3"]
+    assert cell.error is not None
+    assert "lost the host component: " in cell.error.what

@@ -70,7 +70,7 @@ def test_one_machine_is_not_both_hosts() -> None:
 
 
 def test_a_host_without_a_worker_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(TaktError, match="no worker of the scheduler is at 10.0.0.9") as refused:
+    with pytest.raises(TaktError, match="no worker of the scheduler is at") as refused:
         resolve({"controller": "10.0.0.9"}, workers())
     assert "controller at 10.0.0.1, arm at 10.0.0.2, component at 10.0.0.2" in refused.value.what
     assert refused.value.fix == "on that machine: ./takt worker tls://desk:8786 controller"

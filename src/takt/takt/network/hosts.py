@@ -62,6 +62,7 @@ class Hosts:
     passive: Side
     link: Link | None = None
     _spent: float = 0.0
+    _workers_here: bool = False
 
     @classmethod
     def one(cls) -> Hosts:
@@ -82,8 +83,13 @@ class Hosts:
         with contextlib.suppress(Failure):  # of a lost host: as it was
             each = [one.ask("spent") for one in self.remotes]
             spent = {pid: seconds for on, pid, seconds in each if on == clocks.identity()}
-            self._spent = sum(spent.values())
+            self._spent, self._workers_here = sum(spent.values()), bool(spent)
         return self._spent
+
+    @property
+    def one_is_here(self) -> bool:
+        """Whether this machine is one of them, also by a worker whose time was asked for."""
+        return self._workers_here or not (self.active.remote and self.passive.remote)
 
     @property
     def remotes(self) -> list[Remote]:

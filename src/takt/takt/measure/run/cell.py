@@ -148,7 +148,7 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
         measured=started.end,
     )
     remove_from(context.folder, LOADED)
-    taken = frame.disturbances.by_others
+    taken = frame.disturbances.by_others if started.hosts.one_is_here else None
     measured = cell.model_copy(
         update={
             "started": frame.started,
@@ -162,11 +162,12 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
             "conditions": None,
         }
     )
-    lost = [] if context.stop.at_once else _bring_home(started.hosts)
+    lost, gone = ([], []) if context.stop.at_once else _bring_home(started.hosts)
     judge(measured, probes, end, who)
-    lost_host = any(one.gone for one in started.hosts.remotes)  # and with it all that ran there
-    if end in (End.unready, End.died) and who and not lost_host:
-        _explain(measured, declared.missing(who))
+    if end in (End.unready, End.died) and who:
+        # With a host goes what ran there, and what talked to it.
+        of_host = Note(what=gone[0].what, why=who.how_it_ended, fix=gone[0].fix) if gone else None
+        _explain(measured, of_host if gone and who.background else declared.missing(who))
     processes = len(probes) + len(started.talkers)
     measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
     measured.notes += [Note(what=what, why=why) for what, why in frame.disturbances.reported]
@@ -194,21 +195,22 @@ def _count(measured: Cell, stack: Stack, started: _Programs, recorded: list[Path
 
 
 def _explain(measured: Cell, missing: Note | None) -> None:
-    """Replaces an error that only follows from a condition that was not there."""
+    """Replaces an error that only follows from a condition or a host that was not there."""
     if missing:
         measured.status, measured.error = Status.failed, missing
 
 
-def _bring_home(hosts: Hosts) -> list[Note]:
+def _bring_home(hosts: Hosts) -> tuple[list[Note], list[Gone]]:
     """Fetches what was written on other hosts; what was recorded on a lost one waits there."""
-    notes = []
+    notes, gone = [], []
     for remote in hosts.remotes:
         try:
             remote.bring_home()
         except (Gone, OSError) as error:
             remote.abandon()
             notes.append(Note(what=f"nothing was fetched from {remote.name}", why=str(error)))
-    return notes
+            gone += [error] if isinstance(error, Gone) else []
+    return notes, gone
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:
