@@ -65,4 +65,4 @@ def test_a_ddsperf_that_fails_is_named(tmp_path: Path) -> None:
 
 def test_what_needs_a_stack_that_is_not_everybodys_is_known() -> None:
     assert set(OF_STACK) <= set(BENCHES)
-    assert set(OF_STACK.values()) <= {*stacks.ON_REQUEST, stacks.RCLCPP}
+    assert set(OF_STACK.values()) <= {*stacks.ON_REQUEST, stacks.RCL, stacks.RCLCPP}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic_hosts import Cluster, Machine
-from test_workers import arguments, machine_folder, measured, real  # noqa: F401 - fixtures
+from test_workers import arguments, measured, real  # noqa: F401 - a fixture
 
 from takt.measure.results.model import Run, Status
 from takt.measure.run import samples
@@ -143,7 +143,7 @@ def is_bounded(run: Run) -> None:
 
 def test_one_way_between_two_clocks_is_refused_until_they_are_synchronised(
     tmp_path: Path,
-    machine_folder: Path,  # noqa: F811
+    machine_folder: Path,
     real: None,  # noqa: F811
 ) -> None:
     with other_clock(machine_folder) as cluster:
@@ -166,7 +166,7 @@ def test_one_way_between_two_clocks_is_refused_until_they_are_synchronised(
 @pytest.mark.thorough
 def test_round_trips_need_no_clock_and_the_other_way_has_the_same_bound(
     tmp_path: Path,
-    machine_folder: Path,  # noqa: F811
+    machine_folder: Path,
     real: None,  # noqa: F811
 ) -> None:
     with other_clock(machine_folder) as cluster:

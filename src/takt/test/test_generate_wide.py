@@ -31,8 +31,8 @@ ALL = object()  # in place of a value: whatever may be said
 WORDS = ("description", ".recorded")  # said to people, and of where it came from
 # Of the machine, not of an application: the core's own tests draw supplies and interrupts.
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
-# Not drawn yet; takt_core's own tests draw joins.
-JOIN = "Callback.join"
+# Not drawn yet; takt_core's own tests draw them.
+NOT_DRAWN = ("Callback.join", "Callback.at_once")
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.
@@ -132,7 +132,7 @@ def test_nothing_that_an_app_yaml_can_say_is_undrawable() -> None:
     possible = {
         one
         for one in every
-        if not one.endswith(WORDS) and not one.startswith((*CORES, EXECUTOR, *ROBOT, JOIN))
+        if not one.endswith(WORDS) and not one.startswith((*CORES, EXECUTOR, *ROBOT, *NOT_DRAWN))
     }
     assert {"Callback.jitter", "Timing.active=False", "Scenario.policy=np-edf"} <= possible
     missing = possible

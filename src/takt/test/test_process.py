@@ -24,13 +24,14 @@ DYING = """
 import os, signal, sys
 from pathlib import Path
 from takt.measure.conditions.load import Load
+from takt.measure.conditions.machine import Here
 from takt.network import stacks
 from takt.processes.supervision import Program
 folder, what = Path(sys.argv[1]), sys.argv[2]
 if what == "load":
     class Busy:
-        id, load = "cell", "cpu"
-    probe = Load(Busy, folder, folder).programs[0]
+        id = "cell"
+    probe = Load(Busy, "cpu", folder, Here(folder)).programs[0]
 else:
     command = [str(stacks.find().probes["cyclictest"]), "wakeup", "--count", "100000000"]
     command += ["--time-limit-ns", "600000000000", "--samples", str(folder / "samples")]
