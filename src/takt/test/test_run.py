@@ -220,7 +220,7 @@ def test_stopping_twice_ends_at_once_and_resume_finds_the_recording(
     go.touch()
     again = runner.reopen(folder, None, None)
     run = runner.measure_cells(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
-    assert run.status is Status.complete
+    assert run.status is Status.complete, run.cells[0].error
     assert rows(folder, run.cells[0].earlier_attempts) >= 50
     assert list(memory.iterdir()) == []
 
