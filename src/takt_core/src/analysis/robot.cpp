@@ -250,6 +250,7 @@ Report analyse_robot(const Application& described, const Options& options,
   Robot processes{robot};
   const bool solved = processes.solve();
   std::vector<Application> views;
+  views.reserve(robot.processes.size());
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
     views.push_back(processes.process(i));
   }
