@@ -77,7 +77,7 @@ def test_what_is_left_when_the_time_is_up_is_named(document: dict[str, Any]) -> 
     described, *left = comparison.candidates
     assert described.refused is None
     assert left
-    assert {one.refused for one in left} == {"the time was up before"}
+    assert {one.refused for one in left} == {"not compared before the time was up"}
 
 
 def test_bounds_are_from_the_analysis_and_above_what_is_simulated(

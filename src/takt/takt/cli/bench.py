@@ -25,9 +25,8 @@ def bench(
         ...,
         help="Benchmark: record, record-ros (needs ROS 2), roundtrip, wakeup, preempt, switch, "
         "trace, watch, intra, dispatch, history, analysis, vendors (needs Cyclone DDS), rclcpp "
-        "(needs ROS 2's rclcpp), "
-        "or all; or overheads, which measures input for takt analyse and simulate, "
-        "without a verdict.",
+        "(needs ROS 2's rclcpp), or all; or overheads, which measures input for takt analyse and "
+        "simulate, without a verdict.",
     ),
     rounds: int = typer.Option(
         DEFAULT_ROUNDS, min=1, help="Number of rounds; the result is the median over all rounds."

@@ -99,6 +99,7 @@ ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_
     }
     result.responses.assign(streams_.size(), {});
     result.latencies.assign(result.latencies.size(), {});
+    result.jobs_while_busy.clear();
     result.schedulable.reset();
   }
   return result;

@@ -45,7 +45,7 @@ def compare(
         progress(named(one), place / len(all_of_them))
         try:
             if place and limit is not None and monotonic() - began >= limit:
-                raise TaktError("the time was up before")
+                raise TaktError("not compared before the time was up")
             candidate, ms = _judged(one.flat, where, duration, execution, seed)
         except TaktError as error:
             candidate = _refused(error.what)
