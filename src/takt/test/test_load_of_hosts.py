@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -24,7 +25,9 @@ from test_workers import (
     title,
 )
 
+from takt.errors import Failure
 from takt.measure.conditions import elsewhere, load, tuned
+from takt.measure.conditions.machine import Here, Look
 from takt.measure.report.conditions import condition_row
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Conditions, Status
@@ -78,6 +81,23 @@ def test_a_killed_worker_takes_its_load_along(
     assert "lost the host component: " in cell.error.what
     assert until(lambda: all(map(gone, there)))
     assert until(lambda: nothing_left(machine_folder))
+
+
+class Silent(Here):
+    """A machine that does not answer any more."""
+
+    def look(self, programs: object) -> Look:
+        raise Failure("it does not answer")
+
+
+def test_a_load_of_which_nothing_is_known_fails_its_cell(tmp_path: Path) -> None:
+    cell = cast("Cell", SimpleNamespace(id="cell"))
+    asked = load.Load(cell, load.CPU, tmp_path, Silent(tmp_path, "component"))
+    asked.begin()
+    asked.end()
+    fault = asked.fault(cell)
+    assert fault is not None
+    assert fault.what == "nothing is known of the load cpu on component"
 
 
 class Busy:

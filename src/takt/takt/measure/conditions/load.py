@@ -98,8 +98,9 @@ class Load:
 
     def fault(self, _cell: Cell) -> Note | None:
         """Where it was not what it is called."""
-        if self._after is self._before:  # the host is lost: its programs say so
-            return None
+        if self._after is self._before:
+            why = "its machine did not answer"
+            return Note(what=f"nothing is known of {self._title}", why=why, fix="measure it again")
         fix = f"check for other limits (a quota, a full disk); by hand: {self._by_hand}"
         if self._left:
             return Note(what=f"{self._title} fell short", why=", ".join(self._left), fix=fix)

@@ -134,8 +134,9 @@ class Traffic:
 
     def fault(self, _cell: Cell) -> Note | None:
         """Where it was slower than asked."""
-        if self._after is self._before:  # the host is lost: its programs say so
-            return None
+        if self._after is self._before:
+            why = "a machine at an end did not answer"
+            return Note(what="nothing is known of the traffic", why=why, fix="measure it again")
         there, back = self._rates()
         if min(there, back) >= LEAST * self._mbps:
             return None
