@@ -255,7 +255,9 @@ TEST_P(EveryBusyCore, ends_its_jobs_in_time) {
             << " responses; " << chains << " chains; " << complete << " callbacks lose nothing, "
             << losses << " others do\n";
   EXPECT_GT(complete, bounded);
-  EXPECT_GT(losses, 0);
+  if (sets >= 400) {  // some policies lose data in one set of a hundred
+    EXPECT_GT(losses, 0);
+  }
   EXPECT_GT(chains, bounded / 2);
   EXPECT_GT(bounded, sets / 5);
   if (!GetParam().starts_with("rclcpp")) {  // whose last job is any
