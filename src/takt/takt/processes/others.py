@@ -10,7 +10,6 @@ own work.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import time
@@ -23,7 +22,6 @@ from takt.processes import usage
 PROC = Path("/proc")
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7  # of the numbers of a line of /proc/stat
-_UTIME, _CSTIME = 11, 14  # of /proc/PID/stat, behind the name: with utime, stime, cutime
 
 
 @dataclass(frozen=True)
@@ -97,14 +95,5 @@ def _unused_s() -> tuple[float, float, int]:
 def own_s() -> float:
     """Of this process and all that it started, also what has ended and was waited for."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    living = (_process_s(pid) for pid in usage.family([os.getpid()])[1:])
+    living = (usage.process_s(pid) for pid in usage.family([os.getpid()])[1:])
     return time.process_time() + ended.ru_utime + ended.ru_stime + sum(living)
-
-
-def _process_s(pid: int) -> float:
-    """Of a process and of its children that have ended; 0 where it is gone."""
-    with contextlib.suppress(OSError, ValueError):
-        text = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-        fields = text.rpartition(")")[2].split()
-        return sum(map(int, fields[_UTIME : _CSTIME + 1])) * _TICK_S
-    return 0.0

@@ -53,6 +53,14 @@ def reproduce(
             help="With --hosts: address of the scheduler of the workers: tls://HOST:8786."
         ),
     ] = None,
+    within: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            metavar="DOMAIN",
+            help="Measure in this ROS domain, within the system that runs there, such as a robot.",
+            show_default=False,
+        ),
+    ] = None,
     beside: Annotated[
         bool,
         typer.Option(
@@ -97,6 +105,8 @@ def reproduce(
             where="--hosts" if machines else "--scheduler",
             fix="give both: --hosts ROLE=HOST,ROLE=HOST --scheduler tls://HOST:8786",
         )
+    if within is not None:
+        papers.refuse_without_experiment(paper, "--within")
     with shared.workers(scheduler) as workers, stderr().status(f"{paper}: planning") as status:
         request = Request(
             scale,
@@ -105,6 +115,7 @@ def reproduce(
             announce=lambda text: status.console.print(text, soft_wrap=True, markup=False),
             hosts=resolve(machines, workers) if workers else {},
             workers=workers,
+            within=within,
         )
         outcome = reproduced(paper, request)
     document = outcome.model_dump(mode="json")
@@ -115,6 +126,7 @@ def reproduce(
     if not outcome.complete:
         hint = f"Continue with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
         hint += f" --hosts {hosts} --scheduler {scheduler}" if hosts else ""
+        hint += f" --within {within}" if within is not None else ""
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 

@@ -62,6 +62,8 @@ def measure(
     """
     experiment, source = read_experiment(experiment_file(paper))
     experiment = (fitted or scaled)(experiment, request.scale)
+    if request.within is not None:
+        experiment = _within(experiment, request.within)
     planned = sessions.make_plan(experiment, source, workers=request.workers)
     if request.out is not None and (request.out / scratch.DOCUMENT).exists():
         session = sessions.resume(request.out, experiment, workers=request.workers)
@@ -72,6 +74,12 @@ def measure(
     request.announce(announced(len(left), seconds, session.folder, beyond_scale(session.run)))
     run = sessions.finish(session, Watcher(request))
     return Measured(run, session.folder, planned.skipped)
+
+
+def _within(experiment: Experiment, domain: int) -> Experiment:
+    """The same, measured in the ROS domain of a running system."""
+    blocks = [block.model_copy(update={"within": [domain]}) for block in experiment.measurements]
+    return experiment.model_copy(update={"measurements": blocks})
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:

@@ -30,6 +30,7 @@ class Request:
     draws: int = 4000  # for each finding's intervals
     hosts: dict[str, str] = field(default_factory=dict)  # of an experiment, by the paper's machines
     workers: Workers | None = None  # that have them
+    within: int | None = None  # the ROS domain of a running system
 
 
 def announced(runs: int, seconds: float, folder: Path, beyond_scale: list[str]) -> str:

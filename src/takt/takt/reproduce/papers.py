@@ -31,6 +31,14 @@ def hosts(paper: str) -> tuple[str, ...]:
     return found
 
 
+def refuse_without_experiment(paper: str, option: str) -> None:
+    """Raises TaktError where a paper has no measurements, which this option is for."""
+    from takt.measure.experiment.shipped import EXPERIMENT
+
+    if not (folder(paper) / EXPERIMENT).exists():
+        raise TaktError(f"{paper} has no measurements", where=option, fix=f"omit {option}")
+
+
 def folder(paper: str) -> Path:
     """Where the files of a paper are; raises as :func:`module` does."""
     return Path(str(module(paper).__file__)).parent

@@ -126,7 +126,10 @@ class Published(_Model):
             scale=request.scale,
             complete=all(one.state == "lost" for one in unfinished),
             unfinished=unfinished,
-            deviations=self._deviations(between_hosts=bool(request.hosts)),
+            deviations=[
+                *self._deviations(between_hosts=bool(request.hosts)),
+                *_within(request.within),
+            ],
             statements=self.all_statements(),
             results=str(folder),
             **fields,
@@ -138,6 +141,18 @@ class Published(_Model):
         instead = {one.paper: one for one in self.between_hosts}
         own = [instead.pop(one.paper, one) for one in self.deviations]
         return [*own, *instead.values()]
+
+
+def _within(domain: int | None) -> list[Deviation]:
+    if domain is None:
+        return []
+    return [
+        Deviation(
+            paper="no other ROS 2 nodes",
+            here=f"within the running system of ROS domain {domain}",
+            why="asked for by --within; its CPU time is among the conditions of each measurement",
+        )
+    ]
 
 
 def natural(place: str) -> list[tuple[int, int, str]]:

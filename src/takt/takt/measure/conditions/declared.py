@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned
+from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned, within
 from takt.measure.conditions.clock import OneWay
 from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.idle import Idle
@@ -18,6 +18,7 @@ from takt.measure.conditions.segment import Segment
 from takt.measure.conditions.traffic import BetweenHosts, OverLink, Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
+from takt.measure.conditions.within import Within
 from takt.measure.results.model import Cell, Conditions, Note, Status
 from takt.measure.results.point import Point
 from takt.network import namespace
@@ -52,12 +53,18 @@ class Declared:
         if cell.traffic_mbps:
             path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
             self._all.append(Traffic(cell, path, folder))
+        self._system = None if cell.within is None else Within(cell.within)
+        self._all += [self._system] if self._system else []
         self._begun = self._ended = False
 
     @property
     def add_ns(self) -> int:
         """What is to be added to a subscriber's stamps to have them on the publisher's clock."""
         return self._one_way.add_ns if self._one_way else 0
+
+    def spent(self) -> float:
+        """Seconds of CPU time of programs that are a condition, but were not started here."""
+        return self._system.spent() if self._system else 0.0
 
     @property
     def programs(self) -> list[Program]:
@@ -108,6 +115,7 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
         "tuned": lambda: tuned.lacking(point.tuned) if _here(point) else None,
         "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
         "load": lambda: _absent(load.STRESS_NG) if _loads_here(point) else None,
+        "within": lambda: None if point.within is None else within.lacking(point.within),
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
         "traffic": lambda: _absent(traffic.IPERF3) if _traffic_here(point) else None,
         "delay" if point.delay_us else "loss": lambda: relay.lacking(point),

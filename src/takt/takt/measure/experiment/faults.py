@@ -208,6 +208,14 @@ def _link(asked: Asked) -> Iterator[Fault]:
         yield "loss", "loss of 100% leaves no link", "use less than 100%"
 
 
+def _system(asked: Asked) -> Iterator[Fault]:
+    """A running system beside what it contradicts."""
+    point = asked.point
+    if point.within is not None and load.IDLE in point.loads.values():
+        what = "a machine with a running system is not idle"
+        yield "within", what, "put within and load: idle in separate blocks"
+
+
 def _segment(asked: Asked) -> Iterator[Fault]:
     """Slaves that are real and simulated at once."""
     point = asked.point
@@ -291,6 +299,7 @@ RULES: tuple[Callable[[Asked], Iterator[Fault]], ...] = (
     _dds_priority,
     _hosts,
     _link,
+    _system,
     _cpus,
     _pace,
     _memory,

@@ -65,4 +65,5 @@ def _parts(point: Point) -> Iterator[str]:
         yield f"loss_{point.loss * 1e2:g}percent" if point.loss else ""
     yield unless_default("load", "load_{}").replace(" ", "").replace(",", "+")
     yield unless_default("tuned", "tuned_{}")
+    yield unless_default("within", "within_{}")
     yield point.label

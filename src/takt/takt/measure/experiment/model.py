@@ -51,6 +51,7 @@ from takt.measure.experiment.values import (
     Traffic,
     Tuned,
     Wait,
+    Within,
 )
 
 MESSAGES = ("pingpong", "pubsub")
@@ -215,6 +216,12 @@ class Measurement(Strict):
         description="settings of the machine that `takt tune` applies during the cell and restores "
         "afterwards: all, one of them, or several, such as ksoftirqd+irq-threads; needs "
         "root",
+    )
+    within: Axis[Within] = Field(
+        [None],
+        description="ROS domain of a running system that the measured processes join: its CPU time "
+        "is a condition, not a disturbance; all its processes ended: the cell fails; default: "
+        "none, an unused domain",
     )
     host: Axis[Hosts] = Field(
         ["here"],

@@ -90,6 +90,7 @@ def _axes(block: Measurement, stack: Stack) -> dict[str, list[Any]]:
         "load": block.load,
         "cores": block.cores,
         "tuned": block.tuned,
+        "within": block.within,
         "host": block.host,
         "link": block.link or [DEFAULT_LINK],
         "queue": block.queue or [SHARED],

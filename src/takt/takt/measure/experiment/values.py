@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Optional, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -20,7 +20,7 @@ from takt_core import Quantity
 from takt.documents import units
 from takt.documents.quantities import text_schema
 from takt.measure.conditions import load, tuned
-from takt.network import namespace
+from takt.network import domain, namespace
 from takt.network.dds_threads import HIGHEST, DdsThreads
 
 UNPINNED = "any"
@@ -77,6 +77,14 @@ def _load(value: object) -> str:
 
 def _traffic(value: object) -> int:
     return 0 if value == "none" else units.parse_bandwidth(value)
+
+
+def _within(value: object) -> int | None:
+    if value in ("none", None):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= domain.LAST:
+        raise ValueError(f"{value!r} is not none, nor a ROS domain from 0 to {domain.LAST}")
+    return value
 
 
 def _stack(value: str) -> str:
@@ -145,6 +153,14 @@ Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", f"({_LOAD})(, ?({_LOAD}))?")]
 Tuned = Annotated[
     str, BeforeValidator(tuned.parse), text_schema("ksoftirqd+irq-threads", tuned.PATTERN)
+]
+Within = Annotated[
+    Optional[int],  # noqa: UP045 - pydantic reads it on Python 3.10
+    BeforeValidator(_within),
+    PlainSerializer(lambda number: "none" if number is None else number),
+    WithJsonSchema(
+        {"anyOf": [{"const": "none"}, {"type": "integer", "minimum": 0, "maximum": domain.LAST}]}
+    ),
 ]
 Cores = Literal["shared", "alone"]
 Hosts = Annotated[

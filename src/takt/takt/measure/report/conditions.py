@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from takt.measure.results.model import Cell, Conditions, OfMachine
+from takt.measure.results.model import Cell, Conditions, OfMachine, SystemProcess
 from takt.pages import text
 
 
@@ -19,6 +19,7 @@ class ConditionRow:
     load: str
     traffic: str
     link: str
+    system: str  # that it was measured within
 
 
 def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> ConditionRow | None:
@@ -51,9 +52,11 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
         _range(found, "segment_frames", 1, "frames to the simulated segment"),
         _range(found, "segment_ignored", 1, "wrong frames"),
     )
-    if {load, traffic, link} == {text.ABSENT}:  # what is tuned is in the measurement's title
+    system = _system(found)
+    # What is tuned is in the title of the measurement.
+    if {load, traffic, link, system} == {text.ABSENT}:
         return None
-    return ConditionRow(measurement, scheduling, load, traffic, link)
+    return ConditionRow(measurement, scheduling, load, traffic, link, system)
 
 
 def _names(found: Iterable[Conditions]) -> list[str]:
@@ -68,11 +71,29 @@ def _of_machine(found: Sequence[OfMachine]) -> str:
     )
 
 
+def _system(found: Sequence[Conditions]) -> str:
+    """Each program of the system that was measured within, and how much CPU time it used."""
+    programs: dict[str, list[SystemProcess]] = {}
+    for one in (process for conditions in found for process in conditions.system):
+        programs.setdefault(one.name, []).append(one)
+    return "; ".join(_program(name, each) for name, each in sorted(programs.items())) or text.ABSENT
+
+
+def _program(name: str, found: Sequence[SystemProcess]) -> str:
+    number = len({one.pid for one in found})
+    ended = sum(one.ended for one in found)
+    return _joined(
+        f"{number} × {name}" if number > 1 else name,
+        _range(found, "cpu", 100, "% of a CPU"),
+        f"{ended} ended early" if ended else "",
+    )
+
+
 def _joined(*parts: str) -> str:
     return ", ".join(filter(None, parts)) or text.ABSENT
 
 
-def _range(found: Sequence[OfMachine], name: str, factor: float, unit: str) -> str:
+def _range(found: Sequence[OfMachine | SystemProcess], name: str, factor: float, unit: str) -> str:
     values = [value * factor for one in found if (value := getattr(one, name)) is not None]
     if not values:
         return ""

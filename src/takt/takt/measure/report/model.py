@@ -298,7 +298,7 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
         stack,
         transports.index(transport) if transport in transports else len(transports),
         transport,
-        *rest,
+        *((value is not None, value) for value in rest),  # None goes before all others
     )
 
 

@@ -99,5 +99,7 @@ def _machine(cell: Cell) -> Iterator[str]:
         yield "on an idle machine" if cell.load == "idle" else f"with load {cell.load}"
     if cell.cores != "shared":
         yield "on exclusive cores"
+    if cell.within is not None:
+        yield f"within the system of ROS domain {cell.within}"
     if cell.tuned != "none":
         yield f"tuned: {cell.tuned.replace('+', ', ')}"

@@ -176,10 +176,20 @@ class OfMachine(Model):
     tuned: list[TunedPlace] = []  # these places
 
 
+class SystemProcess(Model):
+    """A process of the running ROS system that a cell was measured within."""
+
+    pid: int
+    name: str
+    cpu: float | None  # of one CPU, while it was measured; above 1: on several at once
+    ended: bool = False  # before the measuring did
+
+
 class Conditions(OfMachine):
     """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
 
     hosts: dict[str, OfMachine] = {}  # each machine of a cell whose roles are on several
+    system: list[SystemProcess] = []  # that it was measured within
     traffic_there_mbps: float | None = None  # received on the second host, payload only
     traffic_back_mbps: float | None = None  # received here
     link_there_bytes: int | None = None  # over the interface to the second host, all of it

@@ -44,6 +44,7 @@ class Point(BaseModel):
     load: str = "none"  # of each machine, or of each role's: none, idle, cpu, fft, stress, stress N
     cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
     tuned: str = "none"  # by takt tune, for this cell: none, all, settings
+    within: int | None = None  # the ROS domain of a running system; None: an own domain
     host: str = "here"  # here, or of each role
     link_mbps: float = 0.0  # of the link between two hosts
     queue: str = "shared"  # of the messages on this link: shared with the traffic, own

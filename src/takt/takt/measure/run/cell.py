@@ -110,7 +110,7 @@ def _programs(
         programs.talkers(cell, stack, context, limit_s),
         Declared(cell, folder, context.folder, hosts),
         Takers(cell),
-        transport.environment(profiles, context.domain, logs=folder / "log")
+        transport.environment(profiles, context.domain_of(cell), logs=folder / "log")
         | context.surroundings.get(cell.stack, {}),
         limit_s,
     )
@@ -121,7 +121,8 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     context, probes, declared = started.context, started.probes, started.declared
     until = Starving(context.stop, cell, local=not started.hosts.remotes)
     allowed = others.IDLE if load.IDLE in cell.loads.values() else others.USUAL
-    frame = Frame(context.journal, until, allowed, started.hosts.spent_here)
+    hosts = started.hosts
+    frame = Frame(context.journal, until, allowed, lambda: hosts.spent_here() + declared.spent())
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int], _seconds: float) -> None:

@@ -11,7 +11,7 @@ from takt.measure.results.model import Cell
 from takt.measure.results.point import SUPPLY
 from takt.measure.run import samples
 from takt.measure.run.context import Context
-from takt.network import shaping, transport
+from takt.network import ros_system, shaping, transport
 from takt.network.dds_threads import DdsThreads
 from takt.network.hosts import Hosts
 from takt.network.stacks import Stack
@@ -92,7 +92,7 @@ def _send(
         program.command,
         files=files,
         profiles=profiles,
-        domain=context.domain,
+        domain=context.domain_of(cell),
         home=home,
         stderr=str(there.stderr),
         samples=str(there.samples) if there.samples else None,
@@ -216,6 +216,8 @@ def profiles_of(
     """Of the processes that have this address: variables by name, and the files they name."""
     file = str(folder / f"{cell.id}.{own}.xml")
     participants = len(roles(cell, stack)) + 2 * cell.talkers + 1
+    if cell.within is not None:  # theirs come first: ours have higher ids
+        participants += ros_system.participants(cell.within)
     payload = cell.payload_bytes
     threads = DdsThreads.of(cell.scheduling, cell.dds_priority)
     text = transport.profile(
