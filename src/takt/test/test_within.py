@@ -114,7 +114,7 @@ def test_the_report_names_the_processes_of_the_system(
     write_report(folder, run, folder / "report.html")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert f"within the system of ROS domain {domain}" in page
-    assert re.search(r"<td>2 × python[^<]*% of a CPU</td>", page)
+    assert re.search(r"<td>2 × python[^<]*% of a CPU each</td>", page)
 
 
 def test_the_cpu_time_of_the_system_is_counted_and_never_less_than_before(

@@ -84,7 +84,7 @@ def _program(name: str, found: Sequence[SystemProcess]) -> str:
     ended = sum(one.ended for one in found)
     return _joined(
         f"{number} × {name}" if number > 1 else name,
-        _range(found, "cpu", 100, "% of a CPU"),
+        _range(found, "cpu", 100, "% of a CPU each" if number > 1 else "% of a CPU"),
         f"{ended} ended early" if ended else "",
     )
 
