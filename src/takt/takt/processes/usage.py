@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
-_UTIME, _CSTIME = 11, 14  # of /proc/PID/stat, behind the name: with utime, stime, cutime
+_FLAGS, _UTIME, _CSTIME = 6, 11, 14  # of /proc/PID/stat, behind the name; utime to cstime are four
+_IRQ, _SOFTIRQ = 5, 6  # of the first line of /proc/stat, behind its name
+_KTHREADD = 2  # starts all threads of the kernel
+_IS_KERNEL = 0x00200000  # PF_KTHREAD, of the flags
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,42 @@ def cpus(numbers: Collection[int]) -> Cpus:
 
 def process_s(pid: int) -> float:
     """Of a process and of its children that have ended, in seconds; 0 where it is gone."""
-    with contextlib.suppress(OSError, ValueError):
+    return sum(map(int, _stat(pid)[_UTIME : _CSTIME + 1])) * _TICK_NS / 1e9
+
+
+def kernel_threads() -> list[int]:
+    """Those of the kernel; empty in a container that does not show them."""
+    flags = _stat(_KTHREADD)[_FLAGS : _FLAGS + 1]
+    return family([_KTHREADD]) if flags and int(flags[0]) & _IS_KERNEL else []
+
+
+def interrupts_s() -> float:
+    """What interrupts and softirqs have taken of all CPUs since boot, in seconds."""
+    fields = (_PROC / "stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+    return sum(map(int, fields[_IRQ : _SOFTIRQ + 1])) * _TICK_NS / 1e9
+
+
+class Spent:
+    """CPU time of processes that come and go; what those spent that have ended stays counted."""
+
+    def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
+        self._pids = pids
+        self.each: dict[int, float] = {}  # seconds by process id, as of the last look
+        self.look()
+
+    def look(self) -> float:
+        """Seconds of all of them up to now; never less than before."""
+        for pid in self._pids():
+            self.each[pid] = max(self.each.get(pid, 0.0), process_s(pid))
+        return sum(self.each.values())
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process behind its name; none where it is gone."""
+    with contextlib.suppress(OSError):
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-        fields = text.rpartition(")")[2].split()
-        return sum(map(int, fields[_UTIME : _CSTIME + 1])) * _TICK_NS / 1e9
-    return 0.0
+        return text.rpartition(")")[2].split()
+    return []
 
 
 def _of_one(pid: int) -> Used | None:

@@ -25,6 +25,7 @@ from takt.network import namespace
 from takt.network.hosts import Hosts, other_hosts
 from takt.network.workers import Workers
 from takt.processes.supervision import Program
+from takt.processes.usage import Spent, interrupts_s, kernel_threads
 
 
 class Declared:
@@ -53,6 +54,8 @@ class Declared:
         if cell.traffic_mbps:
             path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
             self._all.append(Traffic(cell, path, folder))
+        by_kernel = any(map(load.by_kernel_too, cell.loads.values()))
+        self._kernel = Spent(kernel_threads) if by_kernel else None
         self._system = None if cell.within is None else Within(cell.within)
         self._all += [self._system] if self._system else []
         self._begun = self._ended = False
@@ -64,7 +67,8 @@ class Declared:
 
     def spent(self) -> float:
         """Seconds of CPU time of programs that are a condition, but were not started here."""
-        return self._system.spent() if self._system else 0.0
+        system = self._system.spent() if self._system else 0.0
+        return system + (self._kernel.look() + interrupts_s() if self._kernel else 0.0)
 
     @property
     def programs(self) -> list[Program]:

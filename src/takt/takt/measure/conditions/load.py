@@ -44,6 +44,11 @@ def by_stress_ng(load: str) -> bool:
     return load not in (NONE, IDLE, CPU)
 
 
+def by_kernel_too(load: str) -> bool:
+    """Whether threads of the kernel do a part of this load's work: they write its files."""
+    return load.startswith(STRESS)
+
+
 def bytes_taken(load: str) -> int:
     """Of memory, and as much again of the disk."""
     return _workers(load) * WORKER_BYTES if load.startswith(STRESS) else 0

@@ -13,7 +13,7 @@ import time
 from takt.measure.results.model import Cell, Conditions, Note, SystemProcess
 from takt.network import ros_system
 from takt.processes.supervision import Program
-from takt.processes.usage import process_s
+from takt.processes.usage import Spent
 
 
 class Within:
@@ -23,15 +23,13 @@ class Within:
         self.programs: list[Program] = []
         self._domain = domain
         self._names = ros_system.processes(domain)
-        self._spent = dict.fromkeys(self._names, 0.0)  # keeps what was spent by those that ended
-        self._begin = self._end = (time.monotonic(), dict(self._spent))
+        self._spent = Spent(lambda: self._names)
+        self._begin = self._end = self._look()
         self._left: set[int] = set(self._names)
 
     def spent(self) -> float:
         """Seconds of CPU time of the system up to now; never less than before."""
-        for pid in self._names:
-            self._spent[pid] = max(self._spent[pid], process_s(pid))
-        return sum(self._spent.values())
+        return self._spent.look()
 
     def begin(self) -> None:
         """From here on it counts."""
@@ -74,8 +72,8 @@ class Within:
         )
 
     def _look(self) -> tuple[float, dict[int, float]]:
-        self.spent()
-        return time.monotonic(), dict(self._spent)
+        self._spent.look()
+        return time.monotonic(), dict(self._spent.each)
 
 
 def lacking(domain: int) -> tuple[str, str] | None:
