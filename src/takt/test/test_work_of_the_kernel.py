@@ -33,14 +33,14 @@ def process(proc: Path, pid: int, ticks: int, *, flags: int = 0, children: str =
     )
 
 
-def test_threads_of_the_kernel_are_the_family_of_the_one_that_starts_them(proc: Path) -> None:
+def test_threads_of_the_kernel_are_the_family_of_kthreadd(proc: Path) -> None:
     process(proc, 2, 0, flags=PF_KTHREAD | 0x40, children="3 9")
     process(proc, 3, 5, flags=PF_KTHREAD)
     process(proc, 9, 7, flags=PF_KTHREAD)
     assert usage.kernel_threads() == [2, 3, 9]
 
 
-def test_an_ordinary_process_2_of_a_container_is_no_kernel(proc: Path) -> None:
+def test_process_2_of_a_container_is_no_kernel(proc: Path) -> None:
     process(proc, 2, 0, children="3")
     assert usage.kernel_threads() == []
 
