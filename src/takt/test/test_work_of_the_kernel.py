@@ -65,7 +65,7 @@ def test_what_was_spent_stays_counted_when_a_process_ends(proc: Path) -> None:
     assert spent.look() == pytest.approx(200 * tick_s)
 
 
-def test_interrupts_and_softirqs_are_those_of_all_cpus(proc: Path) -> None:
+def test_interrupts_and_softirqs_count_on_all_cpus(proc: Path) -> None:
     (proc / "stat").write_text("cpu  1 2 3 4 5 60 7 8 9 10\ncpu0 0 0 0 0 0 1000 1000\n")
     assert usage.interrupts_s() == pytest.approx(67 * usage._TICK_NS / 1e9)
 
