@@ -227,3 +227,43 @@ def test_bounds_held_against_a_recording_are_said_to_be_of_the_file(tmp_path: Pa
     trace = against(read(tmp_path / "recording"), tmp_path / "modelled.app.yaml")
     (note,) = [one for one in trace.names.values("note") if one.startswith("bounds are")]
     assert "the executors, cores and real-time priorities in the file" in note
+
+
+def chain_notes(folder: Path) -> str:
+    text = (folder / "modelled.app.yaml").read_text(encoding="utf-8")
+    return text.partition("chains:")[2]
+
+
+def test_data_of_the_start_up_is_no_latency_of_a_chain(tmp_path: Path) -> None:
+    pair = Pair().scans(20)
+    slow = Process(33, "slow")  # which still makes its nodes while the others talk
+    slow.node(1, "slow")
+    slow.timer(SENSOR, 1, 10 * MS)
+    slow.call(35 * MS, 36 * MS, SENSOR)
+    slow.call(45 * MS, 46 * MS, SENSOR)
+    slow.write(tmp_path / "recording")
+    pair.modelled(tmp_path)
+    notes = chain_notes(tmp_path)
+    assert "the longest of 17 observed" in notes
+    assert "start-up: 3 released before each process had called a timer" in notes
+
+
+def test_a_timer_that_came_due_before_its_process_spun_is_start_up(tmp_path: Path) -> None:
+    pair = Pair()
+    begin = 104 * MS  # made at 0; due at 100 ms, when the process still made its nodes
+    pair.sensor.call(begin, begin + MS, SENSOR)
+    pair.sensor.publish(begin + MS - 1, SCAN)
+    pair.filter.take(begin + MS, FILTER, begin + MS - 1)
+    pair.filter.call(begin + MS, begin + 2 * MS, FILTER)
+    pair.scans(20, first=11)
+    pair.modelled(tmp_path)
+    notes = chain_notes(tmp_path)
+    assert "the longest of 20 observed" in notes
+    assert "start-up: 1 released" in notes
+
+
+def test_without_a_start_up_nothing_is_left_out(tmp_path: Path) -> None:
+    Pair().scans(20).modelled(tmp_path)
+    notes = chain_notes(tmp_path)
+    assert "the longest of 20 observed" in notes
+    assert "start-up" not in notes

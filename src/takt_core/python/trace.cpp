@@ -120,6 +120,7 @@ nb::dict columns(std::vector<Arrival> arrivals) {
       .add("chain", &Arrival::chain)
       .add("age", &Arrival::age)
       .add("reaction", &Arrival::reaction)
+      .add("release", &Arrival::release)
       .add("first", &Arrival::first)
       .dict();
 }

@@ -187,6 +187,7 @@ void Flows::arrive(std::size_t chain, std::int64_t release, std::int64_t end) {
   const bool first = last == not_recorded || release > last;
   arrivals.push_back({.age = elapsed(release, end),
                       .reaction = first && last != not_recorded ? elapsed(last, end) : not_recorded,
+                      .release = release,
                       .chain = static_cast<std::uint32_t>(chain),
                       .first = first});
   if (first) {

@@ -16,6 +16,7 @@ import numpy as np
 
 from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
+from takt.schedule.model.robot import Robot
 from takt.schedule.ros2 import control
 from takt.schedule.ros2.called import Entity
 from takt.schedule.ros2.due import due
@@ -69,9 +70,21 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
         },
         resumed=np.array(resumed, np.int64),
         depths=depths,
+        began=_began(reading, robot),
         robot=robot,
         notes=[*([] if robot else [_OF_ONE_PROCESS]), *_notes(reading)],
     )
+
+
+def _began(reading: Reading, robot: Robot | None) -> int:
+    """When each process with timers had called one of them."""
+    first: dict[str, int] = {}
+    for name, entity in reading.named():
+        if entity.kind == "timer" and entity.jobs and (robot is None or name in robot.homes):
+            home = robot.homes[name] if robot else ""
+            begin = min(job.begin for job in entity.jobs)
+            first[home] = min(first.get(home, begin), begin)
+    return max(first.values(), default=0)
 
 
 def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallback:

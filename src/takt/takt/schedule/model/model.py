@@ -96,16 +96,20 @@ def _name(out: Path) -> str:
 
 
 class _Arrivals:
-    """The sink that gathers the latencies of chains."""
+    """The sink that gathers the latencies of chains; those of the start-up are counted apart."""
 
-    def __init__(self, chains: int) -> None:
+    def __init__(self, chains: int, began: int) -> None:
         self.of = [Series() for _ in range(chains)]
+        self.early = [Series() for _ in range(chains)]
+        self._began = began
 
     def take(self, step: Step) -> None:
         """Gathers."""
         arrivals = step.arrivals
-        for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
-            self.of[chain].extend(age[first])
+        columns = (arrivals[name] for name in ("age", "first", "release"))
+        for chain, (age, first, release) in by_number(arrivals["chain"], *columns):
+            self.of[chain].extend(age[first & (release >= self._began)])
+            self.early[chain].extend(age[first & (release < self._began)])
 
 
 def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict[str, Any]) -> None:
@@ -113,12 +117,12 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
     if not builder.chains:
         return
     recorded = {one.name: one.recorded for one in observed.callbacks}
-    arrivals = _Arrivals(len(builder.chains))
+    arrivals = _Arrivals(len(builder.chains), observed.began)
     chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
     joins = [[recorded[one] for one in join] for join in files.joins_of(document["callbacks"])]
     files.replay(files.read(trace), [arrivals], chains=chains, joins=joins)
-    for chain, series in zip(builder.chains, arrivals.of, strict=True):
-        ages = series.all()
+    for chain, series, start_up in zip(builder.chains, arrivals.of, arrivals.early, strict=True):
+        ages, early = series.all(), start_up.all()
         chain.arrivals = len(ages)
         if not len(ages):
             builder.notes[chain.chain] = ["no data was observed to reach its end"]
@@ -129,6 +133,11 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
             f"{chain.longest_us / 1000:.6g} ms; set max_latency to your limit"
         )
         builder.notes[chain.chain] = [note]
+        if len(early):
+            text = f"{len(early)} released before each process had called a timer, the longest"
+            builder.notes[chain.chain].append(
+                f"start-up: {text} {int(early.max()) / 1e6:.6g} ms, left out"
+            )
 
 
 def _keep_observed(document: dict[str, Any], builder: Builder) -> None:

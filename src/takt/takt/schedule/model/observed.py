@@ -65,5 +65,8 @@ class Observed:
     outside: dict[str, Times] = field(default_factory=dict)  # by topic: when others published it
     resumed: Times = field(default_factory=lambda: NO_TIMES)  # where the recording went on again
     depths: dict[str, int] = field(default_factory=dict)  # of queues, by topic, where known
+    # When each process had called a timer; 0: not known. What was released before is start-up, such
+    # as timers that came due before spin(), or other processes that still made their nodes.
+    began: int = 0
     robot: Robot | None = None  # its processes, where there are several
     notes: list[str] = field(default_factory=list)

@@ -42,9 +42,10 @@ struct Use {
 struct Arrival {
   std::int64_t age = 0;  ///< From the release to this end.
   std::int64_t reaction =
-      not_recorded;         ///< From the previous datum to the first end of newer data.
-  std::uint32_t chain = 0;  ///< Index of the chain.
-  bool first = false;       ///< The first arrival of its datum: the age is its latency.
+      not_recorded;          ///< From the previous datum to the first end of newer data.
+  std::int64_t release = 0;  ///< Of the job that the datum began with.
+  std::uint32_t chain = 0;   ///< Index of the chain.
+  bool first = false;        ///< The first arrival of its datum: the age is its latency.
 };
 
 /// Jobs of one task.
