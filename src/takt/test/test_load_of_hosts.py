@@ -104,7 +104,7 @@ class Busy:
     """A worker on a machine, of which only its CPU time is asked."""
 
     def __init__(self, on: str, pid: int, seconds: float) -> None:
-        self._spent = on, pid, seconds
+        self._spent = on, pid, seconds, float(pid)
 
     def ask(self, what: str) -> Any:
         assert what == "spent"
@@ -118,13 +118,13 @@ def test_what_workers_on_this_machine_use_is_ours_and_of_no_other_machine() -> N
 
     here = clocks.identity()
     apart = hosts(Busy("there", 5, 40.0), Busy("elsewhere", 5, 50.0))
-    assert (apart.spent_here(), apart.one_is_here) == (0.0, False)
+    assert (apart.spent_here(), apart.one_is_here) == ((0.0, None), False)
     one = hosts(Busy(here, 5, 2.0), Busy("there", 5, 40.0))
-    assert (one.spent_here(), one.one_is_here) == (2.0, True)
+    assert (one.spent_here(), one.one_is_here) == ((2.0, 5.0), True)
     both = hosts(Busy(here, 5, 2.0), Busy(here, 6, 3.0))
-    assert both.spent_here() == 5.0
+    assert both.spent_here() == (5.0, 5.5)
     same = hosts(Busy(here, 5, 2.0), Busy(here, 5, 2.0))  # of two roles by one worker
-    assert same.spent_here() == 2.0
+    assert same.spent_here() == (2.0, 5.0)
     assert Hosts.one().one_is_here
 
 

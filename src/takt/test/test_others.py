@@ -114,6 +114,29 @@ def test_a_machine_that_was_declared_idle_has_a_limit_of_its_own(
     assert idle.taken().seconds == usual.taken().seconds
 
 
+@pytest.mark.parametrize("read_after", [0.0, 0.5, 1.5, 3.0])
+def test_an_answer_that_comes_late_counts_from_when_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_after: float
+) -> None:
+    clocks = Clocks(tmp_path, monkeypatch, cpus=2)
+    spent = 0.0
+
+    def late() -> tuple[float, float]:
+        # All CPUs are busy with what is ours: a worker reads its time, and answers 3 s later.
+        clocks.passes(read_after, 2 * read_after)
+        answer = spent + 2 * read_after, clocks.now
+        clocks.passes(3.0 - read_after, 2 * (3.0 - read_after))
+        return answer
+
+    watched = Others(ours=lambda: (0.0, None))
+    clocks.passes(10.0, 20.0)
+    spent = 20.0 - 0.25  # a little is of others
+    watched._ours = late
+    taken = watched.taken()
+    assert taken.seconds == pytest.approx(0.25, abs=3 * TICK_S)
+    assert not taken.much
+
+
 @pytest.fixture
 def spinning() -> Iterator[list[subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []

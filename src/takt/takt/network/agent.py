@@ -263,9 +263,9 @@ class Session:
         ]
         return time.monotonic_ns(), each, usage.cpus(os.sched_getaffinity(0))
 
-    def do_spent(self) -> tuple[str, int, float]:
-        """This machine, this worker, and its seconds of CPU time with all that it started."""
-        return clocks.identity(), os.getpid(), others.own_s()
+    def do_spent(self) -> tuple[str, int, float, float]:
+        """This machine, this worker, its seconds of CPU time with all that it started, and when."""
+        return clocks.identity(), os.getpid(), others.own_s(), time.monotonic()
 
     def do_place_for(self, need: int) -> str:
         """Where a recording of so many bytes fits."""

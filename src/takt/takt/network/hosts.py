@@ -7,6 +7,7 @@ import contextlib
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TypeVar
 
 from takt.errors import Failure
@@ -78,13 +79,19 @@ class Hosts:
         """That of those it talks to."""
         return of_role((self.passive, self.active), role)
 
-    def spent_here(self) -> float:
-        """Seconds of CPU time of the workers that are on this machine, and of what they started."""
+    def spent_here(self) -> tuple[float, float | None]:
+        """Seconds of CPU time of the workers that are on this machine, and of what they started.
+
+        And when that was so, by CLOCK_MONOTONIC; None: there are none, or they do not answer.
+        """
         with contextlib.suppress(Failure):  # of a lost host: as it was
             each = [one.ask("spent") for one in self.remotes]
-            spent = {pid: seconds for on, pid, seconds in each if on == clocks.identity()}
-            self._spent, self._workers_here = sum(spent.values()), bool(spent)
-        return self._spent
+            spent = {pid: (seconds, at) for on, pid, seconds, at in each if on == clocks.identity()}
+            self._workers_here = bool(spent)
+            if spent:
+                self._spent = sum(seconds for seconds, _ in spent.values())
+                return self._spent, fmean(at for _, at in spent.values())
+        return self._spent, None
 
     @property
     def one_is_here(self) -> bool:

@@ -8,10 +8,10 @@ threads of a CPU that goes to others. But who reads the results has to know.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
-from takt.processes.others import USUAL, Limit, Others, Taken
+from takt.processes.others import USUAL, Limit, Others, Ours, Taken
 from takt.processes.rivals import Rivals
 
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -24,7 +24,7 @@ _TRIES = 10
 class Disturbances:
     """Looks now and then; what happened between two looks is told once."""
 
-    def __init__(self, allowed: Limit = USUAL, ours: Callable[[], float] | None = None) -> None:
+    def __init__(self, allowed: Limit = USUAL, ours: Ours | None = None) -> None:
         self.reported: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()

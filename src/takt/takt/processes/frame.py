@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from takt.processes import supervision
 from takt.processes.disturbances import Disturbances
 from takt.processes.leftovers import Journal, present, sweep_since
-from takt.processes.others import USUAL, Limit
+from takt.processes.others import USUAL, Limit, Ours
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Until
 
@@ -27,7 +27,7 @@ class Frame:
         journal: Journal,
         until: Until,
         allowed: Limit = USUAL,
-        ours: Callable[[], float] | None = None,
+        ours: Ours | None = None,
     ) -> None:
         self.journal, self.until = journal, until
         self.disturbances = Disturbances(allowed, ours)

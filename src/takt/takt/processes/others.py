@@ -45,6 +45,10 @@ class Taken:
     much: bool  # so much that figures may be other than on an idle machine
 
 
+# Seconds of CPU time, and when they were read (CLOCK_MONOTONIC); None: at once.
+Ours = Callable[[], tuple[float, float | None]]
+
+
 @dataclass(frozen=True)
 class _Look:
     at_s: float
@@ -58,10 +62,10 @@ class Others:
     """Other programs, from now on.
 
     ``ours`` gives the seconds of programs that are part of the measurement, but not started by
-    this process: those of workers on this machine.
+    this process: those of workers on this machine, who may answer late while all CPUs are busy.
     """
 
-    def __init__(self, limit: Limit = USUAL, ours: Callable[[], float] | None = None) -> None:
+    def __init__(self, limit: Limit = USUAL, ours: Ours | None = None) -> None:
         self._limit, self._ours = limit, ours
         self._before = _look(ours)
 
@@ -76,10 +80,30 @@ class Others:
         return Taken(round(seconds, 3), seconds + stolen > most)
 
 
-def _look(ours: Callable[[], float] | None) -> _Look:
-    spent = ours() if ours else 0.0
+def _look(ours: Ours | None) -> _Look:
+    """Of the moment at which ``ours`` was read: between a look before and one after asking."""
+    before = _machine()
+    spent, at_s = ours() if ours else (0.0, None)
+    after = _machine()
+    waited = after.at_s - before.at_s
+    share = 1.0 if at_s is None or not waited else (at_s - before.at_s) / waited
+    share = min(1.0, max(0.0, share))
+
+    def then(first: float, last: float) -> float:
+        return first + share * (last - first)
+
+    return _Look(
+        then(before.at_s, after.at_s),
+        then(before.unused_s, after.unused_s),
+        then(before.stolen_s, after.stolen_s),
+        after.cpus,
+        then(before.own_s, after.own_s) + spent,
+    )
+
+
+def _machine() -> _Look:
     unused, stolen, cpus = _unused_s()
-    return _Look(time.monotonic(), unused, stolen, cpus, own_s() + spent)
+    return _Look(time.monotonic(), unused, stolen, cpus, own_s())
 
 
 def _unused_s() -> tuple[float, float, int]:

@@ -122,7 +122,12 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
     until = Starving(context.stop, cell, local=not started.hosts.remotes)
     allowed = others.IDLE if load.IDLE in cell.loads.values() else others.USUAL
     hosts = started.hosts
-    frame = Frame(context.journal, until, allowed, lambda: hosts.spent_here() + declared.spent())
+
+    def ours() -> tuple[float, float | None]:
+        spent, at = hosts.spent_here()
+        return spent + declared.spent(), at
+
+    frame = Frame(context.journal, until, allowed, ours)
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int], _seconds: float) -> None:
