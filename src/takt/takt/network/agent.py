@@ -28,7 +28,7 @@ from typing import Any
 import takt
 from takt.documents import own
 from takt.errors import Failure
-from takt.network import clocks, domain, second_path, stacks, transport
+from takt.network import clocks, domain, same_host, second_path, stacks, transport
 from takt.network.second_path import NoIpv6
 from takt.processes import others, recording, scratch, usage
 from takt.processes.leftovers import Journal, present, sweep_since
@@ -60,6 +60,7 @@ def about(names: list[str], address: str) -> dict[str, Any]:
     return {
         "identity": identity(),
         "name": socket.gethostname(),
+        "host": same_host.identity(),
         "clock": asdict(clocks.read()),
         "domains": sorted(domain.used_domains()),
         "stacks": {name: [one.model_dump() for one in can] for name, can in there.items()},

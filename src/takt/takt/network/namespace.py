@@ -2,10 +2,9 @@
 """A second host on this machine: a network namespace behind a link of a limited rate.
 
 The namespace belongs to a process of ours, which cannot outlive us; with the last process in it the
-kernel removes it and both ends of the link. It has a machine-id of its own: Fast DDS takes
-participants with the same one for one host's, and ignores what they say of the link. Its addresses
-are from the network for benchmarks (RFC 2544), and from IPv6's local one for what must not be
-counted with the messages.
+kernel removes it and both ends of the link. It has a machine-id of its own (``same_host``). Its
+addresses are from the network for benchmarks (RFC 2544), and from IPv6's local one for what must
+not be counted with the messages.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from takt.errors import Failure
-from takt.network import addresses, second_path, shaping
+from takt.network import addresses, same_host, second_path, shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on
 LIMIT_S = 20.0
 _INTERFACES = Path("/sys/class/net")
-_MACHINE = Path("/etc/machine-id")
+_MACHINE = same_host.MACHINE
 _HOLD = 'mount --bind "$1" "$2" && exec sleep infinity'
 _NAME = re.compile("takt[0-9a-f]{8}")
 RELAYED = ("first", "second")  # the interfaces of who forwards: towards here, and to the other end

@@ -156,13 +156,18 @@ def cyclone(
     )
 
 
-def fast_dds(file: Path | str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What names a profile to the Fast DDS of this ROS 2; version 3 warns of the other variable."""
+def is_fast_dds_2(variables: Mapping[str, str] = os.environ) -> bool:
+    """Whether the Fast DDS of this ROS 2 is version 2, which Jazzy has; Kilted has version 3."""
     prefixes = [variables.get("TAKT_ROS_WHEELS", "")]
     prefixes += variables.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     folders = [Path(one, "lib") for one in prefixes if one]
-    is_2 = any(any(one.glob(_FAST_DDS_2)) or any(one.glob(f"*/{_FAST_DDS_2}")) for one in folders)
-    return {PROFILE: str(file)} | ({PROFILE_OF_2: str(file)} if is_2 else {})
+    return any(any(one.glob(_FAST_DDS_2)) or any(one.glob(f"*/{_FAST_DDS_2}")) for one in folders)
+
+
+def fast_dds(file: Path | str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What names a profile to the Fast DDS of this ROS 2; version 3 warns of the other variable."""
+    other = {PROFILE_OF_2: str(file)} if is_fast_dds_2(variables) else {}
+    return {PROFILE: str(file)} | other
 
 
 def environment(

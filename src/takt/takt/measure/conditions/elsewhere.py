@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from takt.errors import TaktError
 from takt.measure.conditions import load, traffic, tuned
 from takt.measure.results.point import Point
-from takt.network import clocks, stacks
+from takt.network import clocks, same_host, stacks
 from takt.network.clocks import Clock
+from takt.network.same_host import Identity
 from takt.network.stacks import Capability, parts
 from takt.network.workers import Workers
 
@@ -33,7 +34,21 @@ def lacking(point: Point, names: list[str], workers: Workers | None) -> tuple[st
         for stack in each:
             if lack := _stack(point, name, stack, about["stacks"].get(stack)):
                 return lack
+    if lack := _one_host(point, each, {name: about["host"] for name, about in found.items()}):
+        return lack
     return _clocks(point, {name: Clock(**about["clock"]) for name, about in found.items()})
+
+
+def _one_host(
+    point: Point, each: list[str], found: dict[str, Sequence[str]]
+) -> tuple[str, str] | None:
+    """What is said where Fast DDS takes the two hosts for one."""
+    hosts = {name: Identity(*one) for name, one in found.items()}
+    one, other = (hosts.get(name) or same_host.identity() for name in point.hosts)
+    if not same_host.taken_for_one(each, one, other):
+        return None
+    names = " and ".join(point.hosts)
+    return f"{names} have the same machine-id: Fast DDS takes them for one host", same_host.FIX
 
 
 def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[str, str, str]]:
