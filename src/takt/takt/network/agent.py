@@ -32,6 +32,7 @@ from takt.network import clocks, domain, same_host, second_path, stacks, transpo
 from takt.network.second_path import NoIpv6
 from takt.processes import others, recording, scratch, usage
 from takt.processes.leftovers import Journal, present, sweep_since
+from takt.processes.others import Others
 from takt.processes.process import TERM_S, Process
 
 LEASE_S = 10.0  # without a word of the tool
@@ -148,6 +149,7 @@ class Session:
         self._around = contextlib.ExitStack()
         self._inner: Any = None
         self._closed = False
+        self._others: Others | None = None
 
     def post(self, what: str, arguments: dict[str, Any]) -> Future[Any]:
         """Puts a wish into the queue."""
@@ -267,6 +269,25 @@ class Session:
     def do_spent(self) -> tuple[str, int, float, float]:
         """This machine, this worker, its seconds of CPU time with all that it started, and when."""
         return clocks.identity(), os.getpid(), others.own_s(), time.monotonic()
+
+    def do_watch(self, known: list[str], *, idle: bool, kernel: bool) -> str:
+        """Watches other programs from now on, unless this machine is known; returns which it is.
+
+        ``kernel``: the kernel's own work is that of a load here.
+        """
+        machine = clocks.identity()
+        if machine not in known:
+            work = usage.KernelWork() if kernel else None
+            ours = (lambda: (work.look(), None)) if work else None
+            self._others = Others(others.IDLE if idle else others.USUAL, ours)
+        return machine
+
+    def do_taken(self) -> tuple[float, bool]:
+        """What other programs have taken since, in seconds, and whether that is much."""
+        if self._others is None:
+            raise ValueError("nothing is watched")
+        taken = self._others.taken()
+        return taken.seconds, taken.much
 
     def do_place_for(self, need: int) -> str:
         """Where a recording of so many bytes fits."""

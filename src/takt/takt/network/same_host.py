@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether Fast DDS takes two machines for one.
 
-Fast DDS 3 distinguishes hosts by their machine-id alone. Of a participant with its own id it ignores
-the addresses of the network, so that clones of one disk image, and network namespaces of one
-machine, find each other and never exchange a message.
+Fast DDS 3 distinguishes hosts by their machine-id alone. Of a participant with its own id it
+ignores the addresses of the network, so that clones of one disk image, and network namespaces of
+one machine, find each other and never exchange a message.
 """
 
 from __future__ import annotations

@@ -103,6 +103,17 @@ class Spent:
         return sum(self.each.values())
 
 
+class KernelWork:
+    """CPU time of the kernel's own threads, interrupts and softirqs, in seconds since boot."""
+
+    def __init__(self) -> None:
+        self._threads = Spent(kernel_threads)
+
+    def look(self) -> float:
+        """Up to now."""
+        return self._threads.look() + interrupts_s()
+
+
 def _stat(pid: int) -> list[str]:
     """The fields of a process behind its name; none where it is gone."""
     with contextlib.suppress(OSError):

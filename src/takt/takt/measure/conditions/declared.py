@@ -16,6 +16,7 @@ from takt.measure.conditions.machine import machines
 from takt.measure.conditions.relay import Relay
 from takt.measure.conditions.segment import Segment
 from takt.measure.conditions.traffic import BetweenHosts, OverLink, Traffic
+from takt.measure.conditions.watched_hosts import WatchedHosts
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
 from takt.measure.conditions.within import Within
@@ -24,8 +25,9 @@ from takt.measure.results.point import Point
 from takt.network import namespace
 from takt.network.hosts import Hosts, other_hosts
 from takt.network.workers import Workers
+from takt.processes.others import Taken
 from takt.processes.supervision import Program
-from takt.processes.usage import Spent, interrupts_s, kernel_threads
+from takt.processes.usage import KernelWork
 
 
 class Declared:
@@ -33,6 +35,7 @@ class Declared:
 
     def __init__(self, cell: Cell, folder: Path, run_folder: Path, hosts: Hosts) -> None:
         self._all: list[Condition] = []
+        self._watched: WatchedHosts | None = None
         self._one_way = OneWay(hosts) if hosts.remotes and cell.kind == "pubsub" else None
         link = hosts.link
         if link and cell.simulated:
@@ -43,6 +46,8 @@ class Declared:
             self._all.append(Relay(cell, link, folder))
         if hosts.remotes:
             self._all.append(Wire(hosts))
+            self._watched = WatchedHosts(cell, hosts)
+            self._all.append(self._watched)
         if self._one_way:
             self._all.append(self._one_way)
         loaded = machines(hosts, run_folder, cell.hosts)
@@ -55,7 +60,7 @@ class Declared:
             path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
             self._all.append(Traffic(cell, path, folder))
         by_kernel = any(map(load.by_kernel_too, cell.loads.values()))
-        self._kernel = Spent(kernel_threads) if by_kernel else None
+        self._kernel = KernelWork() if by_kernel else None
         self._system = None if cell.within is None else Within(cell.within)
         self._all += [self._system] if self._system else []
         self._begun = self._ended = False
@@ -65,10 +70,14 @@ class Declared:
         """What is to be added to a subscriber's stamps to have them on the publisher's clock."""
         return self._one_way.add_ns if self._one_way else 0
 
+    def taken(self) -> list[Taken]:
+        """What other programs took on other machines; known when the probes have ended."""
+        return list(self._watched.taken.values()) if self._watched else []
+
     def spent(self) -> float:
         """Seconds of CPU time of programs that are a condition, but were not started here."""
         system = self._system.spent() if self._system else 0.0
-        return system + (self._kernel.look() + interrupts_s() if self._kernel else 0.0)
+        return system + (self._kernel.look() if self._kernel else 0.0)
 
     @property
     def programs(self) -> list[Program]:

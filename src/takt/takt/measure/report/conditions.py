@@ -68,6 +68,7 @@ def _of_machine(found: Sequence[OfMachine]) -> str:
         _range(found, "load_cpu_share", 100, "% of CPU time used by it"),
         _range(found, "idle_cpu_share", 100, "% idle"),
         _range(found, "load_written_bytes", 1e-6, "MB written"),
+        _range(found, "others_seconds", 1, "s of CPU time by other programs"),
     )
 
 

@@ -172,6 +172,8 @@ class OfMachine(Model):
     # Of the same time, used by nobody; with load: idle, the measurement itself uses some of it.
     idle_cpu_share: float | None = None
     load_written_bytes: int | None = None  # to files, by the load
+    # Of a worker on another machine: CPU time of other programs there, in seconds.
+    others_seconds: float | None = None
     tuned_places: int | None = None  # that were changed for it, and put back
     tuned: list[TunedPlace] = []  # these places
 
@@ -318,7 +320,8 @@ class Cell(Point, _Place):
     started: datetime | None = None  # in UTC
     seconds: float = 0.0  # that the cell took
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
-    others_seconds: float | None = None  # CPU time of other programs and the kernel, all CPUs
+    # CPU time of other programs and the kernel, all CPUs of all machines that are watched.
+    others_seconds: float | None = None
     repeated: int = 0  # how often it was measured again, because other programs disturbed it
     set_aside: list[Attempt] = []  # what was measured besides
     # others_seconds is more than 5 % of all CPU time, or than one CPU; with load: idle, together

@@ -154,15 +154,16 @@ def _supervised(cell: Cell, started: _Programs, progress: Callable[[int], None])
         measured=started.end,
     )
     remove_from(context.folder, LOADED)
-    taken = frame.disturbances.by_others if started.hosts.one_is_here else None
+    by_others = frame.disturbances.by_others if started.hosts.one_is_here else None
+    taken = [*([by_others] if by_others else []), *declared.taken()]
     measured = cell.model_copy(
         update={
             "started": frame.started,
             "seconds": frame.seconds,
             "steal_seconds": frame.steal_seconds,
-            "others_seconds": taken.seconds if taken else None,
+            "others_seconds": round(sum(one.seconds for one in taken), 3) if taken else None,
             # What others take of a supply is what it is about.
-            "disturbed": cell.kind != SUPPLY and bool(taken and taken.much),
+            "disturbed": cell.kind != SUPPLY and any(one.much for one in taken),
             "notes": list(cell.notes),  # of an earlier attempt that was not readable
             "error": None,
             "conditions": None,
