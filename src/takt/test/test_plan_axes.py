@@ -7,6 +7,7 @@ import pytest
 from synthetic_plans import TWO, UDP, Installed, planned
 
 from takt.errors import TaktError
+from takt.measure.experiment.plan import estimate
 
 
 def test_durability_and_history_are_axes_and_part_of_the_name() -> None:
@@ -175,3 +176,11 @@ def test_the_allocator_is_one_that_the_stack_has() -> None:
         planned(stack="raw", transport="udp", allocator="tlsf")
     with pytest.raises(TaktError, match="has no allocator"):
         planned(kind="wakeup", stack="raw", allocator="heap")
+
+
+def test_workers_take_time_and_under_load_more() -> None:
+    here = planned().cells[0]
+    apart = here.model_copy(update={"host": "pc,arm"})
+    loaded = apart.model_copy(update={"load": "none,stress"})
+    assert estimate(here) + 2 < estimate(apart) < estimate(loaded) - 5
+    assert estimate(here) == estimate(here.model_copy(update={"load": "stress"}))

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass
 
 from takt.errors import TaktError, together
+from takt.measure.conditions import load
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.experiment import faults as rules
 from takt.measure.experiment.faults import Asked, Fault, Machine
@@ -19,10 +20,13 @@ from takt.measure.experiment.key import key_of
 from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.points import ONESHOT_LATE_NS, duration_ns, points
 from takt.measure.results.model import Cell, Note, Status
+from takt.network.hosts import other_hosts
 from takt.network.stacks import Stacks
 from takt.network.workers import Workers
 
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
+WORKERS_S = 3.0  # more with workers: their sessions, and recordings that come home
+LOADED_WORKERS_S = 8.0  # more where all their CPUs are busy: they answer late
 OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3, "ethercat": 1.5, "supply": 0.3}
 LIST_ONCE = "list it once: each point is measured `repetitions` times; or give each block a label"
 
@@ -49,7 +53,11 @@ def estimate(cell: Cell) -> float:
     measuring = cell.samples_requested * each_us + cell.start_delay_us
     if cell.late == "at_once":
         measuring += expected_losses(cell) * cell.lost_after_us
-    return measuring / 1e6 + OVERHEAD_S.get(cell.kind, 1.0)
+    seconds = measuring / 1e6 + OVERHEAD_S.get(cell.kind, 1.0)
+    if other_hosts(cell.host):
+        seconds += WORKERS_S
+        seconds += LOADED_WORKERS_S * any(map(load.by_stress_ng, cell.loads.values()))
+    return seconds
 
 
 def this_machine(workers: Workers | None = None) -> Machine:
