@@ -61,6 +61,8 @@ inline constexpr std::string_view subchain =
 inline constexpr std::string_view subchain_by_deadline =
     "chain on one core as a unit (Spuri 1996; Palencia & González Harbour 1999), eq. 16";
 inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
+inline constexpr std::string_view busy_path =
+    "longest busy period of the core, once more for each set of a join, eq. 22";
 inline constexpr std::string_view busy = "longest busy period of the core (Lehoczky 1990), eq. 22";
 inline constexpr std::string_view chains_as_a_whole =
     "responses with chains as a whole, eq. 15 to 17 and 22";

@@ -244,6 +244,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     std::vector<bool> entered(model_.joins().size());
     const std::optional<Gap> next = gap_of_publications(walk.join, entered);
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
+    take_busy_path(chain, report);
   }
   report.verdict = judge(report.latency, chain.max_latency);
   return report;

@@ -43,6 +43,23 @@ class Paths {
   // unless a newer one replaces it. `always_new`: each of its jobs has data of its own.
   [[nodiscard]] std::optional<nanoseconds> wait_in_join(std::size_t callback,
                                                         bool always_new) const;
+  // A chain of messages through joins that never leaves its core, by the busy periods of the core:
+  // of a message that arrives, and until the last callback, or the last join (`published`), has
+  // this data or newer. None: no such chain, or no bound.
+  struct BusyPath {
+    nanoseconds latency{0};
+    std::optional<nanoseconds> fresh = {};
+    bool held = false;  // a callback goes on with older data for messages of others
+  };
+  [[nodiscard]] std::optional<BusyPath> busy_path(const application::Chain& chain) const;
+  bool wait_while_idle(BusyPath& path, std::size_t callback, bool always_new) const;
+  // From any time when the core has nothing to do to a release whose busy period does not end
+  // before the callback has ended a job. None: no bound, or not all of it is on this core.
+  [[nodiscard]] std::optional<nanoseconds> next_cause(std::size_t callback,
+                                                      std::vector<bool>& entered) const;
+  // Whether the stream's jobs come at once, and those that lead to it on the same core.
+  [[nodiscard]] bool stays_on_core(std::size_t stream) const;
+  void take_busy_path(const application::Chain& chain, ChainReport& report) const;
   // Whether all messages of the topic are publications of the join.
   [[nodiscard]] bool is_only_writer(const std::string& topic, std::size_t join) const;
   // Whether a release may lead to no job, because the previous job has not ended, or because the

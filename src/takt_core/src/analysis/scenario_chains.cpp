@@ -6,15 +6,12 @@
 #include <span>
 #include <utility>
 
-#include "busy_core.hpp"
 #include "chain_paths.hpp"
+#include "limited.hpp"
 #include "subchains.hpp"
 
 namespace takt::analysis {
 namespace {
-
-// Enough for hundreds of callbacks on a core.
-constexpr std::int64_t most_steps_of_one = 300'000;
 
 using Bound = std::optional<nanoseconds>;
 
@@ -26,17 +23,6 @@ void take_less(Response& result, const Response& other) {
   if (other.bound && (!result.bound || *other.bound < *result.bound)) {
     result = other;
   }
-}
-
-Response limited(Effort& effort, auto find) {
-  if (effort.steps <= 0) {
-    return {};
-  }
-  Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
-  const std::int64_t given = part.steps;
-  const Response found = find(part);
-  effort.steps -= given - std::max<std::int64_t>(0, part.steps);
-  return part.steps > 0 ? found : Response{};
 }
 
 }  // namespace
@@ -134,57 +120,6 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
   }
 }
 
-// The same by the longest time that the core is busy, which its jobs do not outlast.
-void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
-                                       std::vector<Response>& latencies) {
-  const ChainCore& core = net.cores[at];
-  if (std::ranges::none_of(core.links, [&](std::size_t stream) {
-        return net.links[stream].joined || streams_[stream].join != nobody;
-      })) {
-    return;
-  }
-  const BusyCore busy_core{*this, net, at};
-  const Response busy = limited(chain_effort_, [&](Effort& part) {
-    return Response{.bound = busy_core.longest(part), .by = By::busy};
-  });
-  if (!busy.bound) {
-    return;
-  }
-  const std::vector<std::int64_t> jobs = busy_core.jobs(*busy.bound);
-  for (std::size_t i = 0; i < core.links.size(); ++i) {
-    const std::size_t stream = core.links[i];
-    std::size_t first = stream;
-    while (net.links[first].joined) {
-      first = net.links[first].before;
-    }
-    bounds.jobs_while_busy[stream] = jobs[i];
-    latencies[stream] = busy;
-    latencies[stream].bound = *busy.bound + demand(first).lag;
-  }
-}
-
-std::optional<std::int64_t> ScenarioModel::jobs_while_busy(const std::vector<std::size_t>& streams,
-                                                           const ScenarioBounds& bounds) const {
-  std::int64_t jobs = 0;
-  for (const std::size_t stream : streams) {
-    if (bounds.jobs_while_busy.empty() || !bounds.jobs_while_busy[stream] ||
-        demand(stream).lag.count() > 0) {
-      return {};
-    }
-    jobs += *bounds.jobs_while_busy[stream];
-  }
-  return jobs;
-}
-
-std::optional<nanoseconds> ScenarioModel::longest_busy(std::size_t core) const {
-  const ChainNet net = chain_net();
-  if (!net.cores[core].usable) {
-    return {};
-  }
-  Effort effort{.steps = most_steps_of_one};
-  return BusyCore{*this, net, core}.longest(effort);
-}
-
 namespace {
 
 // Those that do not come with releases.
@@ -235,6 +170,7 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
   const ChainNet net = chain_net();
   std::vector<Response> units(streams_.size());
   bounds.jobs_while_busy.assign(streams_.size(), {});
+  bounds.busy.assign(cores_.size(), {});
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     bound_subchains(net, at, bounds, units);
   }

@@ -161,6 +161,7 @@ struct Tally {
   int accepted = 0;
   int responses = 0;
   int latencies = 0;  // through a join
+  int busy = 0;       // of these by busy periods of a core
   int reactions = 0;
   int ages = 0;
   double tightness = 0;  // sum of the largest latency by its bound
@@ -191,6 +192,7 @@ inline void compare(const ScenarioReport& report, const sim::Result& run, Tally&
     expect_within(chain.age, observed.age, chain.name + " age by " + chain.bound_by);
     if (chain.latency && observed.latency.count > 0 &&
         chain.bound_by.find("of a join") != std::string::npos) {
+      tally.busy += chain.bound_by.find("eq. 22") != std::string::npos ? 1 : 0;
       ++tally.latencies;
       tally.reactions += chain.reaction ? 1 : 0;
       tally.ages += chain.age ? 1 : 0;

@@ -37,10 +37,11 @@ TEST_P(EveryJoinSimulated, is_within_its_bounds) {
   }
   std::cout << sets << " sets, " << tally.accepted << " accepted, " << tally.responses
             << " responses, " << tally.latencies << " latencies through joins ("
-            << tally.tightness / std::max(1, tally.latencies) << " of their bounds), "
-            << tally.reactions << " reactions, " << tally.ages << " ages\n";
+            << tally.tightness / std::max(1, tally.latencies) << " of their bounds), " << tally.busy
+            << " by busy periods, " << tally.reactions << " reactions, " << tally.ages << " ages\n";
   EXPECT_GT(tally.responses, sets * 4);
   EXPECT_GT(tally.latencies, sets / 2);
+  EXPECT_GT(tally.busy, sets / 20);
   EXPECT_GT(tally.reactions, sets / 10);
   EXPECT_GT(tally.ages, sets / 10);
 }

@@ -86,6 +86,8 @@ struct ScenarioBounds {
   std::vector<Response> latencies = {};
   /// By stream: the most jobs while its core is busy without a break; nothing: not known.
   std::vector<std::optional<std::int64_t>> jobs_while_busy = {};
+  /// By core, as ScenarioModel::longest_busy(); empty if no message releases anything.
+  std::vector<std::optional<nanoseconds>> busy = {};
   std::vector<std::optional<CoreGraph>> graphs = {};  ///< By core; nothing: not needed.
   bool converged = true;  ///< False: the jitters of a chain grow without end.
 };
