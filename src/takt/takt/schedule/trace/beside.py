@@ -100,7 +100,8 @@ def _without(
     begin: int, end: int, own: Sequence[Held] | Sequence[Ran]
 ) -> Iterator[tuple[int, int]]:
     """What is left of a stretch outside of those, which are in order and do not overlap."""
-    for one in own[bisect_left(own, begin, key=lambda each: each.end) :]:
+    for place in range(bisect_left(own, begin, key=lambda each: each.end), len(own)):
+        one = own[place]
         if one.begin >= end:
             break
         if begin < one.begin:
