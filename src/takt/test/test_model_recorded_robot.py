@@ -96,10 +96,10 @@ def test_the_latency_is_that_of_messages_that_found_their_reader_waiting(tmp_pat
     pair.sensor.publish(131 * MS - 1, SCAN)
     pair.filter.take(138 * MS, FILTER, 131 * MS - 1)  # which waited until that call ended
     pair.filter.call(138 * MS, 139 * MS, FILTER)
-    document, written = pair.modelled(tmp_path)
+    document, written = pair.scans(1, first=15).modelled(tmp_path)
     assert document["handover"] == {"least": LATE, "most": 2 * LATE}
     (note,) = noted(written, "middleware:")
-    assert "10 of 11 messages" in note  # the first one may have waited for its reader
+    assert "10 of 11 messages" in note  # without the first and the last one
 
 
 def test_what_waited_for_a_process_on_its_core_is_no_latency(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_what_waited_for_a_process_on_its_core_is_no_latency(tmp_path: Path) -> 
     other.call(111 * MS - 1, 111 * MS + 3 * LATE - 1, SENSOR)
     other.write(tmp_path / "recording")
     pair.scans(1, late=4 * LATE, first=11)
-    document, written = pair.modelled(tmp_path)
+    document, written = pair.scans(1, first=12).modelled(tmp_path)
     assert document["handover"] == {"least": LATE, "most": LATE}
     assert noted(
         written, "9 of 10 messages between processes found the reader waiting and its core"
@@ -128,6 +128,12 @@ def test_where_no_reader_was_waiting_the_latency_is_of_all_messages(tmp_path: Pa
     document, written = pair.modelled(tmp_path)
     assert document["handover"]["most"] == LATE
     assert noted(written, "none of which found it waiting")
+
+
+def test_what_waited_for_the_stop_of_its_process_is_no_latency(tmp_path: Path) -> None:
+    document, written = Pair().scans(10).scans(1, late=9 * LATE, first=11).modelled(tmp_path)
+    assert document["handover"] == {"least": LATE, "most": LATE}
+    assert noted(written, "9 of 9 messages")  # without the first and the last one
 
 
 def test_what_waited_through_a_pause_of_the_recording_is_no_latency(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -14,6 +15,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from recording_files import BEGIN, MS, robot
 
 from takt.errors import Failure
 from takt.network import stacks
@@ -22,7 +24,7 @@ from takt.schedule.explain import explain
 from takt.schedule.record.summary import summary
 from takt.schedule.ros2 import switches
 from takt.schedule.trace import file as traces
-from takt.schedule.trace.beside import Span, beside
+from takt.schedule.trace.beside import Ran, Span, beside, between, named
 from takt.schedule.trace.programs import Programs
 from takt.schedule.view.page import write_view
 
@@ -47,6 +49,44 @@ def test_stretches_are_cut_to_the_jobs_and_named() -> None:
         (10, 12, "dds"),
         (30, 35, "other"),
     ]
+
+
+def test_what_a_thread_does_before_and_after_its_callbacks_is_called_so() -> None:
+    calls = {(1, 9): [Ran(10, 20), Ran(30, 40)]}
+    stretches = [held(0, 12), held(35, 50), held(1, 60, thread=8)]
+    assert [(one.begin, one.end, one.name) for one in named(stretches, calls)] == [
+        (0, 10, "other before its first callback"),
+        (10, 12, "other"),
+        (35, 40, "other"),
+        (40, 50, "other after its last callback"),
+        (1, 60, "other"),  # that thread called none
+    ]
+
+
+def test_between_callbacks_is_what_a_thread_does_outside_of_them() -> None:
+    calls = [Ran(10, 20), Ran(30, 40)]
+    own = named([held(0, 50)], {(1, 9): calls})
+    assert [(one.begin, one.end, one.name) for one in between(own, calls)] == [
+        (0, 10, "other before its first callback"),
+        (20, 30, "other between its callbacks"),
+        (40, 50, "other after its last callback"),
+    ]
+
+
+def test_jobs_that_waited_for_their_own_process_name_it(tmp_path: Path) -> None:
+    folder = robot(tmp_path / "out")  # the sensor is due every 10 ms, and begins 0.1 ms later
+    (folder / switches.FILE).write_text(
+        f"held 1 {BEGIN} {BEGIN + 1000 * MS} 11 11 sensors\n", encoding="utf-8"
+    )
+    names = traces.read(folder).names
+    (row,) = (n for n in range(3) if names.values(f"thread.{n}") == ["sensors 11, thread 11"])
+    named_beside: dict[str, list[int]] = defaultdict(list)
+    for one in Programs(names).by_core[row]:
+        named_beside[one.name].append(one.end - one.begin)
+    assert named_beside == {
+        "sensors before its first callback": [MS // 10],
+        "sensors between its callbacks": 19 * [MS // 10],
+    }
 
 
 def test_a_thread_that_moved_is_not_delayed_where_it_was() -> None:

@@ -259,8 +259,10 @@ class _Busy:
 def _from_others(number: int, one: _Process, resumed: Sequence[int]) -> Iterator[tuple[Call, int]]:
     """Calls with messages of other processes, and when these were published.
 
-    What came before the first call of a reader may have waited for it (transient local).
+    What came before the first call of a reader may have waited for it (transient local), and the
+    last call of a process for what stops it: a signal's thread has its core meanwhile.
     """
+    last = max(call.begin for call in one.calls)
     for entity in one.entities:
         first = min(call.begin for call in entity.jobs)
         for call in entity.jobs:
@@ -268,7 +270,7 @@ def _from_others(number: int, one: _Process, resumed: Sequence[int]) -> Iterator
             if message is None or message.maker is None or message.maker.thread[0] == number:
                 continue
             together = bisect_right(resumed, message.time) == bisect_right(resumed, call.begin)
-            if message.time >= first and together:
+            if message.time >= first and together and call.begin < last:
                 yield call, message.time
 
 

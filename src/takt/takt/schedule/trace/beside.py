@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from takt.processes.switches import Held
 
@@ -26,6 +26,47 @@ class Span:
     release: int  # its begin where that is not known
     end: int
     cpu: int  # at its begin; -1: not recorded
+
+
+@dataclass(frozen=True, order=True)
+class Ran:
+    """A call of a callback, in ns."""
+
+    begin: int
+    end: int
+
+
+#: Of each process and thread that called callbacks, in order.
+Calls = Mapping[tuple[int, int], Sequence[Ran]]
+
+
+def named(held: Iterable[Held], calls: Calls) -> Iterator[Held]:
+    """The stretches, cut at the first and the last callback of their thread, which their names say.
+
+    Before and after them a program makes and destroys its nodes: no model of callbacks has that.
+    """
+    for one in held:
+        of = calls.get((one.process, one.thread))
+        if not of:
+            yield one
+            continue
+        first, last = of[0].begin, of[-1].end
+        for begin, end, when in (
+            (one.begin, min(one.end, first), " before its first callback"),
+            (max(one.begin, first), min(one.end, last), ""),
+            (max(one.begin, last), one.end, " after its last callback"),
+        ):
+            if begin < end:
+                yield replace(one, begin=begin, end=end, name=one.name + when)
+
+
+def between(held: Iterable[Held], calls: Sequence[Ran]) -> Iterator[Held]:
+    """What is left of stretches of one thread, with such names, outside of its callbacks."""
+    first, last = calls[0].begin, calls[-1].end
+    for one in held:
+        what = " between its callbacks" if first <= one.begin and one.end <= last else ""
+        for begin, end in _without(one.begin, one.end, calls):
+            yield replace(one, begin=begin, end=end, name=one.name + what)
 
 
 def beside(held: Sequence[Held], spans: Iterable[Span], thread: int, row: int) -> Iterator[Held]:
@@ -55,9 +96,12 @@ def beside(held: Sequence[Held], spans: Iterable[Span], thread: int, row: int) -
             place += 1
 
 
-def _without(begin: int, end: int, own: Sequence[Held]) -> Iterator[tuple[int, int]]:
+def _without(
+    begin: int, end: int, own: Sequence[Held] | Sequence[Ran]
+) -> Iterator[tuple[int, int]]:
     """What is left of a stretch outside of those, which are in order and do not overlap."""
-    for one in own[bisect_left(own, begin, key=lambda each: each.end) :]:
+    for place in range(bisect_left(own, begin, key=lambda each: each.end), len(own)):
+        one = own[place]
         if one.begin >= end:
             break
         if begin < one.begin:

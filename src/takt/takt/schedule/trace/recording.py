@@ -28,7 +28,7 @@ from takt.schedule.ros2.called import Call, Entity, Handle, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import Recording, recordings
-from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED, Span, beside
+from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED, Ran, Span, beside, between, named
 
 _HEADER = struct.Struct("<8sIIQqII24x")
 _NAME = struct.Struct("<24sHHHBB")
@@ -48,6 +48,7 @@ _RECORD = np.dtype(
 )
 _MOST = NONE - 1  # tasks, topics or threads
 _MOST_NUMBER = NO_DEADLINE
+_NOBODY = -2  # the number of no thread
 _GENERAL = (
     "data that a callback reads besides the message it was called with: not in a recording",
     "deadlines: not in a recording; those of timers are their periods",
@@ -106,6 +107,7 @@ class _Converted:
         self._programs = {one.process: one.short_program for one in processes}
         self._threads: dict[Handle, int] = {}
         self._spans: dict[Handle, list[Span]] = defaultdict(list)  # by thread
+        self._calls: dict[Handle, list[Ran]] = defaultdict(list)
         self._topics: dict[str, int] = {}
         self._rows: list[_Row] = []
         self._unknown: Counter[str] = Counter()  # calls by topics whose writers were not recorded
@@ -162,6 +164,7 @@ class _Converted:
             self._add(call.begin, Type.start, thread, task, job, 0, detail=_cpu(call.core))
             begin = call.begin if release is None else release
             self._spans[call.thread].append(Span(begin, call.end or call.begin, call.core))
+            self._calls[call.thread].append(Ran(call.begin, call.end or call.begin))
             if not call.end:
                 continue
             computed = -1 if call.computed is None else call.computed
@@ -225,8 +228,14 @@ class _Converted:
         yield f"{FROM}={LEAST_NS}"
         if others_found.lost:
             yield f"{LOST}={others_found.lost}"
+        for calls in self._calls.values():
+            calls.sort()
+        held = list(named(others_found.held, self._calls))
         for (process, thread), row in self._threads.items():
-            for one in beside(others_found.held, self._spans[process, thread], thread, row):
+            spans = self._spans[process, thread]
+            own = [one for one in held if (one.process, one.thread) == (process, thread)]
+            aside = list(between(own, self._calls[process, thread]))
+            for one in (*beside(held, spans, thread, row), *beside(aside, spans, _NOBODY, row)):
                 yield f"{HELD}={row} {one.begin} {one.end} {one.process} {one.name}"
 
     def events(self) -> NDArray[np.void]:
