@@ -36,8 +36,7 @@ def record(folder: Path, *command: str | Path, options: tuple[str, ...] = ()) ->
     done = subprocess.run(
         [*words, *map(str, command)], capture_output=True, text=True, timeout=120, check=False
     )
-    begin = done.stdout.find("{\n")  # behind what the program itself printed
-    document = json.loads(done.stdout[begin:]) if begin >= 0 else {}
+    document = json.loads(done.stdout) if done.stdout else {}
     return {"exit": done.returncode, "stderr": done.stderr, **document}
 
 
@@ -61,6 +60,13 @@ def test_nodes_callbacks_and_their_calls_are_recorded(tmp_path: Path, way: str) 
     assert timer["longest_us"] > subscription["median_us"] > 0
     (file,) = (tmp_path / "out").glob("*.taktrecord")
     assert file.stat().st_size == process["bytes"] < 1 << 20  # reserved space is given back
+
+
+def test_what_the_program_prints_stands_beside_the_document(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", "sh", "-c", f"echo '{{mine}}'; exec {PLAYED}")
+    assert document["exit"] == 0
+    assert document["processes"]
+    assert "{mine}" in document["stderr"]
 
 
 def test_a_recording_becomes_an_application(tmp_path: Path) -> None:

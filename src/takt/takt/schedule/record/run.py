@@ -38,6 +38,7 @@ class How:
     ring: bool = False  # whether the newest events are kept when it is full
     paused: bool = False  # until takt record --attach
     seconds: float | None = None  # until the command is ended; None: it ends by itself
+    aside: bool = False  # whether what the command prints goes to standard error
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def run(command: Sequence[str], folder: Path, how: How) -> Ended:
     new_folder(folder)
     control.create(folder, on=not how.paused)
     limit = _Limit(folder, None if how.paused else Beside(folder), how.seconds)
-    code = foreground.run([path, *command[1:]], environment, limit.look)
+    code = foreground.run([path, *command[1:]], environment, limit.look, aside=how.aside)
     limit.end_recording()
     ended = limit.finish(code)
     shorten(folder)
