@@ -20,7 +20,9 @@ import pytest
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
+from takt.processes.preload import preloaded
 from takt.schedule.model.from_ros2 import observed
+from takt.schedule.record import run
 from takt.schedule.ros2 import control, recordings
 
 try:
@@ -175,6 +177,19 @@ def test_a_program_without_ros_2_is_no_recording(tmp_path: Path) -> None:
     document = record(tmp_path / "out", "true")
     assert document["exit"] == 1
     assert "nothing was recorded" in document["stderr"]
+
+
+def test_space_of_a_process_that_nobody_waited_for_is_given_back(tmp_path: Path) -> None:
+    control.create(tmp_path, on=True)
+    environment = preloaded(LIBRARY) | {"TAKT_RECORD_FOLDER": str(tmp_path)}
+    with subprocess.Popen([str(PLAYED)], env=environment) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and not yet gone
+        (file,) = tmp_path.glob("*.taktrecord")
+        assert file.stat().st_size == run.How.size
+        with pytest.raises(TaktError, match="no process of this recording is running"):
+            run.attach(tmp_path, 0.1, lambda: None)
+        run.shorten(tmp_path)
+        assert file.stat().st_size < 1 << 20
 
 
 def test_the_exit_code_is_that_of_the_command(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from types import FrameType
 from takt.errors import TaktError
 from takt.network import stacks
 from takt.processes import foreground
+from takt.processes.guard import identity
 from takt.processes.interruption import Interruption
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
@@ -168,4 +169,4 @@ def shorten(folder: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
+    return bool(identity(process))  # not one that has ended, for which nobody has waited yet
