@@ -20,7 +20,9 @@ import pytest
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
+from takt.processes.preload import preloaded
 from takt.schedule.model.from_ros2 import observed
+from takt.schedule.record import run
 from takt.schedule.ros2 import control, recordings
 
 try:
@@ -36,8 +38,7 @@ def record(folder: Path, *command: str | Path, options: tuple[str, ...] = ()) ->
     done = subprocess.run(
         [*words, *map(str, command)], capture_output=True, text=True, timeout=120, check=False
     )
-    begin = done.stdout.find("{\n")  # behind what the program itself printed
-    document = json.loads(done.stdout[begin:]) if begin >= 0 else {}
+    document = json.loads(done.stdout) if done.stdout else {}
     return {"exit": done.returncode, "stderr": done.stderr, **document}
 
 
@@ -61,6 +62,13 @@ def test_nodes_callbacks_and_their_calls_are_recorded(tmp_path: Path, way: str) 
     assert timer["longest_us"] > subscription["median_us"] > 0
     (file,) = (tmp_path / "out").glob("*.taktrecord")
     assert file.stat().st_size == process["bytes"] < 1 << 20  # reserved space is given back
+
+
+def test_what_the_program_prints_stands_beside_the_document(tmp_path: Path) -> None:
+    document = record(tmp_path / "out", "sh", "-c", f"echo '{{mine}}'; exec {PLAYED}")
+    assert document["exit"] == 0
+    assert document["processes"]
+    assert "{mine}" in document["stderr"]
 
 
 def test_a_recording_becomes_an_application(tmp_path: Path) -> None:
@@ -169,6 +177,19 @@ def test_a_program_without_ros_2_is_no_recording(tmp_path: Path) -> None:
     document = record(tmp_path / "out", "true")
     assert document["exit"] == 1
     assert "nothing was recorded" in document["stderr"]
+
+
+def test_space_of_a_process_that_nobody_waited_for_is_given_back(tmp_path: Path) -> None:
+    control.create(tmp_path, on=True)
+    environment = preloaded(LIBRARY) | {"TAKT_RECORD_FOLDER": str(tmp_path)}
+    with subprocess.Popen([str(PLAYED)], env=environment) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and not yet gone
+        (file,) = tmp_path.glob("*.taktrecord")
+        assert file.stat().st_size == run.How.size
+        with pytest.raises(TaktError, match="no process of this recording is running"):
+            run.attach(tmp_path, 0.1, lambda: None)
+        run.shorten(tmp_path)
+        assert file.stat().st_size < 1 << 20
 
 
 def test_the_exit_code_is_that_of_the_command(tmp_path: Path) -> None:

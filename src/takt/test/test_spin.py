@@ -120,6 +120,17 @@ def test_processes_know_the_executor_the_timing_and_the_report(
 
 
 @pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("aside", [False, True])
+def test_what_the_command_prints_makes_room_for_a_document(
+    capfd: pytest.CaptureFixture[str], aside: bool
+) -> None:
+    run(["echo", "mine"], "takt", None, aside)
+    out, err = capfd.readouterr()
+    assert (err if aside else out).splitlines() == ["mine"]
+    assert "mine" not in (out if aside else err)
+
+
+@pytest.mark.usefixtures("library")
 def test_a_command_without_ros_2_replaced_nothing() -> None:
     document = run(["true"], "takt", None)
     assert document.executors == []

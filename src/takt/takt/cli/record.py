@@ -94,7 +94,7 @@ def record(
             raise typer.BadParameter("name a COMMAND to record, or --attach FOLDER")
         stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         folder = out or Path("recordings") / f"{Path(command[0]).name}-{stamp}"
-        how = run.How(size=space, ring=ring, paused=paused, seconds=seconds)
+        how = run.How(size=space, ring=ring, paused=paused, seconds=seconds, aside=as_json)
         ended = run.run(command, folder, how)
     else:
         if command or out or ring or paused:

@@ -57,7 +57,7 @@ def spin(
     from takt.schedule.spin.run import run
     from takt.schedule.spin.show import show
 
-    document = run(command, executor.value if executor else None, timing)
+    document = run(command, executor.value if executor else None, timing, aside=as_json)
     if as_json:
         print_json(document.model_dump(mode="json"))
     else:

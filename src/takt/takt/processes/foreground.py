@@ -11,6 +11,7 @@ from types import FrameType
 
 from takt.errors import Failure
 
+STANDARD_ERROR = 2  # the descriptor of the process, also where sys.stderr is something else
 FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -19,14 +20,18 @@ def run(
     environment: Mapping[str, str],
     look: Callable[[int], object] | None = None,
     every_s: float = 0.1,
+    aside: bool = False,
 ) -> int:
     """Runs it to its end and returns its exit code, as a shell does: 128 + the signal it died of.
 
     ``look`` gets its number at its start and then at this interval. Ctrl-C is for the program.
+    ``aside``: what it prints goes to standard error, because standard output is for a document.
     """
     with _left_to() as left:
         try:
-            process = subprocess.Popen(command, env=environment)
+            process = subprocess.Popen(
+                command, env=environment, stdout=STANDARD_ERROR if aside else None
+            )
         except OSError as error:
             raise Failure(f"cannot start it: {error.strerror}", where=command[0]) from None
         left.to(process)

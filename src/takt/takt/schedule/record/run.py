@@ -15,6 +15,7 @@ from types import FrameType
 from takt.errors import TaktError
 from takt.network import stacks
 from takt.processes import foreground
+from takt.processes.guard import identity
 from takt.processes.interruption import Interruption
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
@@ -38,6 +39,7 @@ class How:
     ring: bool = False  # whether the newest events are kept when it is full
     paused: bool = False  # until takt record --attach
     seconds: float | None = None  # until the command is ended; None: it ends by itself
+    aside: bool = False  # whether what the command prints goes to standard error
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def run(command: Sequence[str], folder: Path, how: How) -> Ended:
     new_folder(folder)
     control.create(folder, on=not how.paused)
     limit = _Limit(folder, None if how.paused else Beside(folder), how.seconds)
-    code = foreground.run([path, *command[1:]], environment, limit.look)
+    code = foreground.run([path, *command[1:]], environment, limit.look, aside=how.aside)
     limit.end_recording()
     ended = limit.finish(code)
     shorten(folder)
@@ -167,4 +169,4 @@ def shorten(folder: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
+    return bool(identity(process))  # not one that has ended, for which nobody has waited yet

@@ -30,8 +30,8 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         )
     if dropped := sum(one.dropped for one in processes):
         notes.append(
-            f"{dropped:,} events are missing: the recording was full; record for a shorter time "
-            "or give more space (--size)"
+            f"{dropped:,} events are missing: the recording was full; record for a shorter time, "
+            "or give more space (--size) on a disk that has it"
         )
     if any(one.ring and one.ring_end > one.blocks * BLOCK_ROOM for one in found):
         notes.append("older events were overwritten: the recordings are rings")

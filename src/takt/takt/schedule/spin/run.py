@@ -22,8 +22,10 @@ LIBRARY = "libtakt_spin.so"
 _FIX = "./takt --setup-only builds it where rclcpp is: source a ROS 2 installation first"
 
 
-def run(command: Sequence[str], executor: str | None, timing_file: Path | None) -> SpinDocument:
-    """Runs it to its end.
+def run(
+    command: Sequence[str], executor: str | None, timing_file: Path | None, aside: bool = False
+) -> SpinDocument:
+    """Runs it to its end; ``aside``: what it prints goes to standard error.
 
     Raises TaktError, with nothing started, for a faulty timing file, a program into which nothing
     can be preloaded, and where there is nothing to do. Ctrl-C is for the command.
@@ -49,7 +51,7 @@ def run(command: Sequence[str], executor: str | None, timing_file: Path | None) 
         }
         threads = Threads(timing, report)
         try:
-            code = foreground.run([path, *command[1:]], environment, threads.look)
+            code = foreground.run([path, *command[1:]], environment, threads.look, aside=aside)
         finally:
             report.read()
             threads.give_back()
