@@ -8,12 +8,15 @@ from takt.schedule.robot.figures import Callback, Figures
 from takt.schedule.view.graph import Graph, Key, drawn, node_of
 
 
-def drawing(application: Application, figures: Figures) -> Graph:
-    """Nodes with their largest bound and longest response, topics as the description has them."""
+def drawing(application: Application, figures: Figures, measured: bool) -> Graph:
+    """Nodes with their largest bound and longest response, topics as the description has them.
+
+    ``measured``: the measured responses, not the simulated ones.
+    """
     nodes: dict[str, list[Callback]] = {node: [] for node in application.nodes}
     for one in figures.callbacks:
         nodes[node_of(one.bound.name)].append(one)
-    lines: dict[Key, str] = {("node", node): _line(some) for node, some in nodes.items()}
+    lines: dict[Key, str] = {("node", node): _line(some, measured) for node, some in nodes.items()}
     links: dict[tuple[Key, Key], str] = {}
     for name, callback in application.callbacks.items():
         node: Key = ("node", node_of(name))
@@ -28,10 +31,10 @@ def drawing(application: Application, figures: Figures) -> Graph:
     return drawn(lines, links, {("node", node): colour for node, colour in colours.items()})
 
 
-def _line(callbacks: list[Callback]) -> str:
+def _line(callbacks: list[Callback], measured: bool) -> str:
     bounds = [one.bound.response_us for one in callbacks]
     known = [bound for bound in bounds if bound is not None]
     proved = f"≤ {max(known) / 1000:.4g} ms" if len(known) == len(bounds) and known else "no bound"
-    series = [one.measured or one.simulated for one in callbacks]
+    series = [one.measured if measured else one.simulated for one in callbacks]
     longest = max((one.most for one in series if one), default=None)
     return proved if longest is None else f"{proved}, max {longest / 1000:.4g} ms"

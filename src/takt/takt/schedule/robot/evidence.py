@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from takt.pages import text
 from takt.schedule.analysis.model import Analysis
@@ -29,11 +30,14 @@ def evidence(
     metrics: Metrics | None,
 ) -> list[Evidence]:
     """In the order of their weight."""
+    (scenario,) = analysis.scenarios
+    notes = [text.full_stop(line) for line in scenario.remarks]
     return [
         Evidence("Proof", _proof(analysis)),
         Evidence("Assumption", _assumed(application, analysis)),
         Evidence("Simulation", [_simulated(simulation)]),
         Evidence("Measurement", _measured(metrics)),
+        *([Evidence("Notes of the analysis", notes)] if notes else []),
     ]
 
 
@@ -51,7 +55,6 @@ def _proof(analysis: Analysis) -> list[str]:
 
 
 def _assumed(application: Application, analysis: Analysis) -> list[str]:
-    (scenario,) = analysis.scenarios
     times = [one.recorded is not None for one in application.callbacks.values()]
     lines = []
     if sum(times):
@@ -65,7 +68,7 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
             "declared, not measured"
         )
     lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
-    return [text.full_stop(line) for line in (*lines, *analysis.remarks, *scenario.remarks)]
+    return [text.full_stop(line) for line in (*lines, *analysis.remarks)]
 
 
 def _simulated(simulation: SimulationResult) -> str:
@@ -84,7 +87,7 @@ def _measured(metrics: Metrics | None) -> list[str]:
     length = text.seconds(metrics.duration_ms / 1000)
     jobs = text.number_of(metrics.executions, "job")
     lines = [
-        f"{metrics.trace} ({metrics.source}): {length}, {jobs}",
+        f"{Path(metrics.trace).name} ({metrics.source}): {length}, {jobs}",
     ]
     least = min((one.response_us.count for one in metrics.callbacks if one.response_us), default=0)
     if least:

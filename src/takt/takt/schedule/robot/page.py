@@ -77,7 +77,7 @@ def render(
             measured=metrics is not None,
             verdict=verdict(found, analysis, simulation, metrics),
             evidence=evidence(application, analysis, simulation, metrics),
-            graph=drawing(application, found),
+            graph=drawing(application, found, metrics is not None),
             text=text,
             version=__version__,
             style=page.asset("page.css") + page.asset("robot.css", _PACKAGE),
