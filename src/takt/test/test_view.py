@@ -121,7 +121,7 @@ def test_a_graph_with_a_cycle_has_columns_and_no_box_on_another() -> None:
     at = {box.name: (box.x, box.y) for box in drawn.boxes}
     assert at["out"] < at["a"] < at["ab"] < at["b"] < at["ba"] < at["c"]
     assert len(set(at.values())) == len(at) == 7  # the writer outside among them
-    assert [box.name for box in drawn.boxes if box.late] == ["a"]
+    assert [box.name for box in drawn.boxes if box.mark == "late"] == ["a"]
     assert len(drawn.edges) == 7
 
 

@@ -85,12 +85,23 @@ nb::dict document(const CoreReport& core) {
   return result;
 }
 
+nb::dict document(const LatencyTerm& term) {
+  nb::dict result;
+  result["kind"] = term.kind == LatencyTerm::Kind::process    ? "process"
+                   : term.kind == LatencyTerm::Kind::handover ? "handover"
+                                                              : "wait";
+  result["name"] = term.name;
+  result["time_us"] = microseconds(term.time);
+  return result;
+}
+
 nb::dict document(const ChainReport& chain) {
   nb::dict result;
   result["name"] = chain.name;
   result["callbacks"] =
       list_of(chain.callbacks, [](const std::string& name) { return nb::str(name.c_str()); });
   result["latency_us"] = microseconds(chain.latency);
+  result["terms"] = list_of(chain.terms, [](const LatencyTerm& term) { return document(term); });
   result["max_latency_us"] = microseconds(chain.max_latency);
   result["reaction_us"] = microseconds(chain.reaction);
   result["age_us"] = microseconds(chain.age);

@@ -4,18 +4,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder or bundle of a run or of a reproduction.")
+        Path,
+        typer.Argument(
+            metavar="DIR|ROBOT.yaml",
+            help="Folder or bundle of a run or of a reproduction, or an application file with "
+            "processes.",
+        ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="HTML file to write. (default: DIR/report.html, of a bundle FILE.html)"),
+        typer.Option(
+            help="HTML file to write. (default: DIR/report.html, of a bundle or robot FILE.html)"
+        ),
+    ] = None,
+    measured: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            metavar="TRACE",
+            help="Trace of an execution of the robot, or folder of takt record; its figures are "
+            "shown beside the bounds.",
+        ),
     ] = None,
     bundle: Annotated[
         bool,
@@ -28,9 +43,12 @@ def report(
     ] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
-    """Write the HTML report of a run or a reproduction: a single file that works offline.
+    """Write the HTML report of a run, a reproduction or a robot: a single file that works offline.
 
-    Exit code: 0 written, 1 it could not be written, 2 there is no run.
+    The report of a robot analyses and simulates it. It shows what is proved, simulated and, with
+    --measured, measured: of chains on one scale, of processes, nodes and topics.
+
+    Exit code: 0 written, 1 it could not be written, 2 there is no run, or no robot.
 
     Example: takt report results/check-20260302T093000Z --open
     """
@@ -42,6 +60,15 @@ def report(
     from takt.measure.results import bundle as bundles
     from takt.measure.results import store
 
+    if folder.suffix in (".yaml", ".yml") and not folder.is_dir():
+        _of_robot(folder, out, measured, bundle, open_)
+        return
+    if measured is not None:
+        raise TaktError(
+            "a run has its measurements in it; --measured is for robots",
+            where=str(folder),
+            fix="remove --measured, or give the application file of the robot",
+        )
     of_bundle = bundles.is_bundle(folder)
     place = folder.parent if folder.is_file() and not of_bundle else folder
     others = plugins.found(plugins.REPORTS)
@@ -67,3 +94,30 @@ def report(
     stdout().print(str(file), soft_wrap=True, markup=False)
     if open_:
         typer.launch(file.resolve().as_uri())
+
+
+def _of_robot(
+    file: Path, out: Path | None, measured: Path | None, bundle: bool, open_: bool
+) -> None:
+    from takt.cli.output import stderr, stdout
+    from takt.errors import TaktError
+    from takt.schedule.robot.page import write_page
+
+    page = out or file.with_suffix(".html")
+    if bundle:
+        raise TaktError(
+            "a robot has no run to bundle; its report is one file already",
+            where=str(file),
+            fix="remove --bundle",
+        )
+    if page.is_dir() or page.resolve() == file.resolve():
+        raise TaktError(
+            "a folder or the robot itself is in the way; takt does not overwrite it",
+            where=str(page),
+            fix="choose another name: --out page.html",
+        )
+    with stderr().status(file.name) as status:
+        write_page(file, page, measured, lambda what: status.update(f"{file.name}: {what}"))
+    stdout().print(str(page), soft_wrap=True, markup=False)
+    if open_:
+        typer.launch(page.resolve().as_uri())

@@ -13,8 +13,15 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-void add_term(std::string& terms, const std::string& what, nanoseconds time) {
-  terms += (terms.empty() ? "" : " + ") + what + " " + sched::time_text(time);
+std::string text(const std::vector<LatencyTerm>& terms) {
+  std::string result;
+  for (const auto& [kind, name, time] : terms) {
+    const std::string what = kind == LatencyTerm::Kind::handover ? "handover"
+                             : kind == LatencyTerm::Kind::wait   ? "until '" + name + "'"
+                                                                 : name;
+    result += (result.empty() ? "" : " + ") + what + " " + sched::time_text(time);
+  }
+  return result;
 }
 
 }  // namespace
@@ -70,6 +77,7 @@ std::vector<ChainReport> RobotChains::reports(bool bounded) const {
     ChainReport chain = report(i);
     if (!bounded) {
       chain.latency = chain.reaction = chain.age = {};
+      chain.terms.clear();
     }
     const nanoseconds limit = robot_.chains[i].max_latency;
     if (limit.count() > 0) {
@@ -89,10 +97,15 @@ ChainReport RobotChains::report(std::size_t number) const {
   result.name = robot_.chains[number].name;
   result.callbacks = robot_.chains[number].callbacks;
   if (parts.size() == 1) {
+    if (result.latency) {
+      result.terms = {{.kind = LatencyTerm::Kind::process,
+                       .name = robot_.processes[parts.front().process].name,
+                       .time = *result.latency}};
+    }
     return result;
   }
   result.reaction = result.age = {};
-  std::string terms;
+  std::vector<LatencyTerm> terms;
   std::optional<nanoseconds> sum = nanoseconds{0};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& first = parts[i].chain.callbacks.front();
@@ -113,17 +126,20 @@ ChainReport RobotChains::report(std::size_t number) const {
     }
     const nanoseconds handover = i > 0 ? robot_.handover.most : nanoseconds{0};
     if (i > 0) {
-      add_term(terms, "handover", handover);
+      terms.push_back({.kind = LatencyTerm::Kind::handover, .name = first, .time = handover});
     }
     if (before->count() > 0) {
-      add_term(terms, "until '" + first + "'", *before);
+      terms.push_back({.kind = LatencyTerm::Kind::wait, .name = first, .time = *before});
     }
     const nanoseconds counted = released ? handover : nanoseconds{0};
-    add_term(terms, robot_.processes[parts[i].process].name, *own - counted);
+    terms.push_back({.kind = LatencyTerm::Kind::process,
+                     .name = robot_.processes[parts[i].process].name,
+                     .time = *own - counted});
     *sum += *before + handover + *own - counted;
   }
   result.latency = sum;
-  result.bound_by = terms;
+  result.bound_by = text(terms);
+  result.terms = std::move(terms);
   return result;
 }
 

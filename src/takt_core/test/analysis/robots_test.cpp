@@ -94,6 +94,15 @@ TEST(robots, the_handover_is_a_term_of_the_latency) {
   EXPECT_EQ(chain.latency, nanoseconds{8 + 20 + 3});
   EXPECT_EQ(chain.verdict, Verdict::meets);
   EXPECT_EQ(chain.bound_by, "vision 8 ns + handover 20 ns + control 3 ns");
+  ASSERT_EQ(chain.terms.size(), 3U);
+  EXPECT_EQ(chain.terms[0].name, "vision");
+  EXPECT_EQ(chain.terms[1].kind, LatencyTerm::Kind::handover);
+  EXPECT_EQ(chain.terms[1].name, "act");
+  nanoseconds sum{0};
+  for (const LatencyTerm& term : chain.terms) {
+    sum += term.time;
+  }
+  EXPECT_EQ(sum, chain.latency);
 }
 
 // At 1.75, see takes 14 and act 6, which with the handover of 20 is the limit.

@@ -45,12 +45,21 @@ class CoreBound(Strict):
     bound_by: str | None  # the test
 
 
+class LatencyTerm(Strict):
+    """A part of the latency of a chain of a robot: in a process, between two, or until a timer."""
+
+    kind: Literal["process", "handover", "wait"]
+    name: str  # the process; of handover and wait the callback that reads the data
+    time_us: float
+
+
 class ChainBound(Strict):
     """One chain; null where no bound is known."""
 
     name: str
     callbacks: list[str]  # in the order of the data
     latency_us: float | None  # from a release of the first to the end of the last
+    terms: list[LatencyTerm]  # of a robot: the latency is their sum; else empty
     max_latency_us: float | None  # as declared
     reaction_us: float | None  # from an event right after a release
     age_us: float | None  # of the data at the end

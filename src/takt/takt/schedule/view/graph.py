@@ -8,7 +8,7 @@ paths, and within them what belongs together is brought close (barycenters).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from takt.schedule.trace.summary import TaskSummary
@@ -31,7 +31,7 @@ class Box:
     name: str
     text: str  # shortened
     line: str  # below it
-    late: bool
+    mark: str  # its class; empty: none
     x: int
     y: int
     wide: int = _WIDE
@@ -86,13 +86,9 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
     keys: list[Key] = [("node", node) for node in count]
     keys += [("topic", topic.name) for topic in topics]
     keys += sorted({one for link in links for one in link} - set(keys))
-    columns = _columns(keys, list(links))
-    places = _ordered(columns, list(links))
     rates = {topic.name: topic.rate for topic in topics}
-    boxes = {}
-    for key in keys:
-        kind, name = key
-        x, y = 10 + columns[key] * _STEP, 10 + places[key] * _LINE
+    lines = {}
+    for kind, name in keys:
         if kind == "topic":
             hz = rates.get(name)
             line = "once" if hz is None else f"{hz:.4g} Hz"
@@ -102,9 +98,27 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
             line = f"{some}, ≤ {slowest[name] / 1000:.4g} ms" if slowest[name] else some
             line = f"{late[name]:,} missed, ≤ {slowest[name] / 1000:.4g} ms" if late[name] else line
-        missed = kind == "node" and bool(late[name])
-        boxes[key] = Box(kind, name, _short(name), line, missed, x, y)
-    edges = [_edge(boxes[a], boxes[b], taken) for (a, b), taken in links.items()]
+        lines[kind, name] = line
+    marked = {("node", node): "late" for node, misses in late.items() if misses}
+    texts = {
+        link: "" if taken is None else f"{taken.p50:.3g} · {taken.p99:.3g} ms"
+        for link, taken in links.items()
+    }
+    return drawn(lines, texts, marked)
+
+
+def drawn(
+    lines: Mapping[Key, str], links: Mapping[tuple[Key, Key], str], marked: Mapping[Key, str]
+) -> Graph:
+    """Boxes with a line below their name, edges with a text, and classes of some boxes."""
+    columns = _columns(list(lines), list(links))
+    places = _ordered(columns, list(links))
+    boxes = {}
+    for key, line in lines.items():
+        kind, name = key
+        x, y = 10 + columns[key] * _STEP, 10 + places[key] * _LINE
+        boxes[key] = Box(kind, name, _short(name), line, marked.get(key, ""), x, y)
+    edges = [_edge(boxes[a], boxes[b], text) for (a, b), text in links.items()]
     width = max((box.x + _WIDE for box in boxes.values()), default=0) + 10
     height = max((box.y + _HIGH for box in boxes.values()), default=0) + 10
     return Graph(list(boxes.values()), edges, width, height)
@@ -114,7 +128,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _LETTERS else f"…{name[1 - _LETTERS :]}"
 
 
-def _edge(a: Box, b: Box, taken: Latencies | None) -> Edge:
+def _edge(a: Box, b: Box, text: str) -> Edge:
     x0, y0, x1, y1 = a.x + _WIDE, a.y + _HIGH / 2, b.x, b.y + _HIGH / 2
     middle: tuple[float, float] = (x0 + x1) / 2, (y0 + y1) / 2
     if x1 <= a.x:  # back to an earlier column: around below
@@ -123,7 +137,6 @@ def _edge(a: Box, b: Box, taken: Latencies | None) -> Edge:
         middle = (x0 + x1) / 2, low
     else:
         path = f"M{x0} {y0}C{x0 + 50} {y0} {x1 - 50} {y1} {x1} {y1}"
-    text = "" if taken is None else f"{taken.p50:.3g} · {taken.p99:.3g} ms"
     return Edge(path, text, *middle)
 
 

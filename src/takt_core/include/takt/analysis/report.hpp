@@ -60,11 +60,25 @@ struct CoreReport {
   std::string bound_by = {};              ///< Paper and equation.
 };
 
+/// One part of the latency of a chain across processes.
+struct LatencyTerm {
+  /// Where the time passes.
+  enum class Kind {
+    process,   ///< In a process, from the noticing of the data to the end of its last callback.
+    handover,  ///< Between processes, until the next one notices the message.
+    wait,      ///< Until the next release of a timer that reads the data.
+  };
+  Kind kind;         ///< Where.
+  std::string name;  ///< The process; of handover and wait the callback that reads the data.
+  nanoseconds time;  ///< At most.
+};
+
 /// The bounds of one chain.
 struct ChainReport {
   std::string name;                         ///< As declared.
   std::vector<std::string> callbacks = {};  ///< Along the path.
   std::optional<nanoseconds> latency = {};  ///< From a release of the first to the end of the last.
+  std::vector<LatencyTerm> terms = {};      ///< Of a robot: the latency is their sum.
   std::optional<nanoseconds> reaction = {};  ///< The same from an event that the first just missed.
   std::optional<nanoseconds> age = {};       ///< Of the data at the end of the last.
   std::optional<nanoseconds> max_latency = {};  ///< The declared limit of the latency.

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures rest on: proof, simulation, measurement, and what is assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from takt.pages import text
+from takt.schedule.analysis.model import Analysis
+from takt.schedule.application.model import Application
+from takt.schedule.metrics.model import Metrics
+from takt.schedule.metrics.show import remarks
+from takt.schedule.simulation.model import SimulationResult
+from takt.statistics.judgement import CONFIDENCE, upper
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One kind, with its sentences."""
+
+    kind: str
+    lines: list[str]
+
+
+def evidence(
+    application: Application,
+    analysis: Analysis,
+    simulation: SimulationResult,
+    metrics: Metrics | None,
+) -> list[Evidence]:
+    """In the order of their weight."""
+    (scenario,) = analysis.scenarios
+    notes = [text.full_stop(line) for line in scenario.remarks]
+    return [
+        Evidence("Proof", _proof(analysis)),
+        Evidence("Assumption", _assumed(application, analysis)),
+        Evidence("Simulation", [_simulated(simulation)]),
+        Evidence("Measurement", _measured(metrics)),
+        *([Evidence("Notes of the analysis", notes)] if notes else []),
+    ]
+
+
+def _proof(analysis: Analysis) -> list[str]:
+    (scenario,) = analysis.scenarios
+    bounded = sum(one.response_us is not None for one in scenario.callbacks)
+    lines = [
+        f"Responses bounded under the assumptions: {bounded} of {len(scenario.callbacks)}",
+        *sorted({one.bound_by for one in scenario.callbacks if one.response_us is not None}),
+    ]
+    if scenario.sensitivity and scenario.sensitivity.factor is not None:
+        factor = int(scenario.sensitivity.factor * 1000) / 1000  # down
+        lines.append(f"Guaranteed up to {factor:g} times the execution times.")
+    return [text.full_stop(line) for line in lines]
+
+
+def _assumed(application: Application, analysis: Analysis) -> list[str]:
+    times = [one.recorded is not None for one in application.callbacks.values()]
+    lines = []
+    if sum(times):
+        lines.append(
+            f"execution times of {text.number_of(sum(times), 'callback')} come from a recording: "
+            "a longer run, other input or another machine may show longer ones"
+        )
+    if not all(times):
+        lines.append(
+            f"execution times of {text.number_of(len(times) - sum(times), 'callback')} are "
+            "declared, not measured"
+        )
+    lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
+    return [text.full_stop(line) for line in (*lines, *analysis.remarks)]
+
+
+def _simulated(simulation: SimulationResult) -> str:
+    times = "its worst case" if simulation.execution == "worst" else "a drawn time"
+    return (
+        f"{text.seconds(simulation.duration_ms / 1000)} of virtual time "
+        f"({simulation.duration_from}), every job takes {times}: "
+        f"{text.number_of(simulation.jobs, 'job')}. One run, not every one: its longest latency "
+        "is no bound."
+    )
+
+
+def _measured(metrics: Metrics | None) -> list[str]:
+    if metrics is None:
+        return ["None. Add one: takt report ROBOT.yaml --measured TRACE."]
+    length = text.seconds(metrics.duration_ms / 1000)
+    jobs = text.number_of(metrics.executions, "job")
+    lines = [
+        f"{Path(metrics.trace).name} ({metrics.source}): {length}, {jobs}",
+    ]
+    least = min((one.response_us.count for one in metrics.callbacks if one.response_us), default=0)
+    if least:
+        lines.append(
+            f"of the callback with the fewest jobs there are {text.count(least)}: if jobs are "
+            f"independent, at most {text.probability(upper(0, least))} of later ones are above "
+            f"the longest measured (confidence {CONFIDENCE:.0%})"
+        )
+    return [text.full_stop(line) for line in (*lines, *remarks(metrics))]

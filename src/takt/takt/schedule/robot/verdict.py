@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader sees first: the answer of the core, and what contradicts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from takt.pages import text
+from takt.schedule.absence.model import fails
+from takt.schedule.analysis.model import Analysis
+from takt.schedule.metrics.model import Metrics
+from takt.schedule.robot.figures import Figures
+from takt.schedule.simulation.model import SimulationResult
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The head of the page."""
+
+    level: str  # good, fair or bad
+    title: str
+    points: list[str]
+
+
+def verdict(
+    figures: Figures, analysis: Analysis, simulation: SimulationResult, metrics: Metrics | None
+) -> Verdict:
+    """Bad where a limit was exceeded; fair where proof or measurement is missing or contradicts."""
+    points = [_not_proved(figures)] if analysis.verdict != "meets" else []
+    exceeded = []
+    if not simulation.holds:
+        exceeded.append("simulation")
+        late = simulation.misses, simulation.too_late
+        points.append(f"In the simulation: {_late(*late)}.")
+    if metrics is not None:
+        violations = sum(one.violations for one in metrics.chains)
+        misses = metrics.misses + sum(one.overdue for one in metrics.callbacks)
+        if misses or violations or fails(metrics.absences):
+            exceeded.append("measurement")
+            points.append(f"Measured: {_late(misses, violations)}.")
+    above = _above(figures)
+    absent = metrics.absent if metrics is not None else []
+    points += above
+    if absent:
+        of = text.number_of(len(figures.callbacks), "callback")
+        points.append(f"Not in the trace: {len(absent)} of {of} ({text.listed(absent)}).")
+    if unbounded := sum(one.bound.latency_us is None for one in figures.chains):
+        points.append(f"No bound: {unbounded} of {text.number_of(len(figures.chains), 'chain')}.")
+    if analysis.verdict == "misses" or exceeded:
+        found = " and ".join(exceeded) or "analysis"
+        return Verdict("bad", f"A limit is exceeded in {found}", points)
+    if analysis.verdict != "meets":
+        return Verdict("fair", "Not everything is guaranteed; no limit was exceeded", points)
+    if above:
+        title = "All limits are guaranteed as described; what was measured is above a bound"
+        return Verdict("fair", title, points)
+    if absent:
+        title = "All limits of callbacks and chains are guaranteed; not everything was measured"
+        return Verdict("fair", title, points)
+    return Verdict("good", "All limits of callbacks and chains are guaranteed", points)
+
+
+def _late(misses: int, violations: int) -> str:
+    found = [
+        f"{text.count(number)} {what}"
+        for number, what in ((misses, "missed deadlines"), (violations, "latencies above limit"))
+        if number
+    ]
+    return ", ".join(found) or "data is missing"
+
+
+def _not_proved(figures: Figures) -> str:
+    callbacks = [one.bound.name for one in figures.callbacks if not one.bound.meets]
+    chains = [one.bound.name for one in figures.chains if not one.bound.meets]
+    found = [
+        f"{len(names)} of {text.number_of(of, noun)} ({text.listed(names)})"
+        for names, of, noun in (
+            (callbacks, len(figures.callbacks), "callback"),
+            (chains, len(figures.chains), "chain"),
+        )
+        if names
+    ]
+    return f"Not guaranteed: {'; '.join(found) or 'a limit named below'}."
+
+
+def _above(figures: Figures) -> list[str]:
+    callbacks = [one.bound.name for one in figures.callbacks if one.above]
+    chains = [one.bound.name for one in figures.chains if one.above]
+    return [
+        f"Above its bound: {text.number_of(len(names), noun)} ({text.listed(names)}). "
+        "takt explain names the causes."
+        for names, noun in ((callbacks, "callback"), (chains, "chain"))
+        if names
+    ]

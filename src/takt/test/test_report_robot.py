@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""takt report of a robot: its figures are those of analyse, simulate and metrics."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Takt
+
+ROBOT = Path(__file__).resolve().parents[3] / "examples/two_processes.app.yaml"
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    return Path(shutil.copy(ROBOT, tmp_path / "robot.app.yaml"))
+
+
+def rows(page: Path) -> dict[str, list[str]]:
+    """The cells of each row of a table, by its head; bars are left out."""
+    found = {}
+    for row in re.findall(r"<tr[^>]*>(.*?)</tr>", page.read_text(encoding="utf-8"), re.DOTALL):
+        head = re.search(r'<th scope="row">(.*?)</th>', row, re.DOTALL)
+        if head:
+            cells = re.findall(r'<td class="number[^>]*>([^<]*)</td>', row)
+            found[re.sub(r"<[^>]*>", "", head[1]).strip()] = cells
+    return found
+
+
+def ms(us: float | None) -> str:
+    return "–" if us is None else f"{us / 1000:.3f}"
+
+
+def test_bounds_and_simulated_times_equal_what_the_commands_print(takt: Takt, robot: Path) -> None:
+    (scenario,) = takt.json("analyse", robot)["scenarios"]
+    simulated = takt.json("simulate", robot)
+    takt("report", robot)
+    found = rows(robot.with_suffix(".html"))
+    played = {one["callback"]: one["response"] for one in simulated["callbacks"]}
+    for one in scenario["callbacks"]:
+        times = played[one["name"]]
+        assert found[one["name"]] == [
+            *(ms(one[key]) for key in ("deadline_us", "wcet_us", "response_us")),
+            *(ms(times[key]) for key in ("p50_us", "p99_us", "max_us")),
+            "0",
+        ]
+    (chain,), (latency,) = scenario["chains"], simulated["chains"]
+    times = [ms(latency["latency"][key]) for key in ("p50_us", "p99_us", "max_us")]
+    assert found["stop"] == [ms(chain["latency_us"]), ms(chain["max_latency_us"]), *times]
+    assert sum(term["time_us"] for term in chain["terms"]) == pytest.approx(chain["latency_us"])
+    for term in chain["terms"]:
+        name = f"handover to {term['name']}" if term["kind"] == "handover" else term["name"]
+        assert found[name] == [f"{ms(term['time_us'])} ms"]
+
+
+def test_what_was_measured_stands_beside(takt: Takt, robot: Path, tmp_path: Path) -> None:
+    trace, page = tmp_path / "run.takttrace", tmp_path / "page.html"
+    takt("simulate", robot, "--execution", "drawn", "--trace", trace)
+    (measured,) = takt.json("metrics", trace)["traces"]
+    takt("report", robot, "--measured", trace, "--out", page)
+    (chain,) = measured["chains"]
+    expected = [ms(chain["latency_us"][key]) for key in ("median", "p99", "max")]
+    assert rows(page)["stop"][-3:] == expected
+    text = page.read_text(encoding="utf-8")
+    assert "All limits of callbacks and chains are guaranteed" in text
+    assert "confidence 95%" in text or "confidence 99%" in text
+
+
+def test_a_response_above_its_bound_is_said_first(takt: Takt, robot: Path, tmp_path: Path) -> None:
+    trace, page = tmp_path / "run.takttrace", tmp_path / "page.html"
+    takt("simulate", robot, "--trace", trace)
+    text = robot.read_text(encoding="utf-8")
+    robot.write_text(text.replace("wcet: 9ms", "wcet: 1ms"), encoding="utf-8")
+    takt("report", robot, "--measured", trace, "--out", page)
+    text = page.read_text(encoding="utf-8")
+    assert "what was measured is above a bound" in text
+    assert re.search(r"detector.detect <span class=\"state\">above its bound", text)
+
+
+def test_a_limit_that_is_exceeded_is_said_first(takt: Takt, robot: Path) -> None:
+    text = robot.read_text(encoding="utf-8")
+    robot.write_text(text.replace("max_latency: 50ms", "max_latency: 20ms"), encoding="utf-8")
+    takt("report", robot)
+    page = robot.with_suffix(".html").read_text(encoding="utf-8")
+    assert "A limit is exceeded in simulation" in page
+    assert "1 of 1 chain (stop)" in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "this application has no processes"),
+        ("guard", "other", "exist"),
+    ],
+)
+def test_what_is_no_robot_is_refused(
+    takt: Takt, robot: Path, old: str, new: str, said: str
+) -> None:
+    text = robot.read_text(encoding="utf-8")
+    if old:
+        text = text.replace(f"nodes: [{old}", f"nodes: [{new}")
+    else:
+        text = re.sub(r"(?ms)^processes:.*?(?=^nodes:)", "", text)
+    robot.write_text(text, encoding="utf-8")
+    done = takt("report", robot)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert not robot.with_suffix(".html").exists()
+
+
+def test_a_trace_of_another_application_is_refused(takt: Takt, robot: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "other.takttrace"
+    takt("simulate", ROBOT.with_name("three_tasks.app.yaml"), "--duration", "1s", "--trace", trace)
+    done = takt("report", robot, "--measured", trace)
+    assert done.returncode == 2
+    assert "none of its callbacks" in done.stderr
+
+
+def test_callbacks_that_the_trace_does_not_have_are_named(
+    takt: Takt, robot: Path, tmp_path: Path
+) -> None:
+    trace = tmp_path / "other.takttrace"
+    takt("simulate", ROBOT.with_name("docking.app.yaml"), "--duration", "1s", "--trace", trace)
+    known = {one["callback"] for one in takt.json("simulate", robot)["callbacks"]}
+    takt("report", robot, "--measured", trace)
+    text = robot.with_suffix(".html").read_text(encoding="utf-8")
+    found = re.search(r"Not in the trace: (\d+) of (\d+) callbacks", text)
+    assert found
+    assert 0 < int(found[1]) < int(found[2]) == len(known)
