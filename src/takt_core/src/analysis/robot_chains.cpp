@@ -13,13 +13,22 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+std::string text(const LatencyTerm& term) {
+  switch (term.kind) {
+    case LatencyTerm::Kind::handover:
+      return "handover";
+    case LatencyTerm::Kind::wait:
+      return "until '" + term.name + "'";
+    case LatencyTerm::Kind::process:
+      break;
+  }
+  return term.name;
+}
+
 std::string text(const std::vector<LatencyTerm>& terms) {
   std::string result;
-  for (const auto& [kind, name, time] : terms) {
-    const std::string what = kind == LatencyTerm::Kind::handover ? "handover"
-                             : kind == LatencyTerm::Kind::wait   ? "until '" + name + "'"
-                                                                 : name;
-    result += (result.empty() ? "" : " + ") + what + " " + sched::time_text(time);
+  for (const LatencyTerm& term : terms) {
+    result += (result.empty() ? "" : " + ") + text(term) + " " + sched::time_text(term.time);
   }
   return result;
 }

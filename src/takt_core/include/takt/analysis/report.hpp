@@ -63,7 +63,7 @@ struct CoreReport {
 /// One part of the latency of a chain across processes.
 struct LatencyTerm {
   /// Where the time passes.
-  enum class Kind {
+  enum class Kind : std::uint8_t {
     process,   ///< In a process, from the noticing of the data to the end of its last callback.
     handover,  ///< Between processes, until the next one notices the message.
     wait,      ///< Until the next release of a timer that reads the data.
