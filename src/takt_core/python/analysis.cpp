@@ -85,11 +85,21 @@ nb::dict document(const CoreReport& core) {
   return result;
 }
 
+const char* text(LatencyTerm::Kind kind) {
+  switch (kind) {
+    case LatencyTerm::Kind::handover:
+      return "handover";
+    case LatencyTerm::Kind::wait:
+      return "wait";
+    case LatencyTerm::Kind::process:
+      break;
+  }
+  return "process";
+}
+
 nb::dict document(const LatencyTerm& term) {
   nb::dict result;
-  result["kind"] = term.kind == LatencyTerm::Kind::process    ? "process"
-                   : term.kind == LatencyTerm::Kind::handover ? "handover"
-                                                              : "wait";
+  result["kind"] = text(term.kind);
   result["name"] = term.name;
   result["time_us"] = microseconds(term.time);
   return result;
