@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that a user can mend: what is wrong, where, what to do. They never show a traceback."""
+"""Errors that a user can fix: what is wrong, where, what to do. They never show a traceback."""
 
 from __future__ import annotations
 

@@ -142,6 +142,12 @@ def test_a_callback_is_found_by_the_name_that_the_executor_has(
         ("{node: a, kind: clock, name: timer0}", "kind"),
         ("{node: a, kind: timer, name: timer0, deadline: 5}", "5"),
         ("{node: a, kind: timer, ordinal: -1}", "greater than or equal to 0"),
+        ("{node: arm/planner}", "is no full name: write it with its namespace, /arm/planner"),
+        ("{name: scan}", "is no full name: write it with its namespace, /scan"),
+        ("{reads: {scan: {max_age: 1ms}}}", "is no full name"),
+        ("{cpu: 2}\ncpus: [0, 1]", "core 2 is none of cpus"),
+        ("{cpu: 1}\ncpus: [1, 0, 1]", "core 1 stands here twice"),
+        ("{cpu: 0}\ncpus: [0, 0]", "core 0 stands here twice"),
     ],
 )
 def test_faults_of_a_timing_file_are_reported(tmp_path: Path, callback: str, said: str) -> None:

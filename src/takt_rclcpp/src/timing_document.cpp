@@ -194,7 +194,7 @@ YAML::Node load_document(const std::filesystem::path& file, const Place& place) 
     }
     return YAML::Load(content);
   } catch (const YAML::Exception& problem) {
-    place.refuse(problem.mark, "it is not YAML: " + problem.msg, "mend that line");
+    place.refuse(problem.mark, "it is not YAML: " + problem.msg, "correct that line");
   }
 }
 

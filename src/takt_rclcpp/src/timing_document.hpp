@@ -12,7 +12,7 @@
 
 namespace takt_rclcpp {
 
-// Where a fault is, and what mends it.
+// Where a fault is, and how to correct it.
 class Place {
  public:
   explicit Place(std::string file) : file_{std::move(file)} {}

@@ -32,7 +32,7 @@ class Reader : Values {
     try {
       return read(root);
     } catch (const YAML::Exception& problem) {
-      refuse(problem.mark, problem.msg, "mend that line");
+      refuse(problem.mark, problem.msg, "correct that line");
     }
   }
 

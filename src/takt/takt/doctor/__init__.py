@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor: what stands between this machine and real time, and how to mend it.
+"""The doctor: what stands between this machine and real time, and how to fix it.
 
 One table, a file per theme. A row has an id, a title, the function that reads a :class:`System` and
 judges it, and why it matters to a robot; so a test can present any machine as a folder of files.

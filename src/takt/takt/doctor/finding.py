@@ -19,7 +19,7 @@ class Severity(str, Enum):
 
 
 class Finding(BaseModel):
-    """One answer of the doctor: what was found, why it matters, how to mend it."""
+    """One answer of the doctor: what was found, why it matters, how to fix it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,4 +29,4 @@ class Finding(BaseModel):
     value: str
     why: str
     fix: str | None = None
-    setting: str | None = None  # of takt tune, which mends it while the system runs
+    setting: str | None = None  # of takt tune, which fixes it while the system runs

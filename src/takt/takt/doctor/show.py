@@ -59,7 +59,7 @@ def show(console: Console, findings: Sequence[Finding]) -> None:
 
 
 def tuned_by(findings: Iterable[Finding]) -> str | None:
-    """Which of these takt tune mends, in a sentence; None where there is none."""
+    """Which of these takt tune fixes, in a sentence; None where there is none."""
     names = list(dict.fromkeys(finding.setting for finding in findings if finding.setting))
     if not names:
         return None
@@ -68,7 +68,7 @@ def tuned_by(findings: Iterable[Finding]) -> str | None:
 
 
 def show_finding(console: Console, finding: Finding) -> None:
-    """Print one finding: what was found, why it matters, how to mend it."""
+    """Print one finding: what was found, why it matters, how to fix it."""
     heading = Text.assemble((finding.title, f"bold {STYLES[finding.severity]}"), ": ")
     print_prose(console, heading.append(finding.value), indent=2)
     print_prose(console, Text(finding.why), indent=_INDENT)

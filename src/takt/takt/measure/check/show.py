@@ -34,7 +34,7 @@ PERCENTILES = ("p50_us", "p99_us", "p999_us", "max_us")
 
 
 def show(console: Console, run: Run, folder: Path, core: str, files: Sequence[Path]) -> None:
-    """Print what was measured, the verdict, what it means, what to mend, and where it all is."""
+    """Print what was measured, the verdict, what it means, what to fix, and where it all is."""
     found = layers(run.cells, folder)
     if found:
         _intro(console, run, found, core)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from takt.documents.quantities import Duration, Period, Strict
+from takt.documents.yaml_file import KeyFaults
 from takt.schedule.application.executors import Cpu, Policy, Priority
 from takt.schedule.application.model import Deadline, Read, TopicName
 
@@ -21,12 +22,23 @@ Kind = Literal[
 Number = Annotated[int, Field(ge=0, strict=True)]
 
 
+def _full_name(value: str) -> str:
+    if not value.startswith("/"):
+        raise ValueError(f"{value!r} is no full name: write it with its namespace, /{value}")
+    return value
+
+
+FullName = Annotated[str, AfterValidator(_full_name)]
+
+
 class TimingRule(Strict):
     """What is said of the callbacks that match; of several rules the later ones count."""
 
-    node: str | None = Field(None, description="full name of the node: /arm/planner; default: any")
+    node: FullName | None = Field(
+        None, description="full name of the node: /arm/planner; default: any"
+    )
     kind: Kind | None = Field(None, description="trigger of the callback; default: any")
-    name: str | None = Field(
+    name: FullName | None = Field(
         None, description="name of its topic or service in the ROS graph: /scan; default: any"
     )
     ordinal: Number | None = Field(
@@ -61,7 +73,7 @@ class TimingRule(Strict):
         strict=True,
         description="the callback sleeps or waits while others run; default: the executor's",
     )
-    reads: dict[TopicName, Read | None] = Field(
+    reads: dict[Annotated[TopicName, AfterValidator(_full_name)], Read | None] = Field(
         {},
         description="topics of its node delivered before it runs: {/scan: {max_age: 15ms}}, or "
         "{/scan: {}}",
@@ -97,3 +109,18 @@ class TimingFile(Strict):
     threads: list[ThreadRule] = Field(
         [], description="rules for threads, applied in this order by takt spin"
     )
+
+    @model_validator(mode="after")
+    def _as_the_executor_reads_it(self) -> TimingFile:
+        """What the executor would refuse, when its program already runs."""
+        cpus, faults = self.cpus or [], []
+        twice = next((one for one in cpus if cpus.count(one) > 1), None)
+        if twice is not None:
+            faults.append(("cpus", f"core {twice} stands here twice: keep one"))
+        for one in self.callbacks if cpus else []:
+            if one.cpu is not None and one.cpu not in cpus:
+                text = f"core {one.cpu} is none of cpus: name one of them, or add it there"
+                faults.append(("callbacks", text))
+        if faults:
+            raise KeyFaults(faults)
+        return self
