@@ -49,7 +49,8 @@ class Paths {
   struct BusyPath {
     nanoseconds latency{0};
     std::optional<nanoseconds> fresh = {};
-    bool held = false;  // a callback goes on with older data for messages of others
+    bool joined = false;  // a join is on it
+    bool held = false;    // a callback goes on with older data for messages of others
   };
   [[nodiscard]] std::optional<BusyPath> busy_path(const application::Chain& chain) const;
   bool wait_while_idle(BusyPath& path, std::size_t callback, bool always_new) const;

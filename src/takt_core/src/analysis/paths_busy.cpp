@@ -85,11 +85,19 @@ bool Paths::wait_while_idle(BusyPath& path, std::size_t callback, bool always_ne
     }
     longest = std::max(longest, *next);
   }
+  const nanoseconds busy = *bounds_.busy[core];
   if (path.fresh) {
-    *path.fresh += longest + *bounds_.busy[core];
+    *path.fresh += longest + busy;
   }
   const Bound own = always_new ? next_cause(callback, entered) : std::nullopt;
-  path.latency += std::min(longest, own.value_or(longest)) + *bounds_.busy[core];
+  const nanoseconds next = std::min(longest, own.value_or(longest));
+  path.latency += next + busy;
+  // At the first join the next data of its own callback counts from the release of this data, not
+  // from the end of its busy period.
+  if (!path.joined && own) {
+    path.latency = std::min(path.latency, *own + busy);
+  }
+  path.joined = true;
   return true;
 }
 

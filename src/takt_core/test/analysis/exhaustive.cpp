@@ -285,10 +285,7 @@ class Search {
   bool end(Situation& now, std::size_t task) {
     TaskNow& own = now.tasks[task];
     result_.responses[task] = std::max<std::int64_t>(result_.responses[task], own.ages[0]);
-    const bool published = own.empty == 0;
-    if (published) {
-      data_.publish(now, task);
-    }
+    const bool published = own.empty == 0 && data_.publish(now, task);
     std::ranges::rotate(own.ages, own.ages.begin() + 1);
     own.ages.back() = 0;
     --own.waiting;

@@ -3,9 +3,9 @@
 // All that can happen on one core, tick by tick, whatever varies: every release is noticed as late
 // as it may be, or earlier, every job computes for every time from its best to its worst case, and
 // waits wherever it likes. For every policy, preemptive or not, with exclusive groups, callbacks
-// that messages release, data on its way from callback to callback, overheads, and switches of the
-// scenario at any time, and a core that is not always there. Situations that have been seen are not
-// followed again, so the search ends by itself. It shares no code with the library.
+// that messages release, joins, data on its way from callback to callback, overheads, and switches
+// of the scenario at any time, and a core that is not always there. Situations that have been seen
+// are not followed again, so the search ends by itself. It shares no code with the library.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,10 @@ struct ExhaustiveTask {
   Drop drop = Drop::nothing;
   Input trigger = {};             // releases it; no writers: time does
   std::vector<Input> reads = {};  // what it takes when it starts
-  std::int64_t declared = 0;      // what the policy takes for its execution; 0: the longest
-  std::int64_t suspension = 0;    // most that a job waits; above 0 it has a thread of its own
-  std::int64_t suspensions = 0;   // how often it does; 0: any number of times
+  std::size_t join = 0;          // those of one number publish only together; 0: it publishes alone
+  std::int64_t declared = 0;     // what the policy takes for its execution; 0: the longest
+  std::int64_t suspension = 0;   // most that a job waits; above 0 it has a thread of its own
+  std::int64_t suspensions = 0;  // how often it does; 0: any number of times
   std::optional<OracleTask> other = {};  // in the other scenario; group, offset and lag are not
 };
 
@@ -92,7 +93,7 @@ struct Reached {
   std::size_t situations = 0;
 };
 
-// At most 4 tasks and 4 inputs that keep data, and no time above 100 ticks.
+// At most 5 tasks and 4 inputs that keep data, and no time above 100 ticks.
 Reached reach_all(const Exhaustive& options, const std::vector<ExhaustiveTask>& tasks);
 
 }  // namespace takt::analysis

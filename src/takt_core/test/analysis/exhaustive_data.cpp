@@ -47,6 +47,10 @@ void Data::grow_older(Situation& now) const {
       add_tick(now.tasks[i].sampled);
     }
     add_tick(now.tasks[i].origin);
+    if (now.tasks[i].stored != 0) {
+      add_tick(now.tasks[i].stored_sampled);
+      add_tick(now.tasks[i].stored_origin);
+    }
   }
   for (Queue& queue : now.queues) {
     for (std::size_t k = 0; k < queue.kept; ++k) {
@@ -138,7 +142,43 @@ void Data::use(std::size_t queue, std::uint8_t age) {
   }
 }
 
-void Data::publish(Situation& now, std::size_t task) {
+bool Data::is_with(std::size_t task, std::size_t other) const {
+  return task == other || (tasks_[task].join != 0 && tasks_[task].join == tasks_[other].join);
+}
+
+bool Data::publish(Situation& now, std::size_t task) {
+  TaskNow& own = now.tasks[task];
+  own.stored = 1;
+  own.stored_sampled = own.sampled;
+  own.stored_origin = own.origin;
+  std::uint8_t oldest = 0;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (is_with(task, i) && now.tasks[i].stored == 0) {
+      return false;
+    }
+    oldest = is_with(task, i) ? std::max(oldest, now.tasks[i].stored_sampled) : oldest;
+  }
+  publish(now, task, oldest);
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (is_with(task, i)) {
+      TaskNow& joined = now.tasks[i];
+      joined.stored = joined.stored_sampled = joined.stored_origin = 0;
+    }
+  }
+  return true;
+}
+
+// The chain's datum for a task, from the one before it in the chain.
+std::uint8_t Data::origin_for(const Situation& now, std::size_t writer, std::size_t reader) const {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (is_with(writer, i) && is_link(i, reader)) {
+      return now.tasks[i].stored_origin;
+    }
+  }
+  return no_age;
+}
+
+void Data::publish(Situation& now, std::size_t task, std::uint8_t sampled) {
   if (places_.empty()) {
     return;
   }
@@ -154,8 +194,8 @@ void Data::publish(Situation& now, std::size_t task) {
     }
     std::shift_right(to.sampled.begin(), to.sampled.end(), 1);
     std::shift_right(to.origins.begin(), to.origins.end(), 1);
-    to.sampled[0] = now.tasks[task].sampled;
-    to.origins[0] = is_link(task, places_[i].task) ? now.tasks[task].origin : no_age;
+    to.sampled[0] = sampled;
+    to.origins[0] = origin_for(now, task, places_[i].task);
     const auto depth = static_cast<std::uint8_t>(input.depth);
     to.kept = std::min<std::uint8_t>(to.kept + 1, depth);
     to.unread = std::min<std::uint8_t>(to.unread + 1, depth);

@@ -18,8 +18,8 @@ class Data {
   void grow_older(Situation& now) const;
   // The job of the task starts; how many messages it is given.
   std::int64_t take(Situation& now, std::size_t task);
-  // It ends, with something to say.
-  void publish(Situation& now, std::size_t task);
+  // It ends, with something to say. False: that is stored in its join, and not published yet.
+  bool publish(Situation& now, std::size_t task);
 
  private:
   struct Place {
@@ -33,9 +33,13 @@ class Data {
   std::int64_t read(Situation& now, std::size_t queue);
   std::int64_t read_trigger(Situation& now, std::size_t queue);
   void use(std::size_t queue, std::uint8_t age);
+  void publish(Situation& now, std::size_t task, std::uint8_t sampled);
   void end_chain(Situation& now);
   std::int64_t known(std::uint8_t age);
   [[nodiscard]] bool is_link(std::size_t from, std::size_t to) const;
+  [[nodiscard]] bool is_with(std::size_t task, std::size_t other) const;
+  [[nodiscard]] std::uint8_t origin_for(const Situation& now, std::size_t writer,
+                                        std::size_t reader) const;
 
   const Tasks& tasks_;
   Reached& reached_;

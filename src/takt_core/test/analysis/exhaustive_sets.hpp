@@ -82,6 +82,9 @@ inline application::Callback callback_of(const ExhaustiveTask& entry, std::size_
                               .priority = task.priority,
                               .expected_execution = nanoseconds{task.execution},
                               .overrun = overrun_of(entry.drop)};
+  if (entry.join != 0) {
+    callback.join = callback.node = "j" + std::to_string(entry.join);
+  }
   callback.task.group = task.group == 0 ? "" : "g" + std::to_string(task.group);
   callback.task.waits = entry.suspension > 0;
   callback.execution = {.best = nanoseconds{task.best > 0 ? task.best : task.execution},
@@ -208,6 +211,7 @@ inline std::string describe(const ExhaustiveSet& set) {
     for (const Input& input : entry.reads) {
       result += " reads" + describe(input);
     }
+    result += entry.join == 0 ? "" : " joins " + std::to_string(entry.join);
     result += entry.drop == Drop::nothing ? "" : entry.drop == Drop::stale ? " skip" : " queue_one";
     result += entry.other ? " or " + describe(*entry.other) : "";
   }

@@ -14,7 +14,7 @@
 
 namespace takt::analysis {
 
-inline constexpr std::size_t most_tasks = 4;
+inline constexpr std::size_t most_tasks = 5;
 inline constexpr std::size_t most_waiting = 7;
 inline constexpr std::size_t most_queues = 4;
 inline constexpr std::size_t most_kept = 4;
@@ -38,6 +38,9 @@ struct TaskNow {
   std::uint8_t sampled = 0;      // age of what the current job works on
   std::uint8_t since = no_age;   // the release of the last job that was noticed
   std::uint8_t origin = no_age;  // the chain's datum that it has: since the release it came from
+  std::uint8_t stored = 0;       // whether a message of its last job is in its join
+  std::uint8_t stored_sampled = 0;
+  std::uint8_t stored_origin = 0;
   std::array<std::uint8_t, most_waiting> ages = {};  // since their releases, the oldest first
 };
 
@@ -72,7 +75,7 @@ struct Situation {
   }
   bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
 };
-static_assert(sizeof(Situation) == most_tasks * (14 + most_waiting) +
+static_assert(sizeof(Situation) == most_tasks * (17 + most_waiting) +
                                        most_queues * (2 + 2 * most_kept) + 4 + sizeof(CoreNow));
 
 // The tasks, as a job or a scenario sees them.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains through a join, against all that can happen on one core: two timers, the two callbacks of
+// a join that their messages release, and who reads what it publishes. By hand as
+// exhaustive_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "../policies.hpp"
+#include "analysis/exhaustive_draw.hpp"
+#include "analysis/exhaustive_errors.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
+
+namespace takt::analysis {
+namespace {
+
+class JoinSets : public RandomTasks {
+ public:
+  using RandomTasks::RandomTasks;
+
+  ExhaustiveSet draw(const std::string& policy) {
+    for (;;) {
+      const ExhaustiveSet set = draw_once(policy);
+      std::vector<OracleTask> tasks;
+      std::ranges::transform(set.tasks, std::back_inserter(tasks), &ExhaustiveTask::task);
+      if (utilization(tasks) < 1) {
+        return set;
+      }
+    }
+  }
+
+ private:
+  ExhaustiveSet draw_once(const std::string& policy) {
+    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
+    const std::int64_t first = number(4, 12);
+    const std::int64_t second = chance(0.3) ? first : number(4, 12);
+    for (const std::int64_t period : {first, second, first, second, std::max(first, second)}) {
+      const std::size_t i = set.tasks.size();
+      ExhaustiveTask& entry = set.tasks.emplace_back();
+      OracleTask& task = entry.task;
+      task.execution = chance(0.6) ? 1 : number(2, 3);
+      task.best = chance(0.5) ? number(1, task.execution) : task.execution;
+      task.period = period;
+      task.deadline = number(1, 3 * period);
+      task.priority = static_cast<int>(number(1, 6));
+      if (i < 2) {
+        task.offset = number(0, period - 1);
+      } else {
+        entry.trigger = {.writers = {i - 2}, .depth = 4};
+      }
+      entry.join = i == 2 || i == 3 ? 1 : 0;
+    }
+    set.tasks.back().trigger.writers.push_back(3);
+    set.chain = {0, 2, 4};
+    return set;
+  }
+};
+
+struct Tally {
+  int complete = 0;
+  int bounded = 0;    // latencies
+  int of_path = 0;    // of these, by the busy periods on the way
+  int reached = 0;    // of these
+  int beyond = 0;     // of these, above the bound without the busy period behind the join
+  double bounds = 0;  // the sum of these, and of the longest runs
+  double found = 0;
+  double nearest = 0;  // the largest share that is reached
+};
+
+// How long the core may be busy; 0: no bound.
+std::int64_t busy_of(const ExhaustiveSet& set) {
+  const application::Application app = application_of(set);
+  const sched::CompiledStrategy strategy = application::compile(app);
+  ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  Effort effort;
+  model.solve(effort, Graphs::none);
+  return model.longest_busy(0).value_or(nanoseconds{0}).count();
+}
+
+void count(const ExhaustiveSet& set, const ChainReport& chain, const Reached& reached,
+           Tally& tally) {
+  tally.complete += reached.complete ? 1 : 0;
+  if (!reached.complete || !chain.latency || reached.latency <= 0) {
+    return;
+  }
+  ++tally.bounded;
+  if (!chain.bound_by.starts_with("longest busy period")) {
+    return;
+  }
+  const auto bound = static_cast<double>(chain.latency->count());
+  const auto found = static_cast<double>(reached.latency);
+  ++tally.of_path;
+  tally.reached += bound == found ? 1 : 0;
+  tally.beyond += reached.latency > chain.latency->count() - busy_of(set) ? 1 : 0;
+  tally.bounds += bound;
+  tally.found += found;
+  tally.nearest = std::max(tally.nearest, found / bound);
+}
+
+class EveryJoinRun : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryJoinRun, keeps_to_its_bounds) {
+  Tally tally;
+  const int sets = rounds(200);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const ExhaustiveSet set = JoinSets{seed}.draw(GetParam());
+    Exhaustive options = options_of(set);
+    options.most_situations = 10'000;
+    const Reached reached = reach_all(options, set.tasks);
+    const application::Application app = application_of(set);
+    const ScenarioReport report =
+        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+    EXPECT_EQ(error_in(set, report, reached), "") << "seed " << seed << ": " << describe(set);
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      const sim::Result run = sim::simulate(app, {.duration = nanoseconds{300},
+                                                  .seed = seed,
+                                                  .execution = execution,
+                                                  .percentiles = false});
+      EXPECT_EQ(error_in(run, reached), "") << "seed " << seed << ": " << describe(set);
+    }
+    count(set, report.chains.front(), reached, tally);
+  }
+  EXPECT_EQ(tally.complete, sets);
+  EXPECT_GT(tally.bounded, sets * 3 / 4);
+  EXPECT_GT(tally.of_path, sets / 2);
+  EXPECT_GE(tally.reached, tally.of_path / 50);
+  EXPECT_GT(tally.beyond, tally.of_path / 10);
+  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.bounded
+            << " latencies bounded, " << tally.of_path << " by busy periods; of these "
+            << tally.reached << " reached, " << tally.nearest << " of a bound at most, "
+            << tally.found / tally.bounds << " in all; " << tally.beyond
+            << " above the bound without the busy period behind the join\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryJoinRun, testing::Values("fp", "edf", "np-fp", "np-edf"),
+                         test::policy_name);
+
+}  // namespace
+}  // namespace takt::analysis
