@@ -120,6 +120,16 @@ def test_a_process_with_an_executor_of_rclcpp_is_in_the_same_trace(
     assert bounds.unexplained == 0
 
 
+def test_one_thread_of_rclcpp_excludes_callbacks_of_several_nodes(tmp_path: Path) -> None:
+    skip_without_rclcpp("rclcpp_events")
+    application = planned_by("rclcpp_events")
+    for callback in application["callbacks"][:2]:
+        callback.update(process="planning", group="one at a time")
+    found = measure(executed(tmp_path, "takt", application).trace)
+    executions = {one.callback: one.executions for one in found.callbacks}
+    assert all(executions[name] > 0 for name in ("camera.look", "planner.plan", "arm.move"))
+
+
 def test_without_rclcpp_a_process_that_needs_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

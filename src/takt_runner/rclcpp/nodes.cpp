@@ -51,15 +51,20 @@ bool is_among(const std::vector<std::string>& nodes, const application::Callback
 }
 
 // The name of each callback's group: of those that must not run at the same time the same one.
-std::vector<std::string> groups_of(const application::Application& application,
-                                   const std::vector<std::string>& nodes) {
+// A process of a robot has one thread, which is all that a group over several nodes asks for.
+std::vector<std::string> groups_of(const application::Application& application) {
+  const bool one_thread = !application.processes.empty();
   const auto& callbacks = application.callbacks;
   std::vector<std::string> groups;
   std::map<std::string, std::string> node_of_group;
   for (const application::Callback& callback : callbacks) {
     const std::string& name = callback.task.group;
     groups.push_back(name.empty() ? "callback " + callback.task.name : "group " + name);
-    if (name.empty() || !is_among(nodes, callback)) {
+    if (name.empty()) {
+      continue;
+    }
+    if (one_thread) {
+      groups.back() += " of " + callback.node_name();
       continue;
     }
     const auto [known, is_new] = node_of_group.try_emplace(name, callback.node_name());
@@ -162,7 +167,7 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace,
              const std::vector<std::string>& nodes)
     : readers_{readers_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
-  const std::vector<std::string> groups = groups_of(execution.application, nodes);
+  const std::vector<std::string> groups = groups_of(execution.application);
   // The numbers of the callbacks first: a trace lists them in the order of the application.
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (!is_among(nodes, callbacks[place])) {

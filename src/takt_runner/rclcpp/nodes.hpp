@@ -74,7 +74,7 @@ struct NodeMember {
 class Nodes {
  public:
   // Those of these names. Throws sched::ScheduleError for a group over several nodes, which rclcpp
-  // does not have.
+  // does not have, unless they are of a robot.
   Nodes(const Execution& execution, Common& common, JobTrace& trace,
         const std::vector<std::string>& nodes);
 
