@@ -4,13 +4,24 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from executed import MS, cpu, executed, expect_ages_and_latency, robot
+from executed import (
+    MS,
+    cpu,
+    executed,
+    expect_ages_and_latency,
+    robot,
+    skip_without_rclcpp,
+)
 
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
+from takt.network import stacks
+from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.execution.execute import RUNNER
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -82,13 +93,62 @@ def test_processes_that_cannot_be_kept_apart_are_refused(
         executed(tmp_path, "takt", robot_of_two(**keys))
 
 
-def test_an_executor_of_rclcpp_in_a_process_is_refused(tmp_path: Path) -> None:
+def planned_by(executor: str) -> dict[str, Any]:
     application = robot_of_two()
     del application["processes"][1]["policy"]
-    application["processes"][1]["executor"] = "rclcpp_single_threaded"
-    with pytest.raises(TaktError, match="only Takt's own executes processes of a robot"):
-        executed(tmp_path, "takt", application)
+    application["processes"][1]["executor"] = executor
+    return application
+
+
+@pytest.mark.parametrize("executor", STOCK_EXECUTORS)
+def test_a_process_with_an_executor_of_rclcpp_is_in_the_same_trace(
+    tmp_path: Path, executor: str
+) -> None:
+    skip_without_rclcpp(executor)
+    done = executed(tmp_path, "takt", planned_by(executor))
+    trace = traces.read(done.trace)
+    assert trace.closed_in_order
+    assert (trace.lost, trace.unknown) == (0, 0)
+    assert trace.names.policies() == ["robot"]
+    found = measure(done.trace)
+    executions = {one.callback: one.executions for one in found.callbacks}
+    assert all(executions[name] > 0 for name in ("camera.look", "planner.plan", "arm.move"))
+    assert found.chains[0].latency_us is not None
+    bounds = explain(done.trace).bounds
+    assert bounds is not None
+    assert bounds.responses > executions["camera.look"]
+    assert bounds.unexplained == 0
+
+
+def test_one_thread_of_rclcpp_excludes_callbacks_of_several_nodes(tmp_path: Path) -> None:
+    skip_without_rclcpp("rclcpp_events")
+    application = planned_by("rclcpp_events")
+    for callback in application["callbacks"][:2]:
+        callback.update(process="planning", group="one at a time")
+    found = measure(executed(tmp_path, "takt", application).trace)
+    executions = {one.callback: one.executions for one in found.callbacks}
+    assert all(executions[name] > 0 for name in ("camera.look", "planner.plan", "arm.move"))
+
+
+def test_without_rclcpp_a_process_that_needs_it_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stacks, "prefixes", lambda: [tmp_path])
+    with pytest.raises(Failure, match="app_runner_rclcpp is not installed") as error:
+        executed(tmp_path, "takt", planned_by("rclcpp_events"))
+    assert error.value.fix == stacks.HOW_TO_GET_RCLCPP
     assert not list(tmp_path.rglob("*.takttrace*"))
+
+
+def test_the_runner_without_rclcpp_refuses_what_it_cannot_execute(tmp_path: Path) -> None:
+    description = tmp_path / "robot.json"
+    description.write_text(json.dumps(planned_by("rclcpp_events")))
+    command = [str(stacks.program(RUNNER)), str(description), "--approach", "takt"]
+    command += ["--duration-ns", str(MS), "--trace", str(tmp_path / "robot.takttrace")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "process 'planning': its executor is 'rclcpp_events'" in done.stderr
+    assert not list(tmp_path.glob("*.takttrace*"))
 
 
 def test_a_robot_has_one_approach_and_no_policy(tmp_path: Path) -> None:

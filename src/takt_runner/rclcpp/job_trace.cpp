@@ -13,7 +13,9 @@ using trace::EventType;
 JobTrace::JobTrace(const std::filesystem::path& file, const std::string& policy,
                    const std::vector<std::pair<std::string, std::string>>& attributes)
     : tracer_{file, {.ring_capacity = trace_capacity}} {
-  tracer_.writer().attribute("policy", policy);
+  if (!policy.empty()) {
+    tracer_.writer().attribute("policy", policy);
+  }
   for (const auto& [key, value] : attributes) {
     tracer_.writer().attribute(key, value);
   }

@@ -36,7 +36,7 @@ struct TracedTask {
 
 class JobTrace {
  public:
-  // One in a process. Throws std::system_error.
+  // One in a process; without a policy, for a part of a robot's trace. Throws std::system_error.
   JobTrace(const std::filesystem::path& file, const std::string& policy,
            const std::vector<std::pair<std::string, std::string>>& attributes);
 

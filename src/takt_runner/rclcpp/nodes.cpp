@@ -46,8 +46,14 @@ std::vector<std::string> heard_by(const application::Callback& callback) {
   return topics;
 }
 
+bool is_among(const std::vector<std::string>& nodes, const application::Callback& callback) {
+  return std::ranges::find(nodes, callback.node_name()) != nodes.end();
+}
+
 // The name of each callback's group: of those that must not run at the same time the same one.
+// A process of a robot has one thread, which is all that a group over several nodes asks for.
 std::vector<std::string> groups_of(const application::Application& application) {
+  const bool one_thread = !application.processes.empty();
   const auto& callbacks = application.callbacks;
   std::vector<std::string> groups;
   std::map<std::string, std::string> node_of_group;
@@ -55,6 +61,10 @@ std::vector<std::string> groups_of(const application::Application& application) 
     const std::string& name = callback.task.group;
     groups.push_back(name.empty() ? "callback " + callback.task.name : "group " + name);
     if (name.empty()) {
+      continue;
+    }
+    if (one_thread) {
+      groups.back() += " of " + callback.node_name();
       continue;
     }
     const auto [known, is_new] = node_of_group.try_emplace(name, callback.node_name());
@@ -153,12 +163,16 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
   }
 }
 
-Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
+Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace,
+             const std::vector<std::string>& nodes)
     : readers_{readers_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
   const std::vector<std::string> groups = groups_of(execution.application);
   // The numbers of the callbacks first: a trace lists them in the order of the application.
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
+    if (!is_among(nodes, callbacks[place])) {
+      continue;
+    }
     NodeMember& member = members_.emplace_back(callbacks[place], execution.settings.seed, place);
     const sched::Task& task = callbacks[place].task;
     const bool is_timer = task.kind == sched::TaskKind::timer;
@@ -170,15 +184,17 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
         .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline,
         .has_deadline = has_deadline(execution.application, task)};
   }
-  for (std::size_t place = 0; place < callbacks.size(); ++place) {
-    add(execution, common, trace, callbacks[place], place, groups[place]);
+  for (NodeMember& member : members_) {
+    const auto place = static_cast<std::size_t>(member.description - callbacks.data());
+    add(execution, common, trace, member, groups[place]);
   }
   connect_joins(execution.application, members_, joins_);
 }
 
-void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
-                const application::Callback& callback, std::size_t place,
+void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, NodeMember& member,
                 const std::string& group) {
+  const application::Callback& callback = *member.description;
+  const auto place = static_cast<std::size_t>(&callback - execution.application.callbacks.data());
   auto& node = nodes_[callback.node_name()];
   if (!node) {
     node = std::make_shared<rclcpp::Node>(callback.node_name());
@@ -187,7 +203,6 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
   if (!shared) {
     shared = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   }
-  NodeMember& member = members_[place];
   member.group = shared;
   rclcpp::SubscriptionOptions in_group;
   in_group.callback_group = shared;

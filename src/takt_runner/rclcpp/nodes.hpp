@@ -73,8 +73,10 @@ struct NodeMember {
 
 class Nodes {
  public:
-  // Throws sched::ScheduleError for a group over several nodes, which rclcpp does not have.
-  Nodes(const Execution& execution, Common& common, JobTrace& trace);
+  // Those of these names. Throws sched::ScheduleError for a group over several nodes, which rclcpp
+  // does not have, unless they are of a robot.
+  Nodes(const Execution& execution, Common& common, JobTrace& trace,
+        const std::vector<std::string>& nodes);
 
   [[nodiscard]] const std::map<std::string, rclcpp::Node::SharedPtr>& all() const noexcept {
     return nodes_;
@@ -85,8 +87,8 @@ class Nodes {
   void begin_at(os::TimePoint start);
 
  private:
-  void add(const Execution& execution, Common& common, JobTrace& trace,
-           const application::Callback& callback, std::size_t place, const std::string& group);
+  void add(const Execution& execution, Common& common, JobTrace& trace, NodeMember& member,
+           const std::string& group);
 
   std::map<std::string, std::size_t> readers_;
   std::map<std::string, rclcpp::Node::SharedPtr> nodes_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process, the same nodes on the executor that the approach names. rclcpp's own run at one
-// real-time priority; Takt's as the description says.
+// One process, the same nodes on the executor that the approach names, or the process of a robot.
+// rclcpp's own run at one real-time priority; Takt's as the description says.
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <takt/baseline/real_time_process.hpp>
 #include <takt/rclcpp/any_executor.hpp>
 
 #include "described.hpp"
@@ -12,6 +14,7 @@
 #include "nodes.hpp"
 #include "own_trace.hpp"
 #include "scheduling.hpp"
+#include "separate.hpp"
 
 namespace takt::runner {
 namespace {
@@ -115,7 +118,7 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const Affinity anywhere;
   os::apply({.cpus = application.cpus});  // the threads of the middleware shall inherit it
   const InContext context;
-  Nodes nodes{execution, common, trace};
+  Nodes nodes{execution, common, trace, nodes_of(application)};
   NodeOutside world{execution, common, trace};
   anywhere.apply();
   const auto executor = takt_rclcpp::make_executor(
@@ -157,6 +160,40 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
     if (feeding) {
       feeding->join();
     }
+    spinning.end();
+  }
+  trace.stop();
+}
+
+void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
+                        const std::filesystem::path& part, os::StopFlag& stop) {
+  const application::Process& process = execution.application.processes[number];
+  const os::ThreadSettings settings{.policy = os::SchedulingPolicy::fifo,
+                                    .priority = process.priority,
+                                    .cpus = {process.cpu},
+                                    .name = "takt.spin"};
+  auto attributes = execution.attributes;
+  add_not_granted(attributes, settings);
+  JobTrace trace{part, "", attributes};
+  until_the_process_ends<InContext>();
+  auto& nodes = until_the_process_ends<Nodes>(execution, common, trace,
+                                              nodes_of(execution.application, number));
+  auto& executor =
+      *until_the_process_ends<std::unique_ptr<rclcpp::Executor>>(takt_rclcpp::make_executor(
+          process.policy.substr(std::string{approach_prefix}.size()), {}, 1));
+  for (const auto& [name, node] : nodes.all()) {
+    executor.add_node(node);
+  }
+  nodes.wait_for_readers(stop);
+  const auto start = common.meet(stop);
+  if (!start) {
+    return;
+  }
+  nodes.begin_at(*start);
+  baseline::raise_middleware(os::max_priority);
+  {
+    Spinning spinning{executor, settings, stop};
+    static_cast<void>(stop.wait_until(end_of(execution, *start)));
     spinning.end();
   }
   trace.stop();

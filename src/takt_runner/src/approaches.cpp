@@ -9,4 +9,8 @@ const std::map<std::string, Approach>& approaches() {
   return all;
 }
 
+RclcppProcess rclcpp_process() {
+  return nullptr;
+}
+
 }  // namespace takt::runner

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A robot: each process is forked and has a SchedulingExecutor of its own, with one core and a band
-// of priorities; messages between processes go through the middleware.
+// A robot: each process is forked and has an executor of its own, with one core and a band of
+// priorities; messages between processes go through the middleware.
+#include <algorithm>
 #include <set>
 #include <takt/application/bands.hpp>
 #include <takt/baseline/real_time_process.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
+#include <takt/sched/error.hpp>
 #include <takt/sched/policies.hpp>
 
 #include "described.hpp"
@@ -62,6 +64,20 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   executor.stop();
 }
 
+bool is_of_rclcpp(const application::Process& process) {
+  return std::ranges::find(sched::policy_names(), process.policy) == sched::policy_names().end();
+}
+
+void refuse_without_rclcpp(const application::Application& robot) {
+  const auto found = std::ranges::find_if(robot.processes, is_of_rclcpp);
+  if (found != robot.processes.end() && rclcpp_process() == nullptr) {
+    throw sched::ScheduleError(
+        "process '" + found->name + "'",
+        "its executor is '" + found->policy + "', and this program was built without rclcpp",
+        "start app_runner_rclcpp");
+  }
+}
+
 std::string cores_of(const application::Application& robot) {
   std::set<int> cores;
   for (const application::Process& process : robot.processes) {
@@ -79,12 +95,17 @@ std::string cores_of(const application::Application& robot) {
 // NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
 void run_robot(const Execution& execution, os::StopFlag& stop) {
   const application::Application& robot = execution.application;
+  refuse_without_rclcpp(robot);
   const std::vector<application::Band> bands = application::bands_of(robot);
   Separate separate{execution, robot.processes.size()};
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
     separate.add(robot.processes[i].name,
-                 [&, i](const std::filesystem::path& part, const os::StopFlag& asked) {
-                   run_process(execution, separate.common(), i, bands[i], part, asked);
+                 [&, i](const std::filesystem::path& part, os::StopFlag& asked) {
+                   if (is_of_rclcpp(robot.processes[i])) {
+                     rclcpp_process()(execution, separate.common(), i, part, asked);
+                   } else {
+                     run_process(execution, separate.common(), i, bands[i], part, asked);
+                   }
                  });
   }
   separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot)}});

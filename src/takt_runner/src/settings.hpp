@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -48,11 +49,22 @@ using Approach = void (*)(const Execution&, os::StopFlag&);
 // What this program has.
 const std::map<std::string, Approach>& approaches();
 
+class Common;
+
+// One process of a robot whose executor is rclcpp's: in that process, after its fork.
+using RclcppProcess = void (*)(const Execution& execution, Common& common, std::size_t number,
+                               const std::filesystem::path& part, os::StopFlag& stop);
+
+// Null: this program was built without rclcpp.
+RclcppProcess rclcpp_process();
+
 void run_takt(const Execution& execution, os::StopFlag& stop);
 // As run_takt() does, for an application of several processes.
 void run_robot(const Execution& execution, os::StopFlag& stop);
 void run_baseline0(const Execution& execution, os::StopFlag& stop);
 void run_baseline1(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp(const Execution& execution, os::StopFlag& stop);
+void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
+                        const std::filesystem::path& part, os::StopFlag& stop);
 
 }  // namespace takt::runner

@@ -24,10 +24,9 @@ std::string process_text(const Process& process) {
 Band band_of(const Application& robot, std::size_t number) {
   const Process& process = robot.processes[number];
   if (sched::stock_executor(process.policy)) {
-    throw sched::ScheduleError(process_text(process),
-                               "its executor is " + sched::name_text(process.policy) +
-                                   ", and only Takt's own executes processes of a robot",
-                               "remove executor from it, or analyse and simulate it");
+    return {.least = process.priority,
+            .most = process.priority,
+            .priorities = std::vector<int>(robot.callbacks.size(), 0)};
   }
   const sched::CompiledStrategy strategy = compile_process(robot, number);
   const auto cores = strategy.cores();

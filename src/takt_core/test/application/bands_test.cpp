@@ -60,10 +60,14 @@ TEST(bands, end_at_the_highest_priority) {
   EXPECT_NO_THROW(bands_of(two("'priority': 40", "'cpu': 0, 'priority': 97")));
 }
 
-TEST(bands, an_executor_of_rclcpp_has_none) {
-  EXPECT_THROW(
-      bands_of(two("'executor': 'rclcpp_events', 'priority': 40", "'cpu': 0, 'priority': 80")),
-      sched::ScheduleError);
+TEST(bands, an_executor_of_rclcpp_has_one_priority) {
+  const auto bands =
+      bands_of(two("'executor': 'rclcpp_events', 'priority': 40", "'cpu': 0, 'priority': 41"));
+  EXPECT_EQ(bands[0].least, 40);
+  EXPECT_EQ(bands[0].most, 40);
+  for (const int priority : bands[0].priorities) {
+    EXPECT_EQ(priority, 0);
+  }
 }
 
 }  // namespace

@@ -74,11 +74,7 @@ def execute(
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")
     _check_cpus(application)
-    program = (
-        stacks.program(RUNNER_RCLCPP, stacks.HOW_TO_GET_RCLCPP)
-        if approach in RCLCPP
-        else stacks.program(RUNNER)
-    )
+    program = _program(application, approach)
     stop = stop or Stop()
     folder = trace.parent
     sweep_dead_runs(SWEEPER)
@@ -96,6 +92,14 @@ def execute(
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
+
+
+def _program(application: Flat, approach: str) -> Path:
+    """The runner that has every executor of the execution; raises Failure without it."""
+    executors = {approach, *(one.get("executor") for one in application.get("processes", []))}
+    if executors.isdisjoint(RCLCPP):
+        return stacks.program(RUNNER)
+    return stacks.program(RUNNER_RCLCPP, stacks.HOW_TO_GET_RCLCPP)
 
 
 def _check_processes(application: Flat, approach: str, policy: str | None) -> None:

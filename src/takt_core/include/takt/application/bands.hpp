@@ -16,7 +16,7 @@ namespace takt::application {
 /// The priorities of one process.
 struct TAKT_CORE_PUBLIC Band {
   int least = 0;  ///< Process::priority.
-  int most = 0;   ///< Of the thread that waits for what arrives.
+  int most = 0;   ///< Of the thread that waits for what arrives; rclcpp's executors: `least`.
   /// By callback of the application: the priority of its jobs, in the order that the policy gives
   /// them; 0 for callbacks of other processes, and where the policy decides anew for each job.
   std::vector<int> priorities = {};
@@ -25,9 +25,8 @@ struct TAKT_CORE_PUBLIC Band {
 /// The band of each process of a robot.
 /// @param robot an application with processes.
 /// @return a band for each of Application::processes, in their order.
-/// @throws sched::ScheduleError for an application that compile() refuses, for a process whose
-/// executor is not Takt's, and for processes of one core that are too close to each other or to the
-/// highest priority.
+/// @throws sched::ScheduleError for an application that compile() refuses, and for processes of one
+/// core that are too close to each other or to the highest priority.
 TAKT_CORE_PUBLIC std::vector<Band> bands_of(const Application& robot);
 
 }  // namespace takt::application
