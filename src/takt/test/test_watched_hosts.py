@@ -61,6 +61,7 @@ def test_the_machine_of_the_command_is_watched_by_the_command(worker: Any) -> No
     pc, arm = worker("pc", clocks.identity()), worker("arm", "there")
     watched = WatchedHosts(cell(), hosts(pc, arm))
     assert limits(pc, arm) == [None, others.USUAL]
+    assert watched.machines == ["arm"]  # its load gives the kernel no work here
     watched.end()
     assert watched.taken.keys() == {"arm"}
 

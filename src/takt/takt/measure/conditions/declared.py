@@ -59,7 +59,12 @@ class Declared:
         if cell.traffic_mbps:
             path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
             self._all.append(Traffic(cell, path, folder))
-        by_kernel = any(map(load.by_kernel_too, cell.loads.values()))
+        watched = self._watched.machines if self._watched else []
+        by_kernel = any(
+            load.by_kernel_too(asked)
+            for host, asked in cell.loads.items()
+            if host not in watched  # whose workers count the kernel's work there
+        )
         self._kernel = KernelWork() if by_kernel else None
         self._system = None if cell.within is None else Within(cell.within)
         self._all += [self._system] if self._system else []

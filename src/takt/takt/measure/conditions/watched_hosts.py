@@ -39,6 +39,11 @@ class WatchedHosts:
                 machines.add(machine)
                 self._watching.append(remote)
 
+    @property
+    def machines(self) -> list[str]:
+        """The hosts that are watched by their own workers."""
+        return [remote.name for remote in self._watching]
+
     def begin(self) -> None:
         """It has begun before."""
 
