@@ -100,6 +100,9 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> Part:
     ]
     names = [*(f"takt_core_{name}_test" for name in parts), "takt_core_life_fuzz"]
     targets = [f"--target={name}" for name in names] if parts else []
+    plain = STATE / "build" / "takt_core"  # the tests that only compute are compiled there
+    if not parts and (plain / "test").exists():
+        configure.append(f"-DTAKT_TEST_OBJECTS={plain}")
     tests = [["--tests-regex", f"^({'|'.join(parts)})[.]"]]
     if not parts:
         tests = [SPREAD, ["--exclude-regex", COMPUTING]]
