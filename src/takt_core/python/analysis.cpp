@@ -57,6 +57,7 @@ nb::dict document(const CallbackReport& callback) {
   nb::dict result;
   result["name"] = callback.name;
   result["cpu"] = callback.cpu;
+  result["host"] = callback.host.empty() ? nb::none() : nb::object(nb::str(callback.host.c_str()));
   result["priority"] =
       callback.priority == 0 ? nb::none() : nb::object(nb::int_(callback.priority));
   result["period_us"] = microseconds(callback.period);
@@ -76,6 +77,7 @@ nb::dict document(const CallbackReport& callback) {
 nb::dict document(const CoreReport& core) {
   nb::dict result;
   result["cpu"] = core.cpu;
+  result["host"] = core.host.empty() ? nb::none() : nb::object(nb::str(core.host.c_str()));
   const bool endless = core.utilization > 1e9;  // a release without least distance
   result["utilization"] = endless ? nb::none() : nb::object(nb::float_(core.utilization));
   result["schedulable"] = core.verdict == Verdict::meets;
@@ -89,6 +91,8 @@ const char* text(LatencyTerm::Kind kind) {
   switch (kind) {
     case LatencyTerm::Kind::handover:
       return "handover";
+    case LatencyTerm::Kind::link:
+      return "link";
     case LatencyTerm::Kind::wait:
       return "wait";
     case LatencyTerm::Kind::process:
@@ -112,6 +116,7 @@ nb::dict document(const ChainReport& chain) {
       list_of(chain.callbacks, [](const std::string& name) { return nb::str(name.c_str()); });
   result["latency_us"] = microseconds(chain.latency);
   result["terms"] = list_of(chain.terms, [](const LatencyTerm& term) { return document(term); });
+  result["loss"] = static_cast<double>(chain.loss) / static_cast<double>(application::Link::whole);
   result["max_latency_us"] = microseconds(chain.max_latency);
   result["reaction_us"] = microseconds(chain.reaction);
   result["age_us"] = microseconds(chain.age);

@@ -53,6 +53,7 @@ nb::dict to_python(const CallbackResult& callback) {
   nb::dict result;
   result["callback"] = callback.name;
   result["cpu"] = callback.cpu;
+  result["host"] = callback.host.empty() ? nb::none() : nb::object(nb::str(callback.host.c_str()));
   result["releases"] = callback.releases;
   result["jobs"] = callback.jobs;
   result["unfinished"] = callback.unfinished;
@@ -78,6 +79,7 @@ nb::dict to_python(const CallbackResult& callback) {
 nb::dict to_python(const CoreResult& core, nanoseconds duration) {
   nb::dict result;
   result["cpu"] = core.cpu;
+  result["host"] = core.host.empty() ? nb::none() : nb::object(nb::str(core.host.c_str()));
   result["busy_ms"] = static_cast<double>(core.busy.count()) / ns_per_ms;
   result["utilization"] = duration.count() == 0 ? 0.0
                                                 : static_cast<double>(core.busy.count()) /

@@ -150,7 +150,7 @@ class Robot {
       for (const Publisher& one : effects_[writer.process].publishers) {
         if (one.callback == writer.task.name) {
           const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name).most);
-          all.insert(all.end(), messages, one.published);
+          all.insert(all.end(), messages, by_clock_of(number, writer.process, one.published));
         }
       }
     }
@@ -162,6 +162,19 @@ class Robot {
     topic.external_period = arrivals.period;
     topic.external_jitter = arrivals.jitter;
     topic.external_distance = arrivals.distance;
+  }
+
+  // What comes from another host, in the time of the own one, whose clock may be slower.
+  [[nodiscard]] Arrivals by_clock_of(std::size_t number, std::size_t writer,
+                                     const Arrivals& there) const {
+    const application::Link* const link =
+        application::find_link(robot_, robot_.processes[number], robot_.processes[writer]);
+    if (link == nullptr || link->drift == 0) {
+      return there;
+    }
+    return {.period = faster(there.period, link->drift),
+            .jitter = slower(there.jitter, link->drift),
+            .distance = faster(there.distance, link->drift)};
   }
 
   // So far nobody is known to publish it.
@@ -281,11 +294,15 @@ Report analyse_robot(const Application& described, const Options& options,
     for (CoreReport& core : one.cores) {
       core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
       core.bound_by.insert(0, place);
+      core.host = robot.processes[i].host;
       all.cores.push_back(std::move(core));
     }
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
     for (const std::string& remark : one.remarks) {
       all.remarks.push_back(std::string{name}.append(": ").append(remark));
+    }
+    for (CallbackReport& callback : one.callbacks) {
+      callback.host = robot.processes[i].host;
     }
     chains.take(one);
     std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
@@ -312,8 +329,7 @@ Report analyse_robot(const Application& described, const Options& options,
   if (!robot.overheads.any()) {
     report.remarks.emplace_back("overheads of executor and messages are left out");
   }
-  report.remarks.push_back("assuming that a message reaches another process within " +
-                           sched::time_text(robot.handover.most));
+  std::ranges::move(assumed_of_messages(robot), std::back_inserter(report.remarks));
   return report;
 }
 

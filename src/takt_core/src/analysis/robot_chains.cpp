@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/robot.hpp"
 #include "../sched/text.hpp"
+#include "robot_words.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -17,6 +19,8 @@ std::string text(const LatencyTerm& term) {
   switch (term.kind) {
     case LatencyTerm::Kind::handover:
       return "handover";
+    case LatencyTerm::Kind::link:
+      return "link";
     case LatencyTerm::Kind::wait:
       return "until '" + term.name + "'";
     case LatencyTerm::Kind::process:
@@ -115,7 +119,7 @@ ChainReport RobotChains::report(std::size_t number) const {
   }
   result.reaction = result.age = {};
   std::vector<LatencyTerm> terms;
-  std::optional<nanoseconds> sum = nanoseconds{0};
+  std::int64_t drift = 0;  // of the clocks, since the first part
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& first = parts[i].chain.callbacks.front();
     const std::optional<nanoseconds> own = bounds_.at(parts[i].chain.name).latency;
@@ -133,23 +137,50 @@ ChainReport RobotChains::report(std::size_t number) const {
                         first + "' on";
       return result;
     }
-    const nanoseconds handover = i > 0 ? robot_.handover.most : nanoseconds{0};
+    const nanoseconds handover = i > 0 ? handover_before(parts[i], parts[i - 1]) : nanoseconds{0};
     if (i > 0) {
-      terms.push_back({.kind = LatencyTerm::Kind::handover, .name = first, .time = handover});
+      const application::Link* const link = link_before(parts[i], parts[i - 1]);
+      terms.push_back(
+          {.kind = link == nullptr ? LatencyTerm::Kind::handover : LatencyTerm::Kind::link,
+           .name = first,
+           .time = handover});
+      // Whether the same data is lost on both is not known.
+      result.loss =
+          std::min(result.loss + (link == nullptr ? 0 : link->loss), application::Link::whole);
+      drift = std::min(drift + (link == nullptr ? 0 : link->drift), application::Link::whole - 1);
     }
     if (before->count() > 0) {
-      terms.push_back({.kind = LatencyTerm::Kind::wait, .name = first, .time = *before});
+      terms.push_back(
+          {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(*before, drift)});
     }
     const nanoseconds counted = released ? handover : nanoseconds{0};
     terms.push_back({.kind = LatencyTerm::Kind::process,
                      .name = robot_.processes[parts[i].process].name,
-                     .time = *own - counted});
-    *sum += *before + handover + *own - counted;
+                     .time = slower(*own - counted, drift)});
   }
-  result.latency = sum;
+  result.latency = nanoseconds{0};
+  for (const LatencyTerm& term : terms) {
+    *result.latency += term.time;
+  }
   result.bound_by = text(terms);
   result.terms = std::move(terms);
   return result;
+}
+
+const application::Link* RobotChains::link_before(const Part& part, const Part& before) const {
+  return application::find_link(robot_, robot_.processes[before.process],
+                                robot_.processes[part.process]);
+}
+
+// A callback that messages release has the longest time of all its writers as its jitter.
+nanoseconds RobotChains::handover_before(const Part& part, const Part& before) const {
+  const std::string& first = part.chain.callbacks.front();
+  if (is_released_by(first, before.chain.callbacks.back())) {
+    return application::handover_to(robot_, callback(first)).most;
+  }
+  return application::between(robot_, robot_.processes[before.process],
+                              robot_.processes[part.process])
+      ->most;
 }
 
 bool RobotChains::is_released_by(const std::string& reader, const std::string& writer) const {

@@ -47,15 +47,29 @@ nanoseconds longest(const Gap& gap) {
   return std::max(gap.between, gap.first);
 }
 
+// Whether messages may stay away on the way.
+bool may_lose(const Application& robot, std::size_t writer, std::size_t reader) {
+  const application::Link* const link =
+      application::find_link(robot, robot.processes[writer], robot.processes[reader]);
+  return link != nullptr && link->loss > 0;
+}
+
 // Of the messages of other processes, any of which will do.
 std::optional<Gap> least_gap(const Application& robot, const std::deque<Solved>& processes,
                              const std::string& topic, std::size_t reader) {
   std::optional<Gap> least;
   for (const application::Callback& writer : robot.callbacks) {
-    if (writer.process == reader || !publishes(writer, topic)) {
+    if (writer.process == reader || !publishes(writer, topic) ||
+        may_lose(robot, writer.process, reader)) {
       continue;
     }
-    const std::optional<Gap> found = processes[writer.process].gap(writer.task.name);
+    std::optional<Gap> found = processes[writer.process].gap(writer.task.name);
+    const application::Link* const link =
+        application::find_link(robot, robot.processes[writer.process], robot.processes[reader]);
+    if (found && link != nullptr) {
+      found = {.between = slower(found->between, link->drift),
+               .first = slower(found->first, link->drift)};
+    }
     if (found && (!least || longest(*found) < longest(*least))) {
       least = found;
     }

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "../application/robot.hpp"
 #include "../sched/stock_executor.hpp"
 #include "takt/analysis/demand.hpp"
 #include "takt/sched/error.hpp"
@@ -18,10 +21,15 @@ namespace {
 using application::Application;
 using application::Process;
 using Processes = std::vector<Process>;
+using Place = std::pair<std::string, int>;  // a host and its core
 
 constexpr int most_analyses = 300;
 constexpr int highest = 90;  // leaves the threads of a process room above its own priority
 constexpr int apart = 10;    // for the same reason
+
+Place place_of(const Process& process) {
+  return {process.host, process.cpu};
+}
 
 // By its callbacks.
 struct Needs {
@@ -111,10 +119,11 @@ class Search {
     }
   }
 
-  [[nodiscard]] std::set<int> cores() const {
-    std::set<int> result;
+  // By host: a process stays on its own.
+  [[nodiscard]] std::set<Place> places() const {
+    std::set<Place> result;
     for (const Process& one : robot_.processes) {
-      result.insert(one.cpu);
+      result.insert(place_of(one));
     }
     return result;
   }
@@ -125,7 +134,7 @@ class Search {
     std::vector<Processes> result;
     for (std::size_t i = 0; i < from.size(); ++i) {
       for (std::size_t j = i + 1; j < from.size(); ++j) {
-        if (from[i].cpu == from[j].cpu) {
+        if (application::share_core(from[i], from[j])) {
           Processes swapped = from;
           std::swap(swapped[i].priority, swapped[j].priority);
           result.push_back(std::move(swapped));
@@ -136,10 +145,10 @@ class Search {
           result.emplace_back(from)[i].policy = policy;
         }
       }
-      for (const int cpu : cores()) {
-        if (cpu != from[i].cpu) {
+      for (const Place& place : places()) {
+        if (place.first == from[i].host && place.second != from[i].cpu) {
           Processes moved = from;
-          moved[i].cpu = cpu;
+          moved[i].cpu = place.second;
           result.push_back(ordered(std::move(moved)));
         }
       }
@@ -152,12 +161,12 @@ class Search {
     std::vector<std::size_t> order(processes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return needs_[i].deadline; });
-    for (const int cpu : cores()) {
-      const auto count = static_cast<int>(std::ranges::count(processes, cpu, &Process::cpu));
+    for (const Place& place : places()) {
+      const auto count = static_cast<int>(std::ranges::count(processes, place, place_of));
       const int step = std::clamp(highest / std::max(1, count), 1, apart);
       int priority = highest;
       for (const std::size_t i : order) {
-        if (processes[i].cpu == cpu) {
+        if (place_of(processes[i]) == place) {
           processes[i].priority = priority;
           priority -= step;
         }
@@ -172,14 +181,20 @@ class Search {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
                              [&](std::size_t i) { return needs_[i].share; });
-    std::vector<std::pair<double, int>> loads;
-    for (const int cpu : cores()) {
-      loads.emplace_back(0, cpu);
+    std::map<Place, double> loads;
+    for (const Place& place : places()) {
+      loads[place] = 0;
     }
     for (const std::size_t i : order) {
-      auto& [load, cpu] = *std::ranges::min_element(loads);
-      processes[i].cpu = cpu;
-      load += needs_[i].share;
+      auto least = loads.end();
+      for (auto one = loads.begin(); one != loads.end(); ++one) {
+        if (one->first.first == processes[i].host &&
+            (least == loads.end() || one->second < least->second)) {
+          least = one;
+        }
+      }
+      processes[i].cpu = least->first.second;
+      least->second += needs_[i].share;
     }
     return processes;
   }

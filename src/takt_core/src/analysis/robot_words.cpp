@@ -2,14 +2,37 @@
 #include "robot_words.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 
+#include "../application/robot.hpp"
 #include "../sched/text.hpp"
 #include "methods.hpp"
+#include "takt/stats/int128.hpp"
 
 namespace takt::analysis {
 
+namespace {
+
+std::string share_text(std::int64_t millionths) {
+  std::array<char, 32> text{};
+  constexpr double to_percent = 1e-4;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(),
+                                          static_cast<double>(millionths) * to_percent);
+  return std::string{text.data(), end} + " %";
+}
+
+// time * parts / whole, rounded up.
+nanoseconds scaled_up(nanoseconds time, std::int64_t parts, std::int64_t whole) {
+  const auto product = static_cast<stats::Int128>(time.count()) * parts;
+  return nanoseconds{static_cast<std::int64_t>((product + whole - 1) / whole)};
+}
+
+}  // namespace
+
 bool is_above(const application::Process& other, const application::Process& own) {
-  return other.cpu == own.cpu && other.priority > own.priority;
+  return application::share_core(other, own) && other.priority > own.priority;
 }
 
 bool publishes(const application::Callback& callback, const std::string& topic) {
@@ -45,6 +68,37 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
       remarks.push_back("nothing bounds the messages on topic " + sched::name_text(topic.name) +
                         " by " + writers);
     }
+  }
+  return remarks;
+}
+
+// With rates r and r (1 + d), times are t / (1 + d) to t / (1 - d).
+nanoseconds slower(nanoseconds time, std::int64_t drift) {
+  return drift == 0 ? time : time + scaled_up(time, drift, application::Link::whole - drift);
+}
+
+nanoseconds faster(nanoseconds time, std::int64_t drift) {
+  return drift == 0 ? time : time - scaled_up(time, drift, application::Link::whole);
+}
+
+std::vector<std::string> assumed_of_messages(const application::Application& robot) {
+  std::vector<std::string> remarks;
+  const auto within = [](nanoseconds most) { return " within " + sched::time_text(most); };
+  const std::string where = robot.links.empty() ? "" : " of its host";
+  remarks.push_back("assuming that a message reaches another process" + where +
+                    within(robot.handover.most));
+  for (const application::Link& link : robot.links) {
+    remarks.push_back(
+        "assuming that a message between hosts " + sched::name_text(link.hosts[0]) + " and " +
+        sched::name_text(link.hosts[1]) + " arrives" + within(link.handover.most) +
+        (link.loss > 0 ? ", or is lost (at most " + share_text(link.loss) + ")" : "") +
+        (link.measured > 0 ? ", as " + std::to_string(link.measured) + " measured ones did" : ""));
+  }
+  for (const application::Link& link : robot.links) {
+    remarks.push_back("assuming that the clocks of hosts " + sched::name_text(link.hosts[0]) +
+                      " and " + sched::name_text(link.hosts[1]) +
+                      (link.drift == 0 ? " run at the same rate"
+                                       : " differ by at most " + share_text(link.drift)));
   }
   return remarks;
 }

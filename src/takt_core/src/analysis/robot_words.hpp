@@ -23,6 +23,14 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
                                             const application::Application& process,
                                             std::size_t number);
 
+// A time of one host by the clock of another one whose rate differs by so many millionths: the
+// longest and the shortest that it may be.
+nanoseconds slower(nanoseconds time, std::int64_t drift);
+nanoseconds faster(nanoseconds time, std::int64_t drift);
+
+// What the bounds assume of messages between processes.
+std::vector<std::string> assumed_of_messages(const application::Application& robot);
+
 // The interrupts in the analysis of a process are the jobs of those above it.
 void name_processes_above(ScenarioReport& report);
 

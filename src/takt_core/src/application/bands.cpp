@@ -30,7 +30,7 @@ Band band_of(const Application& robot, std::size_t number) {
   }
   const sched::CompiledStrategy strategy = compile_process(robot, number);
   const auto cores = strategy.cores();
-  const auto own = std::ranges::find(cores, process.cpu, &sched::Core::cpu);
+  const auto own = std::ranges::find(cores, core_number(robot, process), &sched::Core::cpu);
   Band band{.least = process.priority,
             .most = process.priority + 1,
             .priorities = std::vector<int>(robot.callbacks.size(), 0)};
@@ -82,7 +82,7 @@ std::vector<Band> bands_of(const Application& robot) {
     for (std::size_t above = 0; above < bands.size(); ++above) {
       const Process& lower = robot.processes[i];
       const Process& upper = robot.processes[above];
-      if (lower.cpu == upper.cpu && lower.priority < upper.priority &&
+      if (share_core(lower, upper) && lower.priority < upper.priority &&
           bands[i].most >= bands[above].least) {
         throw sched::ScheduleError(
             process_text(lower),

@@ -22,8 +22,46 @@ Process parse_process(const Json& json, const std::string& path) {
   parse_executor(object, process.policy);
   object.read("cpu", process.cpu);
   object.read("priority", process.priority);
+  object.read("host", process.host);
   object.finish();
   return process;
+}
+
+void parse_times(Object& object, const std::string& path, Handover& times) {
+  object.read("least", times.least);
+  object.read("most", times.most);
+  object.finish();
+  if (times.least.count() < 0 || times.least > times.most) {
+    Object::fail(path, "least is not between 0 and most");
+  }
+}
+
+Link parse_link(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Link link;
+  std::size_t count = 0;
+  object.each("hosts", [&](const Json& host, const std::string& at) {
+    if (count < link.hosts.size() && host.is_string()) {
+      link.hosts[count] = host.get<std::string>();
+    } else if (!host.is_string()) {
+      Object::fail(at, "is not a text");
+    }
+    ++count;
+  });
+  if (count != link.hosts.size()) {
+    Object::fail(object.at("hosts"), "is not two hosts");
+  }
+  object.read("loss", link.loss);
+  if (link.loss < 0 || link.loss >= Link::whole) {
+    Object::fail(object.at("loss"), "is not a number of millionths from 0 to below 1000000");
+  }
+  object.read("drift", link.drift);
+  if (link.drift < 0 || link.drift >= Link::whole) {
+    Object::fail(object.at("drift"), "is not a number of millionths from 0 to below 1000000");
+  }
+  object.read("measured", link.measured);
+  parse_times(object, path, link.handover);
+  return link;
 }
 
 }  // namespace
@@ -69,14 +107,11 @@ void parse_processes(Object& object, Application& application,
   }
   if (const Json* handover = object.find("handover")) {
     Object times{*handover, "/handover"};
-    times.read("least", application.handover.least);
-    times.read("most", application.handover.most);
-    times.finish();
-    if (application.handover.least.count() < 0 ||
-        application.handover.least > application.handover.most) {
-      Object::fail("/handover", "least is not between 0 and most");
-    }
+    parse_times(times, "/handover", application.handover);
   }
+  object.each("links", [&](const Json& item, const std::string& path) {
+    application.links.push_back(parse_link(item, path));
+  });
 }
 
 }  // namespace takt::application

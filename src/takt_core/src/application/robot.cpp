@@ -2,7 +2,11 @@
 #include "robot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "../sched/stock_executor.hpp"
@@ -29,8 +33,61 @@ bool writes(const Callback& callback, const std::string& topic) {
   throw sched::ScheduleError(where, what, fix);
 }
 
+void check_hosts(const Application& application) {
+  const auto has_host = [](const Process& process) { return !process.host.empty(); };
+  const bool named = any_of(application.processes, has_host);
+  for (const Process& process : application.processes) {
+    if (named && process.host.empty()) {
+      refuse("process " + sched::name_text(process.name), "it has no host, and others have one",
+             "give the host of each process");
+    }
+  }
+  std::set<std::set<std::string>> pairs;
+  for (const Link& link : application.links) {
+    const std::string where =
+        "link " + sched::name_text(link.hosts[0]) + " to " + sched::name_text(link.hosts[1]);
+    for (const std::string& host : link.hosts) {
+      if (host.empty() ||
+          find(application.processes, host, &Process::host) == application.processes.end()) {
+        refuse(where, "no process runs on host " + sched::name_text(host),
+               "give host: in the processes that run there, or correct its name");
+      }
+    }
+    if (link.hosts[0] == link.hosts[1]) {
+      refuse(where, "both ends are the same host", "name two hosts; within one, middleware counts");
+    }
+    if (!pairs.insert({link.hosts[0], link.hosts[1]}).second) {
+      refuse(where, "there are two links between these hosts", "keep one of them");
+    }
+  }
+}
+
+void check_ways(const Application& application, const Callback& reader) {
+  const Process& own = application.processes[reader.process];
+  std::vector<std::string> topics;
+  for (const sched::Read& read : reader.task.reads) {
+    topics.push_back(read.topic);
+  }
+  if (reader.task.kind == sched::TaskKind::message) {
+    topics.push_back(reader.task.trigger);
+  }
+  for (const Callback& writer : application.callbacks) {
+    const Process& other = application.processes[writer.process];
+    const auto read = std::ranges::find_if(
+        topics, [&](const std::string& topic) { return writes(writer, topic); });
+    if (read != topics.end() && between(application, other, own) == nullptr) {
+      refuse(sched::task_text(reader.task),
+             "it reads topic " + sched::name_text(*read) + " on host " +
+                 sched::name_text(own.host) + ", which " + sched::name_text(writer.task.name) +
+                 " writes on host " + sched::name_text(other.host) +
+                 ", and there is no link between them",
+             "add links: [{hosts: [" + other.host + ", " + own.host + "], latency: [200us, 2ms]}]");
+    }
+  }
+}
+
 void check_processes(const Application& application) {
-  std::map<std::pair<int, int>, std::string> bands;
+  std::map<std::tuple<std::string, int, int>, std::string> bands;
   std::map<std::string, int> names;
   for (const Process& process : application.processes) {
     const std::string where = "process " + sched::name_text(process.name);
@@ -45,7 +102,7 @@ void check_processes(const Application& application) {
              "give the real-time priority of its thread, from 1 to 98");
     }
     const auto [known, added] =
-        bands.emplace(std::pair{process.cpu, process.priority}, process.name);
+        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, process.name);
     if (!added) {
       refuse(where,
              "it has the same core and priority as process " + sched::name_text(known->second) +
@@ -86,6 +143,7 @@ void check_callbacks(const Application& application) {
                  " has callbacks of another process, which no executor keeps apart",
              "give each process groups of its own");
     }
+    check_ways(application, callback);
   }
 }
 
@@ -125,6 +183,7 @@ void check_robot(const Application& application) {
     return;
   }
   check_processes(application);
+  check_hosts(application);
   check_callbacks(application);
   if (application.strategy) {
     refuse("the processes", "a robot of several processes has no scenarios yet",
@@ -134,6 +193,63 @@ void check_robot(const Application& application) {
     refuse("the processes", "a robot of several processes has no declared cores yet",
            "remove cores, or describe the processes one by one");
   }
+}
+
+bool share_core(const Process& one, const Process& other) {
+  return one.cpu == other.cpu && one.host == other.host;
+}
+
+int core_number(const Application& application, const Process& process) {
+  int before = 0;
+  std::vector<std::string> hosts;
+  for (const Process& first : application.processes) {
+    if (find(hosts, first.host) != hosts.end()) {
+      continue;
+    }
+    hosts.push_back(first.host);
+    if (first.host == process.host) {
+      break;
+    }
+    int last = 0;
+    for (const Process& one : application.processes) {
+      last = one.host == first.host ? std::max(last, one.cpu) : last;
+    }
+    before += last + 1;
+  }
+  return before + process.cpu;
+}
+
+const Link* find_link(const Application& application, const Process& one, const Process& other) {
+  const auto found = std::ranges::find_if(application.links, [&](const Link& link) {
+    return link.hosts == std::array{one.host, other.host} ||
+           link.hosts == std::array{other.host, one.host};
+  });
+  return found == application.links.end() ? nullptr : &*found;
+}
+
+const Handover* between(const Application& application, const Process& one, const Process& other) {
+  if (one.host == other.host) {
+    return &application.handover;
+  }
+  const Link* const link = find_link(application, one, other);
+  return link == nullptr ? nullptr : &link->handover;
+}
+
+Handover handover_to(const Application& application, const Callback& reader) {
+  std::optional<Handover> result;
+  for (const Callback& writer : application.callbacks) {
+    if (writer.process == reader.process || !writes(writer, reader.task.trigger)) {
+      continue;
+    }
+    const Handover* const way = between(application, application.processes[writer.process],
+                                        application.processes[reader.process]);
+    if (way != nullptr) {
+      result = result ? Handover{.least = std::min(result->least, way->least),
+                                 .most = std::max(result->most, way->most)}
+                      : *way;
+    }
+  }
+  return result.value_or(Handover{});
 }
 
 bool comes_from_elsewhere(const Application& application, const std::string& topic,
@@ -148,8 +264,9 @@ Application with_handover(const Application& application) {
   for (Callback& callback : result.callbacks) {
     if (callback.task.kind == sched::TaskKind::message &&
         comes_from_elsewhere(result, callback.task.trigger, callback.process)) {
-      callback.jitter += result.handover.most;
-      callback.least_jitter = result.handover.least;
+      const Handover way = handover_to(result, callback);
+      callback.jitter += way.most;
+      callback.least_jitter = way.least;
     }
   }
   return result;
@@ -159,7 +276,8 @@ sched::CompiledStrategy compile_robot(const Application& application) {
   std::vector<sched::Task> tasks = application.tasks();
   std::vector<int> cpus;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    tasks[i].cpu = application.processes[application.callbacks[i].process].cpu;
+    tasks[i].cpu =
+        core_number(application, application.processes[application.callbacks[i].process]);
     if (find(cpus, tasks[i].cpu) == cpus.end()) {
       cpus.push_back(tasks[i].cpu);
     }
@@ -171,11 +289,12 @@ sched::CompiledStrategy compile_robot(const Application& application) {
 
 sched::CompiledStrategy compile_process(const Application& application, std::size_t process) {
   const Process& own = application.processes[process];
-  const int elsewhere = own.cpu + 1;
+  const int core = core_number(application, own);
+  const int elsewhere = core + 1;
   std::vector<sched::Task> tasks = application.tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (application.callbacks[i].process == process) {
-      tasks[i].cpu = own.cpu;
+      tasks[i].cpu = core;
     } else {
       tasks[i] = vacant(tasks[i], elsewhere);
     }
@@ -184,7 +303,7 @@ sched::CompiledStrategy compile_process(const Application& application, std::siz
   return sched::CompiledStrategy{
       std::move(tasks),
       stock ? stock : sched::parse_policy(own.policy),
-      {.cpus = {own.cpu, elsewhere}, .external_topics = external_topics(application, process)}};
+      {.cpus = {core, elsewhere}, .external_topics = external_topics(application, process)}};
 }
 
 Application process_of(const Application& application, std::size_t process) {
@@ -192,6 +311,7 @@ Application process_of(const Application& application, std::size_t process) {
   const Process& own = application.processes[process];
   result.processes.clear();
   result.handover = {};
+  result.links.clear();
   result.chains.clear();
   result.policy = own.policy;
   result.cpus = {own.cpu};

@@ -21,6 +21,23 @@ const std::string& policy_of(const Application& application, const Callback& cal
 // cores.
 void check_robot(const Application& application);
 
+// Whether two processes run on the same core of the same host.
+bool share_core(const Process& one, const Process& other);
+
+// The number of its core among those of all hosts: those of the host that is named first, then
+// those of the next one.
+int core_number(const Application& application, const Process& process);
+
+// What lies between two processes; null: hosts without a link between them.
+const Handover* between(const Application& application, const Process& one, const Process& other);
+
+// The link between the hosts of two processes; null: there is none, or they have one host.
+const Link* find_link(const Application& application, const Process& one, const Process& other);
+
+// What lies between this callback and the writers of its topic in other processes: the shortest and
+// the longest time of all.
+Handover handover_to(const Application& application, const Callback& reader);
+
 // As the executors see it: with own subscriptions, and with the handover of messages as the jitter
 // of the callbacks that they release in other processes.
 Application with_handover(const Application& application);

@@ -89,7 +89,8 @@ class Simulation {
     order_.resize(processes.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::sort(order_, {}, [&](std::size_t i) {
-      return std::pair{processes[i].cpu, -processes[i].priority};
+      return std::pair{application::core_number(application_, processes[i]),
+                       -processes[i].priority};
     });
     for (const std::size_t i : order_) {
       const sched::CompiledApplication& compiled = *model_.processes()[i];
@@ -146,8 +147,8 @@ class Simulation {
   void share_cores(TimePoint now) noexcept {
     bool taken = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      const auto cpu_of = [&](std::size_t at) { return application_.processes[order_[at]].cpu; };
-      taken = taken && cpu_of(i - 1) == cpu_of(i);
+      taken = taken && application::share_core(application_.processes[order_[i - 1]],
+                                               application_.processes[order_[i]]);
       Partition& partition = partitions_[i];
       if (taken) {
         partition.hold(now);
@@ -203,14 +204,20 @@ class Simulation {
       result.jobs += result.callbacks.back().jobs;
       result.misses += result.callbacks.back().misses;
     }
-    for (const Partition& partition : partitions_) {
-      const CoreResult core = partition.result();
-      if (!result.cores.empty() && result.cores.back().cpu == core.cpu) {
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+      CoreResult core = partitions_[i].result();
+      if (!order_.empty()) {
+        const application::Process& process = application_.processes[order_[i]];
+        core.cpu = process.cpu;
+        core.host = process.host;
+      }
+      if (!result.cores.empty() && result.cores.back().cpu == core.cpu &&
+          result.cores.back().host == core.host) {
         result.cores.back().busy += core.busy;
         result.cores.back().jobs += core.jobs;
         result.cores.back().preemptions += core.preemptions;
       } else {
-        result.cores.push_back(core);
+        result.cores.push_back(std::move(core));
       }
     }
     for (const ChainState& chain : model_.chains()) {
@@ -246,6 +253,11 @@ class Simulation {
                           .data_age = metrics.data_age.distribution(),
                           .sample_age = metrics.sample_age.distribution()};
     result.jobs = result.response.count;
+    if (!application_.processes.empty()) {
+      const application::Process& process = application_.processes[task.callback->process];
+      result.cpu = process.cpu;
+      result.host = process.host;
+    }
     return result;
   }
 

@@ -3,6 +3,7 @@
 // Random robots of several processes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,33 @@
 #include "analysis/simulated_applications.hpp"
 
 namespace takt::analysis {
+
+// Each process on one of three hosts, with links between all.
+inline void add_hosts(application::Application& robot, RandomTasks& random) {
+  constexpr std::array hosts = {"arm", "base", "head"};
+  if (!random.chance(0.4)) {
+    return;
+  }
+  for (application::Process& process : robot.processes) {
+    process.host = hosts.at(static_cast<std::size_t>(random.number(0, hosts.size() - 1)));
+  }
+  const auto has = [&](const char* host) {
+    return std::ranges::find(robot.processes, host, &application::Process::host) !=
+           robot.processes.end();
+  };
+  for (std::size_t one = 0; one < hosts.size(); ++one) {
+    for (std::size_t other = one + 1; other < hosts.size(); ++other) {
+      if (has(hosts.at(one)) && has(hosts.at(other))) {
+        const std::int64_t most = random.number(0, 3000);
+        robot.links.push_back({.hosts = {hosts.at(other), hosts.at(one)},
+                               .handover = {.least = nanoseconds{1000 * random.number(0, most)},
+                                            .most = nanoseconds{1000 * most}},
+                               .loss = random.chance(0.3) ? random.number(1, 999'999) : 0,
+                               .drift = random.chance(0.3) ? random.number(1, 1000) : 0});
+      }
+    }
+  }
+}
 
 // A random application, split over processes.
 inline application::Application random_robot(std::uint64_t seed) {
@@ -30,6 +58,7 @@ inline application::Application random_robot(std::uint64_t seed) {
   const std::int64_t most = random.chance(0.7) ? random.number(0, 300) : 0;
   robot.handover = {.least = nanoseconds{1000 * random.number(0, most)},
                     .most = nanoseconds{1000 * most}};
+  add_hosts(robot, random);
   const bool loses = random.chance(0.3);
   for (application::Callback& callback : robot.callbacks) {
     if (loses && callback.task.kind == sched::TaskKind::message && random.chance(0.7)) {
@@ -54,8 +83,14 @@ inline std::string describe_robot(const application::Application& robot) {
   std::string text = describe(robot) + "handover " + std::to_string(robot.handover.least.count()) +
                      ".." + std::to_string(robot.handover.most.count()) + "\n";
   for (const application::Process& process : robot.processes) {
-    text += process.name + " " + process.policy + " cpu " + std::to_string(process.cpu) +
-            " priority " + std::to_string(process.priority) + "\n";
+    text += process.name + " " + process.policy + " host " + process.host + " cpu " +
+            std::to_string(process.cpu) + " priority " + std::to_string(process.priority) + "\n";
+  }
+  for (const application::Link& link : robot.links) {
+    text += link.hosts[0] + " to " + link.hosts[1] + " " +
+            std::to_string(link.handover.least.count()) + ".." +
+            std::to_string(link.handover.most.count()) + " loss " + std::to_string(link.loss) +
+            "\n";
   }
   for (const application::Callback& callback : robot.callbacks) {
     text += callback.task.name + " in " + std::to_string(callback.process) + "\n";

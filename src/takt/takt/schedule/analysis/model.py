@@ -21,6 +21,7 @@ class CallbackBound(Strict):
 
     name: str  # node.callback
     cpu: int
+    host: str | None = None  # of a robot with several
     priority: int | None  # None: the policy has none
     period_us: float | None  # None: no least distance of its releases is known
     deadline_us: float | None  # None: it has none
@@ -39,6 +40,7 @@ class CoreBound(Strict):
     """One core; ``utilization`` is null where a release has no least distance."""
 
     cpu: int
+    host: str | None = None  # of a robot with several
     utilization: float | None  # what its jobs need of it
     schedulable: bool  # every deadline on it is met
     verdict: Verdict
@@ -48,8 +50,8 @@ class CoreBound(Strict):
 class LatencyTerm(Strict):
     """A part of the latency of a chain of a robot: in a process, between two, or until a timer."""
 
-    kind: Literal["process", "handover", "wait"]
-    name: str  # the process; of handover and wait the callback that reads the data
+    kind: Literal["process", "handover", "link", "wait"]  # link: between processes of two hosts
+    name: str  # the process; of the others the callback that reads the data
     time_us: float
 
 
@@ -60,6 +62,7 @@ class ChainBound(Strict):
     callbacks: list[str]  # in the order of the data
     latency_us: float | None  # from a release of the first to the end of the last
     terms: list[LatencyTerm]  # of a robot: the latency is their sum; else empty
+    loss: float = 0.0  # of a robot: highest share of its data that links lose; bounds: of the rest
     max_latency_us: float | None  # as declared
     reaction_us: float | None  # from an event right after a release
     age_us: float | None  # of the data at the end

@@ -10,7 +10,14 @@ from rich.markup import escape
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable
-from takt.schedule.analysis.model import Analysis, CallbackBound, ScenarioBounds, Verdict
+from takt.schedule.analysis.model import (
+    Analysis,
+    CallbackBound,
+    ChainBound,
+    CoreBound,
+    ScenarioBounds,
+    Verdict,
+)
 
 WORDS: dict[Verdict, str] = {
     "meets": "[green]meets[/]",
@@ -66,14 +73,15 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
         utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
         console.print(
-            f"core {core.cpu}: utilization {utilization}, {WORDS[core.verdict]}{by}", soft_wrap=True
+            f"core {_place(core)}: utilization {utilization}, {WORDS[core.verdict]}{by}",
+            soft_wrap=True,
         )
     for chain in scenario.chains:
         limit = "" if chain.max_latency_us is None else f" of {_time(chain.max_latency_us)}"
         verdict = f", {_meets(chain.meets)}" if chain.max_latency_us is not None else ""
         console.print(
             f"chain {escape(chain.name)}: latency {_time(chain.latency_us)}{limit}{verdict},"
-            f" reaction {_time(chain.reaction_us)}, data age {_time(chain.age_us)};"
+            f" reaction {_time(chain.reaction_us)}, data age {_time(chain.age_us)}{_lost(chain)};"
             f" by {chain.bound_by}",
             soft_wrap=True,
         )
@@ -105,7 +113,7 @@ def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
     several = len(scenario.cores) > 1
     prioritised = any(each.priority is not None for each in scenario.callbacks)
     waits = any(each.suspension_us for each in scenario.callbacks)
-    core: Columns[CallbackBound] = {"core": lambda one: one.cpu}
+    core: Columns[CallbackBound] = {"core": _place}
     priority: Columns[CallbackBound] = {"prio": lambda one: one.priority or "-"}
     waiting: Columns[CallbackBound] = {"waits": lambda one: _time(one.suspension_us or None)}
     return RowTable(
@@ -126,6 +134,14 @@ def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
         where_any={},
         words=frozenset({"", "by"}),
     )
+
+
+def _place(one: CallbackBound | CoreBound) -> str:
+    return f"{one.cpu}" if one.host is None else f"{one.cpu} of {escape(one.host)}"
+
+
+def _lost(chain: ChainBound) -> str:
+    return f", at most {chain.loss:.4%} lost on links" if chain.loss else ""
 
 
 def _by(bound_by: str) -> str:

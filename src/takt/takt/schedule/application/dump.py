@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from takt.documents.units import format_duration, format_size
+from takt.documents.units import format_duration, format_share, format_size
 from takt.schedule.application.cores import WHOLE
 
 Part = dict[str, Any]
@@ -59,7 +59,7 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
 
 
 def _processes(document: Part) -> Iterator[str]:
-    """The processes of a robot, and what lies between them."""
+    """The processes of a robot, and what lies between them and between its hosts."""
     if not document.get("processes"):
         return
     nodes: dict[str, dict[str, None]] = {}
@@ -73,6 +73,15 @@ def _processes(document: Part) -> Iterator[str]:
     if between.get("most"):
         latency = [format_duration(between["least"]), format_duration(between["most"])]
         yield f"middleware: {_mapping({'latency': _list(latency)})}"
+    if links := document.get("links"):
+        yield "links:"
+        for one in links:
+            latency = [format_duration(one["least"]), format_duration(one["most"])]
+            keys = {"hosts": _list(one["hosts"]), "latency": _list(latency)}
+            keys |= {key: format_share(one[key]) for key in ("loss", "drift") if one.get(key)}
+            if one.get("measured"):
+                keys["messages"] = str(one["measured"])
+            yield f"  - {_mapping(keys)}"
 
 
 def _core(core: Part) -> dict[str, str]:

@@ -29,6 +29,7 @@ from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
+from takt.schedule.application.links import Link
 from takt.schedule.application.processes import Middleware, Process
 
 
@@ -364,6 +365,9 @@ class Application(Strict):
     )
     middleware: Middleware | None = Field(
         None, description="what lies between processes; default: messages arrive at once"
+    )
+    links: list[Link] = Field(
+        [], description="what lies between hosts, one for each two that exchange messages"
     )
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
         description="nodes by name, each with callbacks by name"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of a robot: each has an executor with one thread on one core."""
+"""The processes of a robot: each has an executor with one thread on one core of its host."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from takt.documents.quantities import Duration, Strict
 from takt.errors import TaktError
 from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
 
+Host = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
+
 
 class Process(Strict):
     """One process; above it on its core are the processes of higher priority."""
@@ -20,6 +22,9 @@ class Process(Strict):
         None, description="takt, or one of rclcpp's own executors; default: takt"
     )
     policy: Policy | None = Field(None, description="scheduling policy of takt; default: fp")
+    host: Host | None = Field(
+        None, description="the computer that it runs on; default: all run on one"
+    )
     cpu: Cpu = Field(0, description="the core of its thread; default: 0")
     priority: Priority = Field(
         description="real-time priority (SCHED_FIFO) of its thread; unique on the core"
@@ -28,7 +33,7 @@ class Process(Strict):
 
 
 class Middleware(Strict):
-    """What lies between processes."""
+    """What lies between processes of one host."""
 
     latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] = Field(
         description="shortest and longest time from the publication of a message until another "
@@ -52,6 +57,18 @@ def cores_of(flat: Mapping[str, Any]) -> list[int]:
     if processes := flat.get("processes"):
         return sorted({one.get("cpu", 0) for one in processes})
     return list(flat.get("cpus", [0]))
+
+
+def refuse_hosts(flat: Mapping[str, Any], where: str | None, command: str) -> None:
+    """For what takes a robot of one host."""
+    hosts = sorted({one["host"] for one in flat.get("processes", []) if one.get("host")})
+    if len(hosts) > 1:
+        raise TaktError(
+            f"{command} takes a robot of one host, and this one has {', '.join(hosts)}",
+            where=where,
+            fix="describe the processes of each host in a file of its own; takt analyse, simulate "
+            "and compare-executors take them all",
+        )
 
 
 def refuse_processes(flat: Mapping[str, Any], where: str | None, command: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from takt.documents.yaml_file import Source
 from takt.errors import TaktError
+from takt.schedule.application.links import Link
 from takt.schedule.application.model import Application
 
 
@@ -14,7 +15,7 @@ def flat_processes(application: Application) -> dict[str, Any]:
     """The processes and what lies between them, as the core parses them."""
     if not application.processes:
         return {}
-    keys = ("executor", "policy", "cpu", "priority")
+    keys = ("executor", "policy", "host", "cpu", "priority")
     least, most = application.middleware.latency if application.middleware else (0, 0)
     return {
         "processes": [
@@ -25,18 +26,32 @@ def flat_processes(application: Application) -> dict[str, Any]:
             for name, process in application.processes.items()
         ],
         "handover": {"least": least, "most": most},
+        **({"links": [_flat(one) for one in application.links]} if application.links else {}),
+    }
+
+
+def _flat(link: Link) -> dict[str, Any]:
+    assert link.latency is not None  # noqa: S101 - the file has none without it
+    return {
+        "hosts": link.hosts,
+        "least": link.latency[0],
+        "most": link.latency[1],
+        "loss": link.loss or 0,
+        "drift": link.drift or 0,
+        "measured": link.messages or 0,
     }
 
 
 def check_processes(application: Application, source: Source) -> None:
     """Each node belongs to one process, and nothing is said twice."""
     if not application.processes:
-        if application.middleware is not None:
-            raise TaktError(
-                "middleware is given, but there are no processes to pass messages between",
-                where=source.where(("middleware",)),
-                fix="add processes, or remove middleware",
-            )
+        for key in ("middleware", "links"):
+            if getattr(application, key):
+                raise TaktError(
+                    f"{key} is given, but there are no processes to pass messages between",
+                    where=source.where((key,)),
+                    fix=f"add processes, or remove {key}",
+                )
         return
     for key in ("executor", "policy", "cpus"):
         if getattr(application, key) is not None:

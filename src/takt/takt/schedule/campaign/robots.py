@@ -9,10 +9,11 @@ from typing import Any
 Document = dict[str, Any]
 
 PLAIN = {"policy": "fp"}
+_OF_ROBOTS = {"processes", "handover", "links"}
 
 
 def smaller(document: Document) -> Iterator[Document]:
-    """As one process; with two processes as one, another executor, one core, a shorter handover."""
+    """As one process; with two processes as one, another executor, one host, one core, no wait."""
     processes = document.get("processes", [])
     if not processes:
         return
@@ -20,7 +21,7 @@ def smaller(document: Document) -> Iterator[Document]:
         {key: value for key, value in one.items() if key != "process"}
         for one in document["callbacks"]
     ]
-    alone = {key: one for key, one in document.items() if key not in {"processes", "handover"}}
+    alone = {key: one for key, one in document.items() if key not in _OF_ROBOTS}
     for executor in (PLAIN, _executor(processes[0])):
         yield alone | {"callbacks": callbacks} | executor
     for gone in processes:
@@ -28,14 +29,30 @@ def smaller(document: Document) -> Iterator[Document]:
             if home is not gone:
                 yield _moved(document, gone["name"], home["name"])
     for place, process in enumerate(processes):
-        plain = {key: process[key] for key in ("name", "cpu", "priority")} | PLAIN
+        plain = {key: process[key] for key in process if key not in {"executor", "policy"}} | PLAIN
         for other in (plain, process | {"cpu": 0}):
             if other != process:
                 yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
+    yield from _nearer(document)
     most = document["handover"]["most"]
     for handover in ({"least": 0, "most": 0}, {"least": 0, "most": most}):
         if handover != document["handover"] and document["handover"]["most"] > 0:
             yield document | {"handover": handover}
+
+
+def _nearer(document: Document) -> Iterator[Document]:
+    """On one host; with one link that takes no time."""
+    if "links" not in document:
+        return
+    without = {key: one for key, one in document.items() if key != "links"}
+    here = [{key: one[key] for key in one if key != "host"} for one in document["processes"]]
+    if len({(one["cpu"], one["priority"]) for one in here}) == len(here):
+        yield without | {"processes": here}
+    for place, link in enumerate(document["links"]):
+        if link["most"] > 0:
+            none = link | {"least": 0, "most": 0}
+            links = [*document["links"][:place], none, *document["links"][place + 1 :]]
+            yield document | {"links": links}
 
 
 def whole(document: Document, callbacks: list[Document]) -> Document:
@@ -44,7 +61,11 @@ def whole(document: Document, callbacks: list[Document]) -> Document:
         return document
     used = {one["process"] for one in callbacks}
     left = [one for one in document["processes"] if one["name"] in used]
-    return document | {"processes": left}
+    if "links" not in document:
+        return document | {"processes": left}
+    hosts = {one["host"] for one in left}
+    links = [one for one in document["links"] if hosts.issuperset(one["hosts"])]
+    return document | {"processes": left, "links": links}
 
 
 def _executor(process: Document) -> Document:

@@ -24,7 +24,7 @@ from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.application.executors import STOCK_EXECUTORS
-from takt.schedule.application.processes import cores_of, refuse_processes
+from takt.schedule.application.processes import cores_of, refuse_hosts, refuse_processes
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.trace import file as traces
@@ -104,6 +104,7 @@ def _program(application: Flat, approach: str) -> Path:
 
 def _check_processes(application: Flat, approach: str, policy: str | None) -> None:
     """A robot's processes have executors and policies of their own: nothing is chosen for them."""
+    refuse_hosts(application, None, "takt execute")
     if approach != "takt":
         refuse_processes(application, None, f"--approach {approach}")
     if policy is not None:

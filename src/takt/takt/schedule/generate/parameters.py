@@ -136,6 +136,11 @@ class Parameters(Thesis):
         300_000, description="of messages between processes, at most; default: 300us"
     )
 
+    hosts: values.Counts = Field([1], description="of a robot, at most; each process has one")
+    link: values.Time = Field(
+        2_000_000, description="of messages between hosts, at most; default: 2ms"
+    )
+
     @property
     def suspends(self) -> bool:
         """Whether callbacks may wait: where it is asked for, and the policy lets them."""

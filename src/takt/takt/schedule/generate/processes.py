@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.generate.draft import Draft, Entry
@@ -56,6 +57,24 @@ def add_processes(draft: Draft, number: int) -> None:
             callback["group"] += f"_{callback['process']}"
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
+    _add_hosts(draft)
+
+
+def _add_hosts(draft: Draft) -> None:
+    """Each process on one of them, and a link between each two."""
+    chance, document = draft.chance, draft.document
+    wanted = draft.wanted.hosts
+    number = chance.whole(wanted) if wanted[-1] > 1 else 1
+    if number < 2:
+        return
+    for process in document["processes"]:
+        process["host"] = f"host{chance.whole((1, number))}"
+    hosts = sorted({one["host"] for one in document["processes"]})
+    document["links"] = []
+    for pair in combinations(hosts, 2):
+        most = chance.whole((0, draft.wanted.link))
+        times = {"least": chance.whole((0, most)), "most": most}
+        document["links"].append({"hosts": list(pair), **times})
 
 
 def _executor(draft: Draft) -> Entry:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
+from takt.schedule.application.processes import refuse_hosts
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import Name, Time
 from takt.schedule.trace.file import Table, Type, by_number, recorded
@@ -22,6 +23,7 @@ Times = NDArray[np.int64]
 
 class _Process(BaseModel):
     name: Name
+    host: Name | None = None
     executor: Executor | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
@@ -78,6 +80,7 @@ def described(text: str | None) -> Robot | None:
     except ValidationError:
         return None
     processes = [one.model_dump(exclude_unset=True) for one in found.processes]
+    refuse_hosts({"processes": processes}, None, "takt model")
     homes = {one.name: one.process for one in found.callbacks}
     if not set(homes.values()) <= {one.name for one in found.processes}:
         return None

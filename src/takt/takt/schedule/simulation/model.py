@@ -32,6 +32,7 @@ class CallbackResult(_Document):
 
     callback: str  # node.callback
     cpu: int
+    host: str | None = None  # of a robot with several
     releases: int
     jobs: int  # that ended
     unfinished: int  # not ended when the simulation did
@@ -57,6 +58,7 @@ class CoreResult(_Document):
     """What a core did."""
 
     cpu: int
+    host: str | None = None  # of a robot with several
     busy_ms: float  # with overheads
     utilization: float  # busy, as a share of the duration
     jobs: int

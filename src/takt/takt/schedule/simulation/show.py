@@ -9,7 +9,7 @@ from rich.text import Text
 from takt.pages.row_table import Columns, RowTable, count, of_cells
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
-from takt.schedule.simulation.model import CallbackResult, SimulationResult, Times
+from takt.schedule.simulation.model import CallbackResult, CoreResult, SimulationResult, Times
 
 _ALWAYS: Columns[CallbackResult] = {
     "jobs": lambda one: one.jobs,
@@ -35,7 +35,7 @@ _WHERE_ANY: Columns[CallbackResult] = {
 def show(console: Console, result: SimulationResult) -> None:
     """Prints what was simulated, and one line a callback, core and chain."""
     console.print(_head(result), soft_wrap=True)
-    cpu: Columns[CallbackResult] = {"cpu": lambda one: one.cpu} if len(result.cores) > 1 else {}
+    cpu: Columns[CallbackResult] = {"cpu": _place} if len(result.cores) > 1 else {}
     console.print(
         RowTable(
             heading="callback",
@@ -49,9 +49,13 @@ def show(console: Console, result: SimulationResult) -> None:
     show_absences(console, result.absences)
     for core in result.cores:
         console.print(
-            f"cpu {core.cpu}: {core.utilization:.1%} busy, {core.jobs} jobs, "
+            f"cpu {_place(core)}: {core.utilization:.1%} busy, {core.jobs} jobs, "
             f"{core.preemptions} preemptions"
         )
+
+
+def _place(one: CallbackResult | CoreResult) -> str:
+    return f"{one.cpu}" if one.host is None else f"{one.cpu} of {one.host}"
 
 
 def _head(result: SimulationResult) -> str:

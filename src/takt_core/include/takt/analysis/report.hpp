@@ -37,6 +37,7 @@ TAKT_CORE_PUBLIC std::string_view text(Verdict verdict) noexcept;
 struct CallbackReport {
   std::string name;                          ///< Name of the task.
   int cpu = 0;                               ///< Its core.
+  std::string host = {};                     ///< Of a robot with several: its host.
   int priority = 0;                          ///< 0: the policy decides by deadlines.
   std::optional<nanoseconds> period = {};    ///< Of its releases; nothing: none, or without bound.
   std::optional<nanoseconds> deadline = {};  ///< Relative; nothing: none declared.
@@ -55,6 +56,7 @@ struct CallbackReport {
 /// The verdict of one core.
 struct CoreReport {
   int cpu = 0;                            ///< Number of the CPU.
+  std::string host = {};                  ///< Of a robot with several: its host.
   double utilization = 0;                 ///< Share of the core that its tasks need.
   Verdict verdict = Verdict::not_proved;  ///< About all deadlines on it.
   std::string bound_by = {};              ///< Paper and equation.
@@ -66,10 +68,11 @@ struct LatencyTerm {
   enum class Kind : std::uint8_t {
     process,   ///< In a process, from the noticing of the data to the end of its last callback.
     handover,  ///< Between processes, until the next one notices the message.
+    link,      ///< The same between hosts.
     wait,      ///< Until the next release of a timer that reads the data.
   };
   Kind kind;         ///< Where.
-  std::string name;  ///< The process; of handover and wait the callback that reads the data.
+  std::string name;  ///< The process; of the others the callback that reads the data.
   nanoseconds time;  ///< At most.
 };
 
@@ -79,6 +82,9 @@ struct ChainReport {
   std::vector<std::string> callbacks = {};  ///< Along the path.
   std::optional<nanoseconds> latency = {};  ///< From a release of the first to the end of the last.
   std::vector<LatencyTerm> terms = {};      ///< Of a robot: the latency is their sum.
+  /// Of a robot: the highest share of its data that links lose, in millionths. The bounds are of
+  /// what arrives.
+  std::int64_t loss = 0;
   std::optional<nanoseconds> reaction = {};  ///< The same from an event that the first just missed.
   std::optional<nanoseconds> age = {};       ///< Of the data at the end of the last.
   std::optional<nanoseconds> max_latency = {};  ///< The declared limit of the latency.

@@ -7,6 +7,7 @@
 /// message is, which chains matter.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -114,12 +115,28 @@ struct TAKT_CORE_PUBLIC Process {
   std::string policy = "fp";  ///< As Application::policy.
   int cpu = 0;                ///< The core.
   int priority = 0;           ///< Of its thread: 1..98, unique on the core.
+  std::string host = {};      ///< The computer with the core; empty: there is one.
 };
 
 /// The time from the publication of a message until a process other than the writer's notices it.
 struct TAKT_CORE_PUBLIC Handover {
   nanoseconds least{0};  ///< At least.
   nanoseconds most{0};   ///< At most.
+};
+
+/// The network between two hosts.
+struct TAKT_CORE_PUBLIC Link {
+  std::array<std::string, 2> hosts = {};  ///< As Process::host; in both directions alike.
+  Handover handover = {};  ///< Of messages to the other host, with the middleware on both.
+  /// The highest share of messages that never arrive, in millionths; below `whole`.
+  std::int64_t loss = 0;
+
+  /// How much the rates of the two hosts' clocks differ at most, in millionths.
+  std::int64_t drift = 0;
+  /// The messages on which a measured link rests; 0: it is declared.
+  std::int64_t measured = 0;
+
+  static constexpr std::int64_t whole = 1'000'000;  ///< All messages.
 };
 
 /// A path of data through the application: each callback reads what the previous one writes.
@@ -168,7 +185,8 @@ struct TAKT_CORE_PUBLIC Application {
   std::vector<Switch> switches = {};                       ///< Ascending in time.
   Overheads overheads = {};                                ///< Costs to include.
   std::vector<Process> processes = {};  ///< Of a robot; empty: one process, with `policy`.
-  Handover handover = {};               ///< Of messages between processes.
+  Handover handover = {};               ///< Of messages between processes of a host.
+  std::vector<Link> links = {};         ///< Between hosts.
 
   /// The tasks, in the order of the callbacks.
   [[nodiscard]] std::vector<sched::Task> tasks() const;

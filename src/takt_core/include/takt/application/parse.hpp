@@ -24,7 +24,8 @@
 ///  "overheads": {"dispatch": 0, "preemption": 0, "release": 0, "publish": 0,
 ///     "publish_per_kib": 0, "deliver": 0, "deliver_per_kib": 0},
 ///  "processes": [{"name": "control", "executor": "takt", "policy": "fp", "cpu": 0,
-///     "priority": 80}], "handover": {"least": 0, "most": 0}}
+///     "priority": 80}], "handover": {"least": 0, "most": 0},
+///  "links": [{"hosts": ["arm", "base"], "least": 0, "most": 0, "loss": 0}]}
 /// ```
 ///
 /// With processes, each callback has the name of its "process". A supply is a budget and its

@@ -31,6 +31,7 @@ struct Distribution {
 struct CallbackResult {
   std::string name;              ///< Name of the task.
   int cpu = 0;                   ///< Its core.
+  std::string host = {};         ///< Of a robot with several: its host.
   std::uint64_t releases = 0;    ///< All releases.
   std::uint64_t jobs = 0;        ///< Jobs that have ended.
   std::uint64_t unfinished = 0;  ///< Released, but not ended at the end of the simulation: 0 or 1.
@@ -58,6 +59,7 @@ struct CallbackResult {
 /// The results of one core.
 struct CoreResult {
   int cpu = 0;                    ///< Number of the CPU.
+  std::string host = {};          ///< Of a robot with several: its host.
   nanoseconds busy{0};            ///< Time in which a job had the core.
   std::uint64_t jobs = 0;         ///< Jobs that have ended on it.
   std::uint64_t preemptions = 0;  ///< Preemptions on it.
