@@ -34,6 +34,28 @@ def no_proc() -> None:
     Path("/proc/nothing-here/stat").read_text()
 
 
+def no_fork() -> None:
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def no_thread() -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def no_worker_of_dask() -> None:
+    try:
+        try:
+            no_fork()
+        finally:  # as Dask's own end of a process that has not begun
+            raise AssertionError("Status.init")
+    except AssertionError as error:
+        raise RuntimeError("Nanny failed to start.") from error
+
+
+def no_port_of_dask() -> None:
+    raise RuntimeError("Scheduler failed to start.") from ValueError("of our own")
+
+
 def no_process() -> None:
     psutil.Process(2**22 + 1)
 
@@ -59,6 +81,9 @@ def no_package() -> None:
         (no_memory_for_the_system, "out of memory"),
         (no_room_for_a_library, "out of memory"),
         (no_proc, "/proc/nothing-here/stat: No such file"),
+        (no_fork, "the limit on processes and threads is reached"),
+        (no_thread, "the limit on processes and threads is reached"),
+        (no_worker_of_dask, "the limit on processes and threads is reached"),
         (no_process, "/proc: cannot inspect a process"),
         (no_worker, "a worker process of this command has died"),
         (no_module_of_the_core, "takt_core is built without its Python module"),
@@ -77,9 +102,16 @@ def test_it_is_a_failure_that_says_what_to_do(
     assert "bug in Takt" not in said
 
 
-def test_what_is_none_of_these_stays_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
+def of_our_own() -> None:
+    raise KeyError("of our own")
+
+
+@pytest.mark.parametrize("act", [of_our_own, no_port_of_dask])
+def test_what_is_none_of_these_stays_a_fault(
+    act: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended, ending(["doctor"]):
-        raise KeyError("of our own")
+        act()
     assert ended.value.code == 70
     capsys.readouterr()
 

@@ -8,6 +8,8 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "takt/os/idle.hpp"
 #include "takt/os/memory.hpp"
@@ -55,7 +57,20 @@ std::string in_words(std::chrono::nanoseconds duration) {
   return text;
 }
 
+std::optional<os::NotGranted> no_thread(const std::exception& error) {
+  const auto* const system = dynamic_cast<const std::system_error*>(&error);
+  if (system == nullptr || system->code() != std::errc::resource_unavailable_try_again) {
+    return {};
+  }
+  return os::NotGranted{.what = "the limit on processes and threads is reached",
+                        .why = error.what(),
+                        .fix = more_processes};
+}
+
 os::NotGranted unexpected(const std::exception& error) {
+  if (auto reached = no_thread(error)) {
+    return *std::move(reached);
+  }
   return {.what = "the probe met an error that it does not know",
           .why = error.what(),
           .fix = "report it, with the command line"};
@@ -330,7 +345,11 @@ int run(int argc, const char* const* argv, Stack& stack) {
     complain(stack, error);
     return exit_wrong_use;
   } catch (const std::exception& error) {
-    complain(stack, error);
+    if (auto reached = no_thread(error)) {
+      complain(stack, Failure{*std::move(reached)});
+    } else {
+      complain(stack, error);
+    }
     return exit_failed;
   }
 }

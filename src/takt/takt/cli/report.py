@@ -54,7 +54,7 @@ def report(
     """
     from takt import plugins
     from takt.cli.output import stdout
-    from takt.documents.writing import is_full
+    from takt.documents.writing import is_of_disk
     from takt.errors import TaktError
     from takt.measure.report.html import write_report
     from takt.measure.results import bundle as bundles
@@ -84,7 +84,8 @@ def report(
                 else:
                     file = write_report(there, store.read(there), target)
     except OSError as error:
-        if is_full(error):
+        if is_of_disk(error):
+            error.filename = error.filename or str(out or place)
             raise
         raise TaktError(
             f"cannot write the report: {error.strerror or error}",

@@ -6,11 +6,13 @@ from __future__ import annotations
 import errno
 
 from takt.errors import Failure
+from takt.processes.process import MORE_PROCESSES, NO_PROCESS
 
 MEMORY = Failure(
     "out of memory",
     fix="close other programs, or reduce the request: fewer --workers, a shorter run",
 )
+_THREADS = "can't start new thread"  # Python's words
 PROC = "mount /proc readable for this user; in a container, mount all of it"
 # A workspace that colcon built, not the launcher.
 NO_CORE = Failure(
@@ -41,6 +43,18 @@ def shortage(error: Exception) -> Failure | None:
             f"a worker process of this command has died: {text}",
             fix="check the kernel log for an out-of-memory kill (dmesg), then start again",
         )
+    return _of_start(error) if isinstance(error, RuntimeError) else None
+
+
+def _of_start(error: RuntimeError) -> Failure | None:
+    """A thread that did not start, or a part of Dask, which says only which part it is."""
+    if _THREADS in str(error):
+        return Failure(NO_PROCESS, fix=MORE_PROCESSES)
+    before = error.__cause__ or error.__context__
+    while str(error).endswith("failed to start.") and isinstance(before, Exception):
+        if found := shortage(before):
+            return found
+        before = before.__cause__ or before.__context__
     return None
 
 
@@ -61,6 +75,8 @@ def _of_import(error: ImportError) -> Failure | None:
 def _of_system(error: OSError) -> Failure | None:
     if error.errno == errno.ENOMEM:
         return MEMORY
+    if error.errno == errno.EAGAIN and error.filename is None:  # a fork
+        return Failure(NO_PROCESS, fix=MORE_PROCESSES)
     where = str(error.filename or "")
     if where == "/proc" or where.startswith("/proc/"):
         return Failure(error.strerror or str(error), where=where, fix=PROC)

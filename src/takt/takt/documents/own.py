@@ -129,9 +129,10 @@ class Lock:
         return os.pread(self._descriptor, _MOST, 0).decode(errors="replace")
 
     def write(self, text: str) -> None:
-        """In place of what was written there."""
+        """In place of what was written there, and onto the disk: what names something is kept."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, text.encode(), 0)
+        os.fsync(self._descriptor)
 
     def take_exclusively(self) -> None:
         """Has it for itself; BlockingIOError where others have it, too."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from takt.documents import writing
 from takt.errors import TaktError
 
 TEXT_BYTES = 16 << 20  # of what people write; JSON of other programs may be larger
@@ -45,6 +46,9 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 
 def _unreadable(file: Path, error: Exception) -> TaktError:
+    if isinstance(error, OSError) and writing.is_of_disk(error):
+        error.filename = str(file)
+        return writing.failure(error)
     words = getattr(error, "strerror", None) or error
     return TaktError(f"cannot read the file: {words}", where=str(file))
 

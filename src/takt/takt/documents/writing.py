@@ -24,6 +24,7 @@ _WRONG = {  # a name that cannot be what it is to be, whoever asks: wrong use
     errno.ENOTDIR: "give another folder: a part of this path is a file",
 }
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_BROKEN = {errno.EIO, errno.ESTALE, errno.EUCLEAN}
 SUFFIX = ".tmp"
 ROOM = 64 << 10  # bytes: less than any recording or report takes
 
@@ -81,12 +82,13 @@ def write_text(file: Path, content: str) -> None:
 
 
 def flush(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
+    """Waits until a file, or the names in a folder, are on the disk. OSError names the path."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
         if error.errno not in {errno.EINVAL, errno.EROFS}:  # file systems without a disk
+            error.filename = str(path)
             raise
     finally:
         os.close(descriptor)
@@ -97,6 +99,11 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
+def is_of_disk(error: OSError) -> bool:
+    """Whether a disk is full or fails: no file on it is wrong, and no option is."""
+    return is_full(error) or error.errno in _BROKEN
+
+
 def failure(error: OSError, fix: str | None = None) -> TaktError:
     """The error for a person: which file, and where there is no space left, on which disk.
 
@@ -105,8 +112,12 @@ def failure(error: OSError, fix: str | None = None) -> TaktError:
     where = str(error.filename) if error.filename is not None else None
     what = error.strerror or str(error)
     if is_full(error):
-        what = no_space(Path(where)) if where and Path(where).parent.exists() else "no space left"
+        named = where is not None and os.path.exists(Path(where).parent)  # noqa: PTH110 - no EIO
+        what = no_space(Path(where or ""), error.errno) if named else "no space left"
         fix = fix or "free space there, or choose a file on another disk"
+    elif error.errno in _BROKEN:
+        what += f" on the file system at {_mount(Path(where))}" if where else ""
+        fix = fix or "the kernel log says why (dmesg); choose a path on another disk"
     elif error.errno in _REFUSED:
         fix = fix or "choose a writable path"
     elif error.errno in _WRONG:
@@ -125,14 +136,30 @@ def check_room(folder: Path, fix: str) -> None:
         raise failure(error, fix if is_full(error) else None) from None
 
 
-def no_space(file: Path) -> str:
-    """Names the disk of a file that is full."""
-    disk = file.absolute()
-    while not os.path.ismount(disk):
-        disk = disk.parent
+def no_space(file: Path, number: int | None = errno.ENOSPC) -> str:
+    """Names the disk of a file that is full, and what of it is used up.
+
+    ``number`` is the error's: EDQUOT where it is the user's share of the disk.
+    """
+    disk = _mount(file)
+    full = f"no space left on the disk at {disk}"
     try:
         status = os.statvfs(disk)
     except OSError:
-        return f"no space left on the disk at {disk}"
+        return full
     free, size = (blocks * status.f_frsize >> 10 for blocks in (status.f_bavail, status.f_blocks))
-    return f"no space left on the disk at {disk}: {free} of {size} KiB are free"
+    if number == errno.EDQUOT:
+        return f"{full} for this user: the quota is used up"
+    if status.f_files and not status.f_favail:
+        return f"{full}: all {status.f_files} inodes are used"
+    # A quota of a folder, and storage that is promised but not there, leave the disk free.
+    many = free > ROOM >> 10
+    why = "; what was written needs more, or a quota is used up" if many else ""
+    return f"{full}: {free} of {size} KiB are free{why}"
+
+
+def _mount(file: Path) -> Path:
+    disk = file.absolute()
+    while not os.path.ismount(disk):
+        disk = disk.parent
+    return disk

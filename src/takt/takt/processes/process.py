@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+NO_PROCESS = "the limit on processes and threads is reached"
+MORE_PROCESSES = "raise it (ulimit -u; pids.max of the container), or close other programs"
 GUARD = Path(__file__).with_name("guard.py")
 TERM_S = 3.0  # from SIGTERM to SIGKILL
 _POLL_S = 0.01
@@ -74,16 +76,20 @@ class Process:
             raise FileNotFoundError(2, "no such program", str(command[0]))
         how = "watch" if watched else "become"
         guard = [sys.executable, "-IS", str(GUARD), str(os.getpid()), how]
-        self.popen = subprocess.Popen(
-            [*([] if outlives else guard), program, *map(str, command[1:])],
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            env=environment,
-            cwd=folder,
-            pass_fds=keep,
-            start_new_session=True,
-        )
+        try:
+            self.popen = subprocess.Popen(
+                [*([] if outlives else guard), program, *map(str, command[1:])],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=environment,
+                cwd=folder,
+                pass_fds=keep,
+                start_new_session=True,
+            )
+        except BlockingIOError as error:
+            error.strerror = f"{NO_PROCESS}: {MORE_PROCESSES}"
+            raise
 
     @property
     def pid(self) -> int:

@@ -5,10 +5,12 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <takt/rcl/context.hpp>
 #include <takt/rcl/error.hpp>
 #include <takt/rcl/node.hpp>
@@ -39,6 +41,11 @@ inline takt::QoS qos_of(const Options& options) {
 }
 
 inline Failure failure_of(const takt::RclError& error, const char* fix) {
+  // As Fast DDS says it of a thread that it cannot start.
+  const std::string no_thread = std::generic_category().message(EAGAIN);
+  if (error.reason().find(no_thread) != std::string::npos) {
+    fix = more_processes;
+  }
   return Failure{
       {.what = error.operation() + " (" + error.where() + ")", .why = error.reason(), .fix = fix}};
 }

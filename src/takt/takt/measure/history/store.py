@@ -13,6 +13,8 @@ one configuration is put together.
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
@@ -96,8 +98,8 @@ class History:
             self._database.execute(_TABLE)
             self._complete_table()
         except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: its table's text
-            if _is_full(error):
-                raise _full(file) from None
+            if failed := _of_disk(error, file):
+                raise failed from None
             raise TaktError(
                 f"this is not a history file: {error}",
                 where=str(file),
@@ -170,8 +172,8 @@ class History:
         try:
             yield
         except (sqlite3.Error, zlib.error, ValueError, TypeError) as error:
-            if _is_full(error):
-                raise _full(self._file) from None
+            if failed := _of_disk(error, self._file):
+                raise failed from None
             raise Failure(
                 f"cannot read or write the history: {error}",
                 where=str(self._file),
@@ -179,18 +181,20 @@ class History:
             ) from None
 
 
-def _is_full(error: Exception) -> bool:
-    """SQLite's own message; Python has its codes from 3.11 on only."""
-    return "disk is full" in str(error) or (isinstance(error, OSError) and writing.is_full(error))
-
-
-def _full(file: Path) -> Failure:
-    return Failure(
-        writing.no_space(file),
-        where=str(file),
-        fix="its previous content is intact; free space, or choose a file on another disk: "
-        "--store FILE",
-    )
+def _of_disk(error: Exception, file: Path) -> TaktError | None:
+    """What the disk did, by SQLite's own words; Python has its codes from 3.11 on only."""
+    number = error.errno if isinstance(error, OSError) else None
+    for words, meant in (("disk is full", errno.ENOSPC), ("disk I/O error", errno.EIO)):
+        number = meant if words in str(error) else number
+    if number is None:
+        return None
+    failed = OSError(number, os.strerror(number), str(file))
+    if not writing.is_of_disk(failed):
+        return None
+    place = "choose a file on another disk: --store FILE"
+    if writing.is_full(failed):
+        place = f"its previous content is intact; free space, or {place}"
+    return writing.failure(failed, place)
 
 
 def machine_name(fingerprint: dict[str, object]) -> str:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from takt.documents import own
+from takt.documents import own, writing
 from takt.documents.reading import DOCUMENT_BYTES, parse_json, read_bytes
-from takt.documents.writing import write_text
 from takt.errors import TaktError
 from takt.measure.results import former_version
 from takt.measure.results.model import SCHEMA_VERSION, Run
@@ -112,10 +111,13 @@ def _parse(content: bytes, where: str) -> Run:
 
 def write(run: Run, folder: Path) -> None:
     """Replaces ``run.json`` in one step: after a kill the old or the new one is there."""
-    write_text(folder / DOCUMENT, run.model_dump_json(indent=1) + "\n")
+    writing.write_text(folder / DOCUMENT, run.model_dump_json(indent=1) + "\n")
 
 
 def _cannot_make(folder: Path, error: OSError) -> TaktError:
+    if writing.is_of_disk(error):
+        error.filename = str(folder)
+        return writing.failure(error, "choose a folder on another disk: --out FOLDER")
     return TaktError(
         f"cannot create the results folder: {error.strerror}",
         where=str(folder),

@@ -295,9 +295,9 @@ def _status(run: Run) -> Status:
 
 
 def _cannot_write(error: OSError, folder: Path) -> TaktError:
-    what = f"cannot continue the run: {error}"
-    if writing.is_full(error):
-        file = error.filename or folder
-        what = f"no space left while writing {file}: {writing.no_space(Path(file))}"
+    error.filename = file = error.filename or str(folder)
+    why = writing.failure(error).what
+    doing = "no space left while writing" if writing.is_full(error) else "cannot continue the run:"
+    what = f"{doing} {file}: {why}"
     fix = f"fix this, then continue with: takt run --resume {folder}"
     return Failure(what, where=str(folder), fix=fix)

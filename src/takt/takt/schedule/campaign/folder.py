@@ -99,7 +99,11 @@ class Folder:
 def _readable(table: Path) -> bool:
     try:
         parquet.read_metadata(table)
-    except (OSError, pa.ArrowException):
+    except OSError as error:
+        if error.errno is not None:  # the disk's, which may hold a whole file
+            raise
+        return False
+    except pa.ArrowException:
         return False
     return True
 

@@ -21,6 +21,7 @@ from takt.network.sweeper import SWEEPER
 from takt.processes import scratch
 from takt.processes.frame import Frame
 from takt.processes.leftovers import Journal, sweep_dead_runs
+from takt.processes.process import MORE_PROCESSES, NO_PROCESS
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.application.executors import STOCK_EXECUTORS
@@ -292,6 +293,8 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
         fixes = [f"the recording so far is in {len(kept)} files"] if kept else []
         if lacks_memory:
             fixes.insert(0, _FREE_SHM)
+        if os.strerror(errno.EAGAIN) in words:
+            fixes.insert(0, f"{NO_PROCESS}: {MORE_PROCESSES}")
         if os.strerror(errno.ENOSPC) in words:
             words += f"; {no_space(trace)}"
         raise Failure(

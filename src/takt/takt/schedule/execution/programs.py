@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from takt.documents.writing import failure
+from takt.documents.writing import failure, is_full
 from takt.processes.switches import LEAST_NS, Held, Switches
 from takt.processes.usage import family
 from takt.schedule.trace import file as files
@@ -53,7 +53,8 @@ class OtherPrograms:
             append(trace, self._switches)
         except OSError as error:
             error.filename = str(trace)  # a write does not name its file
-            raise failure(error, "free space there, or choose another folder: --out") from None
+            fix = "choose a folder on another disk: --out"
+            raise failure(error, f"free space there, or {fix}" if is_full(error) else fix) from None
 
     def _is_own(self, process: int, name: str) -> bool:
         """Whether a thread executes jobs; threads of the middleware do not."""

@@ -25,6 +25,11 @@ class Failure : public std::runtime_error {
   os::NotGranted reason_;
 };
 
+/// What to do where a process or a thread could not be started (EAGAIN).
+inline constexpr const char* more_processes =
+    "raise the limit on processes and threads (ulimit -u; pids.max of the container), or close "
+    "other programs";
+
 /// The command line makes no sense; the probe ends with exit code 2.
 class UsageError : public Failure {
  public:
