@@ -69,6 +69,9 @@ inline constexpr std::string_view chains_as_a_whole =
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
+inline constexpr std::string_view age_joined = "data of a join, and the next publication, eq. 24";
+inline constexpr std::string_view age_joined_busy =
+    "longest busy periods of the core, for a publication and the next one, eq. 24";
 inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
 inline constexpr std::string_view across_switches =
     "densest releases of all scenarios (after Real & Crespo 2004), eq. 14";

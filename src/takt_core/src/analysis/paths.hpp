@@ -96,6 +96,37 @@ class Paths {
   [[nodiscard]] std::optional<nanoseconds> kept_age(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> way(std::size_t stream) const;
 
+  // Of data that a join publishes, when its reader starts.
+  struct JoinedAge {
+    std::optional<nanoseconds> age = {};
+    std::string_view by;
+  };
+  // `stream`: whose jobs write what is read, behind the join; nobody: the join itself.
+  [[nodiscard]] JoinedAge joined_age(std::size_t join, std::size_t stream) const;
+  enum class Publication : std::uint8_t { own, next };
+  // From the sampling of the oldest data of a publication to that, or to the next one; to the end
+  // of the stream's job that has the data of that. None: no bound. `entered`: joins that are looked
+  // at, by index.
+  [[nodiscard]] std::optional<nanoseconds> age_of_publication(std::size_t join, Publication which,
+                                                              std::vector<bool>& entered) const;
+  [[nodiscard]] std::optional<nanoseconds> age_at_end(std::size_t stream, Publication which,
+                                                      std::vector<bool>& entered) const;
+  // The same by the busy periods of one core: from the sampling to a release whose busy period does
+  // not end before that.
+  [[nodiscard]] std::optional<nanoseconds> cause_of_publication(std::size_t join, std::size_t core,
+                                                                Publication which,
+                                                                std::vector<bool>& entered) const;
+  [[nodiscard]] std::optional<nanoseconds> cause_of_end(std::size_t stream, std::size_t core,
+                                                        Publication which,
+                                                        std::vector<bool>& entered) const;
+  // Of the callbacks of a join, without one of them (nobody: of all): the longest time between two
+  // of their ends.
+  [[nodiscard]] std::optional<nanoseconds> longest_gap(std::size_t join, std::size_t but) const;
+  // The longest next_cause() of these callbacks.
+  [[nodiscard]] std::optional<nanoseconds> next_causes(std::size_t join, std::size_t core,
+                                                       std::size_t but,
+                                                       std::vector<bool>& entered) const;
+
   // A chain as far as it was followed. A stretch is a head that time (or another topic) releases,
   // and what its messages release.
   struct Walk {

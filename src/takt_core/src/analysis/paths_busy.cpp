@@ -52,18 +52,25 @@ Bound Paths::next_cause(std::size_t callback, std::vector<bool>& entered) const 
       continue;
     }
     entered[source.join] = true;
-    Bound longest = nanoseconds{0};
-    for (const std::size_t input : join.callbacks) {
-      const bool here = std::ranges::all_of(streams_[input], [&](std::size_t one) {
-        return model_.core_of(one) == model_.core_of(stream);
-      });
-      const Bound next = here ? next_cause(input, entered) : std::nullopt;
-      longest = next && longest ? Bound{std::max(*next, *longest)} : Bound{};
-    }
+    take_less(least, next_causes(source.join, model_.core_of(stream), nobody, entered));
     entered[source.join] = false;
-    take_less(least, longest);
   }
   return least;
+}
+
+Bound Paths::next_causes(std::size_t join, std::size_t core, std::size_t but,
+                         std::vector<bool>& entered) const {
+  Bound longest = nanoseconds{0};
+  for (const std::size_t callback : model_.joins()[join].callbacks) {
+    if (callback == but) {
+      continue;
+    }
+    const bool here = std::ranges::all_of(
+        streams_[callback], [&](std::size_t stream) { return model_.core_of(stream) == core; });
+    const Bound next = here ? next_cause(callback, entered) : std::nullopt;
+    longest = next && longest ? Bound{std::max(*next, *longest)} : Bound{};
+  }
+  return longest;
 }
 
 // Stored in a join until the next message of each other callback. False: no bound.
@@ -72,25 +79,16 @@ bool Paths::wait_while_idle(BusyPath& path, std::size_t callback, bool always_ne
   const std::size_t join = model_.join_of(callback);
   std::vector<bool> entered(model_.joins().size());
   entered[join] = true;
-  nanoseconds longest{0};
-  for (const std::size_t other : model_.joins()[join].callbacks) {
-    if (other == callback) {
-      continue;
-    }
-    const bool here = std::ranges::all_of(
-        streams_[other], [&](std::size_t stream) { return model_.core_of(stream) == core; });
-    const Bound next = here ? next_cause(other, entered) : std::nullopt;
-    if (!next) {
-      return false;
-    }
-    longest = std::max(longest, *next);
+  const Bound longest = next_causes(join, core, callback, entered);
+  if (!longest) {
+    return false;
   }
   const nanoseconds busy = *bounds_.busy[core];
   if (path.fresh) {
-    *path.fresh += longest + busy;
+    *path.fresh += *longest + busy;
   }
   const Bound own = always_new ? next_cause(callback, entered) : std::nullopt;
-  const nanoseconds next = std::min(longest, own.value_or(longest));
+  const nanoseconds next = std::min(*longest, own.value_or(*longest));
   path.latency += next + busy;
   // At the first join the next data of its own callback counts from the release of this data, not
   // from the end of its busy period.

@@ -11,6 +11,7 @@
 namespace takt::analysis {
 
 // The bounds of subchains by the longest time that the core is busy, which its jobs do not outlast.
+// With steps of its own: it stays where the jitters are too long for all other tests.
 void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                                        std::vector<Response>& latencies) {
   const ChainCore& core = net.cores[at];
@@ -20,7 +21,7 @@ void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at, Scen
     return;
   }
   const BusyCore busy_core{*this, net, at};
-  const Response busy = limited(chain_effort_, [&](Effort& part) {
+  const Response busy = limited(busy_effort_, [&](Effort& part) {
     return Response{.bound = busy_core.longest(part), .by = By::busy};
   });
   if (!busy.bound) {

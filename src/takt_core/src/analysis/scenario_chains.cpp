@@ -283,6 +283,7 @@ void ScenarioModel::forget_latencies() {
 void ScenarioModel::renew_chain_effort() noexcept {
   chain_effort_ = {.steps = most_chain_steps};
   deadline_effort_ = {.steps = most_deadline_steps};
+  busy_effort_ = {.steps = most_busy_steps};
 }
 
 bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {

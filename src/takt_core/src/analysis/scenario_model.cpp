@@ -217,7 +217,7 @@ bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nano
   return interrupt.releases != before.releases || interrupt.lag != before.lag;
 }
 
-bool ScenarioModel::propagate(const ScenarioBounds& bounds) {
+bool ScenarioModel::apply_ends(const ScenarioBounds& bounds) {
   const std::vector<Response>& responses = bounds.responses;
   bool changed = assume_latencies(bounds);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rounds of a scenario: the bounds of one give the jitters of the next. Jitters only grow on
-// the way, so whoever misses a deadline in one round misses it in all that come.
+// The rounds of a scenario: the bounds of one give the jitters of the next. Mostly jitters only
+// grow on the way, so a deadline that is missed in one round is missed in all that come. But under
+// EDF a callback of a chain that is due later may be blocked less: jitters may then go to and fro.
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace takt::analysis {
 namespace {
 
 constexpr std::size_t most_rounds = 1000;
+// From this one on no jitter becomes smaller again.
+constexpr std::size_t first_growing_round = 50;
 
 // Takes over what the graph says, and what it does not say stays as it was.
 void take(const CoreGraph& core, const ScenarioModel::CoreDemands& demands, CoreBounds& bounds) {
@@ -90,7 +93,7 @@ ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_
     if (!goes_on(result)) {
       return result;
     }
-    changed = propagate(result);
+    changed = propagate(result, number);
   }
   result.converged = !changed;
   if (!result.converged) {
@@ -137,6 +140,44 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
   return true;
 }
 
+namespace {
+
+// As dense as each of the two, at least.
+Arrivals densest(const Arrivals& one, const Arrivals& other) {
+  return {.period = std::min(one.period, other.period),  // 0: no bound
+          .jitter = std::max(one.jitter, other.jitter),
+          .distance = std::min(one.distance, other.distance)};
+}
+
+}  // namespace
+
+// Bounds prove jitters up to those that they assume: these need not be equal.
+bool ScenarioModel::propagate(const ScenarioBounds& bounds, std::size_t number) {
+  if (number < first_growing_round) {
+    return apply_ends(bounds);
+  }
+  const Jitters before = jitters();
+  if (!apply_ends(bounds)) {
+    return false;
+  }
+  Jitters next = jitters();
+  bool grown = next.waits_for_job != before.waits_for_job;
+  for (std::size_t i = 0; i < next.of_demands.size(); ++i) {
+    const Jitters::OfDemand& old = before.of_demands[i];
+    Jitters::OfDemand& now = next.of_demands[i];
+    now = {.releases = densest(old.releases, now.releases), .lag = std::max(old.lag, now.lag)};
+    grown = grown || now.releases != old.releases || now.lag != old.lag;
+  }
+  for (std::size_t i = 0; i < next.latencies.size(); ++i) {
+    std::optional<nanoseconds>& latency = next.latencies[i];
+    const std::optional<nanoseconds>& old = before.latencies[i];
+    latency = latency && old ? std::optional{std::max(*latency, *old)} : std::nullopt;
+    grown = grown || latency != old;
+  }
+  set(next);
+  return grown;
+}
+
 ScenarioModel::Jitters ScenarioModel::jitters() const {
   Jitters result{.of_demands = {}, .waits_for_job = waits_for_job_, .latencies = latencies_};
   for (const CoreDemands& core : cores_) {
@@ -148,6 +189,11 @@ ScenarioModel::Jitters ScenarioModel::jitters() const {
 }
 
 void ScenarioModel::assume(const Jitters& jitters) {
+  renew_chain_effort();
+  set(jitters);
+}
+
+void ScenarioModel::set(const Jitters& jitters) {
   auto next = jitters.of_demands.begin();
   for (CoreDemands& core : cores_) {
     for (Demand& demand : core.demands) {
@@ -158,7 +204,6 @@ void ScenarioModel::assume(const Jitters& jitters) {
   }
   waits_for_job_ = jitters.waits_for_job;
   latencies_ = jitters.latencies;
-  renew_chain_effort();
   apply_costs();
 }
 

@@ -16,7 +16,7 @@ constexpr std::int64_t steps_of_one = 20'000'000;
 constexpr std::int64_t steps_of_all = 1'000'000'000;
 // Their steps take longer.
 constexpr std::int64_t weight_of_chains = 3;
-constexpr int most_rounds = 1000;
+constexpr std::size_t most_rounds = 1000;
 
 bool is_late(const Demand& demand, const Response& response) noexcept {
   return !demand.interrupt && !(response.bound && *response.bound <= demand.deadline);
@@ -104,7 +104,7 @@ bool OfRounds::accepts(double factor) {
   Effort effort{.steps = steps_of_one};
   bool accepted = false;
   at_least_ = false;
-  for (int round = 0; round < most_rounds && !accepted; ++round) {
+  for (std::size_t round = 0; round < most_rounds && !accepted; ++round) {
     const ScenarioBounds bounds = model_.round({}, Graphs::none, effort);
     margin_ = margin_of(model_, bounds);
     if (bounds.schedulable != true) {
@@ -112,7 +112,7 @@ bool OfRounds::accepts(double factor) {
       by_rounds_ = by_rounds_ || round > 0 || !late_;
       break;
     }
-    accepted = !model_.propagate(bounds);
+    accepted = !model_.propagate(bounds, round);
   }
   accepted_ = accepted ? std::max(accepted_, factor) : accepted_;
   if (accepted && factor >= 1) {  // shorter best cases might let messages follow more closely

@@ -54,6 +54,7 @@ std::vector<sched::Task> Application::tasks() const {
   for (const Callback& callback : callbacks) {
     result.push_back(callback.task);
     result.back().jitter = callback.jitter;
+    result.back().joined = !callback.join.empty();
   }
   return result;
 }

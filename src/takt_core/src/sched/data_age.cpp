@@ -20,6 +20,7 @@ struct Chain {
   TaskIndex writer = 0;
   nanoseconds youngest{0};
   nanoseconds oldest{0};
+  bool joined = false;  // through a join
 };
 
 bool writes_topic(const Task& task, const std::string& topic) {
@@ -76,6 +77,7 @@ class Upstream {
     visited_[writer] = false;
     if (chain) {
       chain->writer = writer;
+      chain->joined = chain->joined || task(writer).joined;
       chain->youngest = os::add_sat(chain->youngest, parameters.expected_execution);
       chain->oldest =
           os::add_sat(chain->oldest, deadline.count() > 0 ? deadline : nanoseconds::max());
@@ -169,7 +171,9 @@ std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks) 
         constraint.reader_period = tasks[i].parameters.period;
       }
       if (const auto chain = Upstream{tasks}.best_chain(read.topic)) {
-        constraint.source = chain->source;
+        if (!chain->joined) {
+          constraint.source = chain->source;
+        }
         constraint.youngest = chain->youngest;
         constraint.oldest = chain->oldest;
         if (read.max_age < chain->youngest) {

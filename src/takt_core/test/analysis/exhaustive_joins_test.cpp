@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains through a join, against all that can happen on one core: two timers, the two callbacks of
-// a join that their messages release, and who reads what it publishes. By hand as
+// Chains through a join, and ages of what it publishes, against all that can happen on one core:
+// two timers, the two callbacks of a join that their messages release, and a callback that what it
+// publishes releases. A timer reads what the join, or that callback, publishes. By hand as
 // exhaustive_test.cpp.
 #include <gtest/gtest.h>
 
@@ -55,6 +56,17 @@ class JoinSets : public RandomTasks {
     }
     set.tasks.back().trigger.writers.push_back(3);
     set.chain = {0, 2, 4};
+    if (chance(0.5)) {
+      ExhaustiveTask& reader = set.tasks[static_cast<std::size_t>(number(0, 1))];
+      const bool behind = chance(0.5);
+      reader.reads.push_back({.writers = {2, 3}, .depth = 1});
+      if (behind) {
+        reader.reads.back().writers = {4};
+      }
+      for (std::size_t i = 2; i < (behind ? 5U : 4U); ++i) {  // they come before who limits the age
+        set.tasks[i].task.priority = std::max(set.tasks[i].task.priority, reader.task.priority);
+      }
+    }
     return set;
   }
 };
@@ -67,8 +79,30 @@ struct Tally {
   int beyond = 0;     // of these, above the bound without the busy period behind the join
   double bounds = 0;  // the sum of these, and of the longest runs
   double found = 0;
-  double nearest = 0;  // the largest share that is reached
+  double nearest = 0;    // the largest share that is reached
+  int ages = 0;          // with a bound
+  int ages_of_path = 0;  // of these, by busy periods
+  int oldest = 0;        // of all, reached
+  double age_bounds = 0;
+  double ages_found = 0;
 };
+
+void count_ages(const ExhaustiveSet& set, const ScenarioReport& report, const Reached& reached,
+                Tally& tally) {
+  for (const AgeReport& age : report.ages) {
+    for (std::size_t i = 0; i < set.tasks.size(); ++i) {
+      if (name_of(i) != age.callback || !reached.complete || reached.ages[i].front() < 0 ||
+          !age.age) {
+        continue;
+      }
+      ++tally.ages;
+      tally.ages_of_path += age.bound_by.starts_with("longest busy period") ? 1 : 0;
+      tally.oldest += reached.ages[i].front() == age.age->count() ? 1 : 0;
+      tally.age_bounds += static_cast<double>(age.age->count());
+      tally.ages_found += static_cast<double>(reached.ages[i].front());
+    }
+  }
+}
 
 // How long the core may be busy; 0: no bound.
 std::int64_t busy_of(const ExhaustiveSet& set) {
@@ -123,6 +157,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
       EXPECT_EQ(error_in(run, reached), "") << "seed " << seed << ": " << describe(set);
     }
     count(set, report.chains.front(), reached, tally);
+    count_ages(set, report, reached, tally);
   }
   EXPECT_EQ(tally.complete, sets);
   EXPECT_GT(tally.bounded, sets * 3 / 4);
@@ -133,7 +168,9 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
             << " latencies bounded, " << tally.of_path << " by busy periods; of these "
             << tally.reached << " reached, " << tally.nearest << " of a bound at most, "
             << tally.found / tally.bounds << " in all; " << tally.beyond
-            << " above the bound without the busy period behind the join\n";
+            << " above the bound without the busy period behind the join; " << tally.ages
+            << " ages bounded, " << tally.ages_of_path << " by busy periods, " << tally.oldest
+            << " reached, " << tally.ages_found / tally.age_bounds << " in all\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryJoinRun, testing::Values("fp", "edf", "np-fp", "np-edf"),

@@ -54,6 +54,8 @@ class RandomJoins : public RandomTasks {
   }
 
  private:
+  static constexpr std::int64_t any_age = 100'000;  // nothing is released early to keep it
+
   // How data comes to a topic.
   struct Way {
     std::string topic;
@@ -93,7 +95,7 @@ class RandomJoins : public RandomTasks {
     callback.task.parameters.offset = nanoseconds{chance(0.5) ? number(0, period) : 0};
     Way way{.topic = {}, .callbacks = {}};
     if (!reads.empty()) {
-      callback.task.reads = {{.topic = reads}};
+      callback.task.reads = {{.topic = reads, .max_age = nanoseconds{any_age}}};
       way.callbacks = paths_.back().callbacks;
     }
     end(app, way);
@@ -164,6 +166,9 @@ struct Tally {
   int busy = 0;       // of these by busy periods of a core
   int reactions = 0;
   int ages = 0;
+  int read = 0;          // ages of what a timer reads behind a join
+  int read_busy = 0;     // of these by busy periods of a core
+  double read_of = 0;    // sum of the oldest data read by its bound
   double tightness = 0;  // sum of the largest latency by its bound
 };
 
@@ -171,6 +176,19 @@ inline void expect_within(const std::optional<nanoseconds>& bound,
                           const sim::Distribution& observed, const std::string& what) {
   if (bound && observed.count > 0) {
     EXPECT_LE(observed.max, *bound) << what;
+  }
+}
+
+inline void compare_ages(const ScenarioReport& report, const sim::Result& run, Tally& tally) {
+  for (const AgeReport& age : report.ages) {
+    const auto found = std::ranges::find(run.callbacks, age.callback, &sim::CallbackResult::name);
+    expect_within(age.age, found->sample_age, age.callback + " reads by " + age.bound_by);
+    if (age.age && found->sample_age.count > 0 && age.bound_by.ends_with("eq. 24")) {
+      ++tally.read;
+      tally.read_busy += age.bound_by.starts_with("longest busy") ? 1 : 0;
+      tally.read_of += static_cast<double>(found->sample_age.max.count()) /
+                       static_cast<double>(age.age->count());
+    }
   }
 }
 
@@ -200,6 +218,7 @@ inline void compare(const ScenarioReport& report, const sim::Result& run, Tally&
                          static_cast<double>(chain.latency->count());
     }
   }
+  compare_ages(report, run, tally);
 }
 
 inline std::string describe(const application::Application& app) {

@@ -41,6 +41,9 @@ application::Application random_robot(std::uint64_t seed) {
     const auto drawn = static_cast<std::size_t>(random.number(0, processes - 1));
     callback.process = places.try_emplace(callback.node, drawn).first->second;
     callback.task.cpu = -1;
+    for (sched::Read& read : callback.task.reads) {
+      read.max_age = nanoseconds{0};  // which robots do not keep
+    }
   }
   return robot;
 }

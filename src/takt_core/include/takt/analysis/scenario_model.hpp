@@ -168,7 +168,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
   /// Evaluations of one demand for chains as a whole, in the rounds since the jitters were set.
   [[nodiscard]] std::int64_t chain_steps() const noexcept {
-    return most_chain_steps - chain_effort_.steps + most_deadline_steps - deadline_effort_.steps;
+    return most_chain_steps - chain_effort_.steps + most_deadline_steps - deadline_effort_.steps +
+           most_busy_steps - busy_effort_.steps;
   }
 
   /// The longest time that the core is busy without a break, with the present jitters of what comes
@@ -215,9 +216,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] ScenarioBounds round(std::vector<std::optional<CoreGraph>> graphs_before,
                                      Graphs graphs, Effort& effort);
 
-  /// Applies the ends of each stream's jobs to the streams that they release or request.
+  /// Applies the ends of each stream's jobs to the streams that they release or request. `number`
+  /// of the round, from 0: after many of them jitters that went to and fro only grow.
   /// @return whether anything changed.
-  bool propagate(const ScenarioBounds& bounds);
+  bool propagate(const ScenarioBounds& bounds, std::size_t number);
 
   /// Rounds until nothing changes.
   ScenarioBounds solve(Effort& effort, Graphs graphs);
@@ -228,6 +230,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
  private:
   static constexpr std::int64_t most_chain_steps = 60'000'000;  // a second
   static constexpr std::int64_t most_deadline_steps = 20'000'000;
+  static constexpr std::int64_t most_busy_steps = 20'000'000;
 
   struct Place {
     std::size_t core = 0;
@@ -276,6 +279,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void refuse_early_releases_of_joins();
   void give_turns(const application::Application& application);
   void refuse_early_releases_of_lanes(const application::Application& application);
+  bool apply_ends(const ScenarioBounds& bounds);
+  void set(const Jitters& jitters);
   bool propagate_publications(const ScenarioBounds& bounds);
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
   void add_interrupts(const application::Application& application);
@@ -325,6 +330,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters
   Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
   Effort deadline_effort_ = {.steps = most_deadline_steps};
+  Effort busy_effort_ = {.steps = most_busy_steps};
   // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
   std::vector<std::size_t> queues_;
   std::vector<Stream> streams_;

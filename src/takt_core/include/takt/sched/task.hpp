@@ -74,6 +74,8 @@ struct Task {
   bool waits = false;
   /// The callback whose lane it is (turns.hpp), by name: place() keeps its lanes apart; "": none.
   std::string lane_of = {};
+  bool joined =
+      false;  ///< Of a join (join.hpp): its topics are published when the set is complete.
   bool paused = false;  ///< No releases, in any scenario.
   bool vacant = false;  ///< Placeholder of a removed task, so that the others keep their indices.
 };

@@ -25,8 +25,9 @@ struct AgeConstraint {
   nanoseconds max_age{0};  ///< The limit; above 0.
 
   /// The timer task whose job samples the data: the writer itself, or the timer upstream of a
-  /// writer that is released by messages. Empty if the data comes from outside: then its age is
-  /// watched, but nothing can be released early to keep it.
+  /// writer that is released by messages. Empty if the data comes from outside, or through a join,
+  /// whose other callbacks it waits for: then its age is watched, but nothing is released early to
+  /// keep it.
   std::optional<TaskIndex> source;
 
   /// The shortest time from the release of the source to the end of the writer: the declared
