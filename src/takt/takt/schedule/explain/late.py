@@ -33,8 +33,8 @@ from takt.schedule.explain.model import (
 )
 from takt.schedule.explain.recent import STEAL_SETTLES, Recent
 from takt.schedule.explain.totals import Sums, Totals
+from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, by_number, recorded
 from takt.schedule.trace.programs import Programs
 
@@ -91,6 +91,8 @@ class _Watching:
         if flat is not None and whole_cores:
             flat = {key: value for key, value in flat.items() if key != "cores"}
         self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
+        costs = flat.get("overheads", {}) if flat and self._application else {}
+        self._overheads: dict[str, int] = {name: ns for name, ns in costs.items() if ns}
         callbacks = self._application.callbacks if self._application else []
         self._callbacks = {one.name for one in callbacks}
         self._waits = bool(trace.names.values("waits_from_ns"))
@@ -107,7 +109,7 @@ class _Watching:
             self._declared,
             self._recent,
             self._blocking,
-            overheads=self._with_overheads(),
+            overheads=bool(self._overheads),
             waits=self._waits,
         )
         self._bounds = self._above.bounds
@@ -180,7 +182,7 @@ class _Watching:
                 if self._is_counted(number)
             ],
             bounds=self._bounds,
-            overheads=self._with_overheads(),
+            overheads=self._overheads,
         )
         by_cause = totals.by_cause()
         counted = [sums for _, sums in totals.callbacks]
@@ -299,9 +301,6 @@ class _Watching:
         needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
         self._recent.forget(needed)
         self._inputs.forget(needed)
-
-    def _with_overheads(self) -> bool:
-        return self._application is not None and self._application.overheads
 
     def _is_counted(self, task: int) -> bool:
         return self._application is None or self._names.task(task) in self._callbacks

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
+from takt.schedule.application.overhead_words import overhead_words
 from takt.schedule.explain.model import Explanation, Late, Program, ShareKind
 from takt.schedule.metrics.show import never_ended
 
@@ -62,7 +63,10 @@ def above_bounds(explanation: Explanation) -> str:
         return ""
     if not bounds.responses:
         return "no response to compare with a bound"
-    what = "with overheads" if bounds.overheads else "without overheads"
+    what = "without overheads"
+    if bounds.overheads:
+        words = overhead_words({name: us * 1000 for name, us in bounds.overheads_us.items()})
+        what = f"with {words}"
     line = f"{bounds.above} of {bounds.responses} responses are above their bound ({what})"
     if not bounds.above:
         return line
