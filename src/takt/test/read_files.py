@@ -24,9 +24,10 @@ from takt.measure.results import histogram, store
 from takt.measure.run import samples
 from takt.processes import dead, scratch
 from takt.reproduce.krukiewicz2021.executions import read_kept
-from takt.schedule.analysis.ask import analyse, read_overheads
+from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.application.overheads import read_overheads
 from takt.schedule.campaign.folder import CAMPAIGN, Folder
 from takt.schedule.campaign.model import Campaign
 from takt.schedule.explain import explain

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
 from takt.errors import TaktError  # noqa: E402
-from takt.schedule.analysis.ask import analyse, read_overheads  # noqa: E402
+from takt.schedule.analysis.ask import analyse  # noqa: E402
+from takt.schedule.application.overheads import read_overheads  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "docking.app.yaml"
 

@@ -13,10 +13,10 @@ from recording_files import BEGIN, FILTER, MS, SCAN, SENSOR, Process
 
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.metrics.against import against
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.model import model
 from takt.schedule.ros2 import control
-from takt.schedule.trace.against import against
 from takt.schedule.trace.file import read
 
 US = 1_000

@@ -21,7 +21,8 @@ def analyse(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Overheads, printed by takt bench overheads --json; added to every job.",
+            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
+            "--json; added to every job.",
         ),
     ] = None,
     supply: Supply = None,
@@ -49,10 +50,10 @@ def analyse(
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.schedule.analysis.ask import analyse as ask
-    from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.analysis.show import show
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.application.supply import add_supply
 
     application = read_application(file)

@@ -66,7 +66,8 @@ def campaign(
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="Overheads, printed by takt bench overheads --json; added to every job and every "
+            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
+            "--json; added to every job and every "
             "bound.",
         ),
     ] = None,
@@ -93,7 +94,7 @@ def campaign(
     """
     from takt.cli.output import print_json, stderr
     from takt.documents.reading import read_json
-    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.application.supply import read_supply
     from takt.schedule.campaign.folder import RESULT, Folder, write_json
     from takt.schedule.campaign.model import SCHEMA_VERSION, Campaign

@@ -42,7 +42,8 @@ def execute(
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="Overheads, printed by takt bench overheads --json; takt explain counts them as "
+            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
+            "--json; takt explain counts them as "
             "declared.",
         ),
     ] = None,
@@ -86,7 +87,7 @@ def execute(
     flat = _load(application)
     approach = approach or str(flat.get("executor", "takt"))
     if overheads:
-        from takt.schedule.analysis.ask import read_overheads
+        from takt.schedule.application.overheads import read_overheads
 
         flat["overheads"] = read_overheads(overheads)
     if supply:

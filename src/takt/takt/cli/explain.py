@@ -26,7 +26,8 @@ def explain(
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="Overheads, printed by takt bench overheads --json; replace those in the trace.",
+            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
+            "--json; replace those in the trace.",
         ),
     ] = None,
     application: Against = None,
@@ -43,7 +44,7 @@ def explain(
     Example: takt explain docking.takttrace --html late.html
     """
     from takt.cli.output import print_json, stderr, stdout
-    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.explain import explain as explained
     from takt.schedule.explain.html import write_html
     from takt.schedule.explain.show import show

@@ -49,7 +49,8 @@ def simulate(
         File,
         typer.Option(
             metavar="FILE",
-            help="Overheads, printed by takt bench overheads --json; replace those in APP.yaml.",
+            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
+            "--json; replace those in APP.yaml.",
         ),
     ] = None,
     supply: Supply = None,
@@ -90,9 +91,9 @@ def _simulate(
     supply: str | None,
 ) -> SimulationResult:
     from takt.cli.output import bars
-    from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.application.supply import add_supply
     from takt.schedule.simulation.simulate import simulate as run
 

@@ -12,9 +12,9 @@ from takt.judge.trial import Trial
 from takt.judge.wrong import wrong
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
+from takt.schedule.metrics.against import against
 from takt.schedule.ros2.topics import plain
 from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
 
 
 def open_trial(path: Path, limits: Limits, application: Path | None = None) -> Trial:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bounds on response times that the core gives, by callback."""
+"""The bounds that the core gives on response times, by callback, and on chains."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any
 
 import takt_core
 
-Bound = dict[str, int | None]  # by callback, in ns; None: there is none
+#: By callback, or ``of_chain``, in ns; None: there is none.
+Bound = dict[str, int | None]
+KINDS = ("latency", "reaction", "age")  # of a chain
 
 _LOST = "takt.lost"  # a callback that stands for time in which the core did something else
 _SELDOM = 3_600_000_000_000  # ns: once in any busy period
+_HIGHEST = 98  # priority; a process that has it leaves no room above it
 _STEPS = 8  # in which lost time doubles: so many analyses at most, each of which takes a while
 _BY_PRIORITY = ("rm", "dm")  # policies that give the priorities themselves
+
+
+def of_chain(name: str, kind: str) -> str:
+    """The key of a chain's bound; no callback is called so."""
+    return f"{kind} of {name}"
 
 
 class Bounds:
@@ -41,18 +49,21 @@ class Bounds:
         return self._lost[core, rounded].get(callback)
 
     def _analysed(self, core: int, ns: int) -> Bound:
-        lost = {
+        lost: dict[str, Any] = {
             "name": _LOST,
             "period": _SELDOM,
             "deadline": ns,
-            "priority": 98,
+            "priority": _HIGHEST,
             "cpu": core,
             "execution": {"worst": ns},
         }
+        flat = self._fixed
+        if processes := flat.get("processes"):  # in one above the others
+            above = {"name": _LOST, "cpu": lost.pop("cpu"), "priority": _HIGHEST}
+            flat = {**flat, "processes": [*processes, above]}
+            lost["process"] = _LOST
         try:
-            return _largest(
-                _report({**self._fixed, "callbacks": [*self._fixed["callbacks"], lost]})
-            )
+            return _largest(_report({**flat, "callbacks": [*flat["callbacks"], lost]}))
         except takt_core.Error:
             return {}
 
@@ -65,9 +76,14 @@ def _report(flat: dict[str, Any]) -> dict[str, Any]:
 def _largest(report: dict[str, Any]) -> Bound:
     found: Bound = {}
     for scenario in report["scenarios"]:
-        for one in scenario["callbacks"]:
-            name, response = one["name"], one["response_us"]
-            bound = None if response is None else round(response * 1000)
+        every = [(one["name"], one["response_us"]) for one in scenario["callbacks"]]
+        every += [
+            (of_chain(one["name"], kind), one[f"{kind}_us"])
+            for one in scenario["chains"]
+            for kind in KINDS
+        ]
+        for name, us in every:
+            bound = None if us is None else round(us * 1000)
             known = found.get(name, bound)
             found[name] = None if bound is None or known is None else max(bound, known)
     return found
@@ -84,6 +100,8 @@ def _longest_blocking(report: dict[str, Any]) -> dict[str, int]:
 
 def _fixed(flat: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     """The same with the cores and the priorities that the core chose, whoever else comes."""
+    if flat.get("processes"):
+        return flat  # they have both
     (first, *others) = report["scenarios"]
     chosen = {one["name"]: one for one in first["callbacks"]}
     by_priority = flat.get("policy", "fp") in _BY_PRIORITY and not others

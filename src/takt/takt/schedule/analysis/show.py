@@ -18,6 +18,7 @@ from takt.schedule.analysis.model import (
     ScenarioBounds,
     Verdict,
 )
+from takt.schedule.application.overhead_words import HOW, overhead_words
 
 WORDS: dict[Verdict, str] = {
     "meets": "[green]meets[/]",
@@ -38,17 +39,12 @@ def show(console: Console, analysis: Analysis) -> None:
         )
     if analysis.overheads is None:
         console.print(
-            "overheads: not included (measure them: takt bench overheads --json > FILE, "
-            "then --overheads FILE)",
+            f"overheads: not included (measure them: {HOW})",
             soft_wrap=True,
         )
     else:
-        parts = ", ".join(
-            f"{name.removesuffix('_us')} {_time(value)}"
-            for name, value in analysis.overheads.items()
-            if value
-        )
-        console.print(f"overheads: {parts}", soft_wrap=True)
+        costs = {name.removesuffix("_us"): us * 1000 for name, us in analysis.overheads.items()}
+        console.print(overhead_words(costs), soft_wrap=True)
     notes = analysis.remarks[1 if analysis.overheads is None else 0 :]
     _show_remarks(console, [note for note in notes if note not in _assumed(analysis)])
 

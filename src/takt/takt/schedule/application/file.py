@@ -13,7 +13,7 @@ from takt.documents.units import format_duration, format_size
 from takt.documents.yaml_file import Form, Location, Source
 from takt.errors import TaktError
 from takt.schedule.application.cores import budget_of, parse_cpu_max
-from takt.schedule.application.model import Application, Timing
+from takt.schedule.application.model import Application, Overheads, Timing
 from takt.schedule.application.robot import check_processes
 
 FORM = Form(
@@ -30,6 +30,9 @@ def read_application(path: Path) -> Application:
     application, source = yaml_file.read(path, FORM)
     if application.name is None:
         application = application.model_copy(update={"name": _name_of(path)})
+    if application.overheads is not None:
+        overheads = _measured(application.overheads, path, source)
+        application = application.model_copy(update={"overheads": overheads})
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_callbacks(application, source)
     check_processes(application, source)
@@ -50,6 +53,22 @@ def located(application: Application) -> Iterator[None]:
         if error.where == str(application.file):
             error.where = application.where(error.what)
         raise
+
+
+def _measured(overheads: Overheads, path: Path, source: Source) -> Overheads:
+    """With those of the file that it names, relative to the application."""
+    if overheads.measured is None:
+        return overheads
+    # A trace takes the core to read, and most applications name none.
+    from takt.schedule.application.overheads import read_overheads
+
+    try:
+        found = read_overheads(path.parent / overheads.measured)
+    except TaktError as error:
+        error.where = f"{source.where(('overheads', 'from'))}: {error.where}"
+        raise
+    given = {key: ns for key, ns in dict(overheads).items() if ns is not None and key != "measured"}
+    return Overheads.model_construct(**(found | given))
 
 
 def _name_of(path: Path) -> str:

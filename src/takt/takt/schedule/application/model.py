@@ -330,6 +330,12 @@ class Switch(Strict):
 class Overheads(Strict):
     """CPU time that executor and middleware take; what is left out counts as none."""
 
+    measured: str | None = Field(
+        None,
+        alias="from",
+        description="file that holds the measured ones: a trace of takt execute, or the document "
+        "of takt bench overheads --json; those that are given here replace them",
+    )
     dispatch: Duration | None = Field(None, description="per job")
     preemption: Duration | None = Field(None, description="per preemption")
     release: Duration | None = Field(None, description="per release")

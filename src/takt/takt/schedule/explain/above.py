@@ -49,30 +49,13 @@ class AboveBounds:
 
     def why(self, job: Job, before: Sequence[Slice]) -> Above | None:
         """What its bound does not know of; ``before``: the slices of its core."""
-        excess, analysed = self.by(job), self._analysed
-        if excess <= 0 or analysed is None:
+        excess = self.by(job)
+        if excess <= 0 or self._analysed is None:
             return None
         core, response = -1 if job.core is None else job.core, job.response or 0
         name = self._names.task(job.task)
-
-        def suffices(lost: int) -> bool:
-            if lost >= excess:
-                return True
-            bound = analysed.with_lost(name, core, lost)  # a little may be enough
-            return bound is not None and response <= bound
-
-        found: Unknown = unknown_to_the_bound(
-            job,
-            before,
-            declared=self._declared,
-            stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
-            less_urgent=less_urgent,
-            blocking=self._blocking,
-            counted=analysed.blocking.get(name, 0),
-            overheads=self._overheads,
-            waits=self._waits,
-        )
-        cause = found.cause(suffices)
+        found = self.unknown(job, before)
+        cause = found.cause(lambda lost: self.suffices(name, core, lost, response))
         if cause is None and self._recent.switched_within(core, found.since, job.end or 0):
             cause = ShareKind.switched  # the bounds hold while one scenario does
         return Above(
@@ -82,6 +65,32 @@ class AboveBounds:
             jobs=found.jobs,
             busy_since_us=(found.since - (job.release or 0)) / 1000,
             unknown_us={kind: ns / 1000 for kind, ns in found.by_kind.items()},
+        )
+
+    def suffices(self, name: str, core: int, lost: int, took: int) -> bool:
+        """Whether so much lost time on a core explains that a response or a chain took so long."""
+        bound = self.bounds.get(name)
+        if bound is None or self._analysed is None:
+            return False
+        if lost >= took - bound:
+            return True
+        bound = self._analysed.with_lost(name, core, lost)  # a little may be enough
+        return bound is not None and took <= bound
+
+    def unknown(self, job: Job, before: Sequence[Slice]) -> Unknown:
+        """What the bound of a whole job does not know of, whether it is above it or not."""
+        core = -1 if job.core is None else job.core
+        counted = self._analysed.blocking if self._analysed else {}
+        return unknown_to_the_bound(
+            job,
+            before,
+            declared=self._declared,
+            stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
+            less_urgent=less_urgent,
+            blocking=self._blocking,
+            counted=counted.get(self._names.task(job.task), 0),
+            overheads=self._overheads,
+            waits=self._waits,
         )
 
     def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:

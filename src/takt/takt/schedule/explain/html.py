@@ -10,6 +10,7 @@ from takt.pages import page
 from takt.schedule.explain.model import Explanation, Late
 from takt.schedule.explain.show import (
     above_bounds,
+    chain_lines,
     label,
     lateness,
     misses,
@@ -41,6 +42,7 @@ def render(explanation: Explanation) -> str:
         sentence=sentence,
         misses=misses(explanation),
         above_bounds=above_bounds(explanation),
+        chain_lines=chain_lines(explanation),
         why_above=why_above,
         programs=programs,
         label=label,

@@ -17,6 +17,7 @@ from takt.schedule.explain.above import AboveBounds
 from takt.schedule.explain.account import Part, account
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.causes import Cause, cause_of
+from takt.schedule.explain.chains import Chains
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
@@ -33,8 +34,8 @@ from takt.schedule.explain.model import (
 )
 from takt.schedule.explain.recent import STEAL_SETTLES, Recent
 from takt.schedule.explain.totals import Sums, Totals
+from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, by_number, recorded
 from takt.schedule.trace.programs import Programs
 
@@ -61,7 +62,7 @@ def explain(
     """
     trace = against(files.read(path), application)
     watching = _Watching(trace, overheads, limits or {}, whole_cores=whole_cores)
-    files.replay(trace, [watching], progress)
+    files.replay(trace, [watching], progress, watching.chains)
     return watching.result()
 
 
@@ -91,6 +92,8 @@ class _Watching:
         if flat is not None and whole_cores:
             flat = {key: value for key, value in flat.items() if key != "cores"}
         self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
+        costs = flat.get("overheads", {}) if flat and self._application else {}
+        self._overheads: dict[str, int] = {name: ns for name, ns in costs.items() if ns}
         callbacks = self._application.callbacks if self._application else []
         self._callbacks = {one.name for one in callbacks}
         self._waits = bool(trace.names.values("waits_from_ns"))
@@ -107,10 +110,17 @@ class _Watching:
             self._declared,
             self._recent,
             self._blocking,
-            overheads=self._with_overheads(),
+            overheads=bool(self._overheads),
             waits=self._waits,
         )
         self._bounds = self._above.bounds
+        self._chains = Chains(
+            trace.names,
+            flat if self._bounds else None,
+            self._joins(flat),
+            self._above,
+            self._recent,
+        )
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, Sums] = defaultdict(Sums)
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
@@ -122,6 +132,7 @@ class _Watching:
         """Remembers what happened, and explains what is known by now."""
         self._recent.add(step)
         self._inputs.add(step)
+        self._chains.add(step)
         times = step.events["time"]
         if len(times):
             self._end = int(times[-1])
@@ -135,7 +146,9 @@ class _Watching:
                 _Waiting(job, (job.end or 0) + max(int(span * _MARGIN), STEAL_SETTLES))
             )
         if len(times):
-            self._explain_until(max(step.settled, int(times[-1]) - _LONGEST))
+            until = max(step.settled, int(times[-1]) - _LONGEST)
+            self._explain_until(until)
+            self._chains.explain_until(until)
             self._forget(step, int(times[-1]))
 
     def _limited(self, job: Job) -> Job:
@@ -169,9 +182,26 @@ class _Watching:
         found: list[int] = np.sort(np.concatenate(late)).tolist()
         return found
 
+    @property
+    def chains(self) -> list[list[str]]:
+        """The callbacks of those whose data is followed, by their names in the file."""
+        declared = self._application.chains if self._application else []
+        return [[self._trace.recorded(name) for name in chain.callbacks] for chain in declared]
+
+    def _joins(self, flat: dict[str, Any] | None) -> dict[int, int]:
+        numbers = {name: number for number, name in self._names.tasks.items()}
+        joins = files.joins_of(flat.get("callbacks", [])) if flat else []
+        return {
+            numbers[name]: join
+            for join, callbacks in enumerate(joins)
+            for name in callbacks
+            if name in numbers
+        }
+
     def result(self) -> Explanation:
         """To be called when the trace is replayed."""
         self._explain_until(None)
+        self._chains.explain_until(None)
         trace = self._trace
         totals = Totals(
             callbacks=[
@@ -180,7 +210,7 @@ class _Watching:
                 if self._is_counted(number)
             ],
             bounds=self._bounds,
-            overheads=self._with_overheads(),
+            overheads=self._overheads,
         )
         by_cause = totals.by_cause()
         counted = [sums for _, sums in totals.callbacks]
@@ -198,6 +228,7 @@ class _Watching:
             by_cause=by_cause,
             bounds=totals.against_bounds(),
             callbacks=totals.late(),
+            chains=self._chains.result(),
             programs=[_program(*program, ns) for program, ns in self._held.most_common()],
             details=[late for _, _, late in ordered],
             threads=self._names.threads(),
@@ -297,11 +328,10 @@ class _Watching:
         needed = int(releases[recorded(releases)].min(initial=now))
         needed = min([needed, *((one.job.release or 0) for one in self._waiting)])
         needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
+        needed = min(needed, self._chains.needed(now))
         self._recent.forget(needed)
+        self._chains.forget(needed)
         self._inputs.forget(needed)
-
-    def _with_overheads(self) -> bool:
-        return self._application is not None and self._application.overheads
 
     def _is_counted(self, task: int) -> bool:
         return self._application is None or self._names.task(task) in self._callbacks

@@ -26,6 +26,10 @@ class ShareKind(str, Enum):
     # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
     # messages take, each time no more than excess.ORDINARY.
     overheads = "overheads not counted"
+    # Above bounds of chains only: longer than the declared longest time between processes.
+    handover = "message late"
+    # Above bounds of reactions only: data in between reached no end of the chain.
+    left_out = "data left out"
     switched = "scenario switched"  # above bounds only: they hold while one scenario does
 
 
@@ -116,10 +120,48 @@ class CallbackLate(_Part):
     above: int  # responses above the bound
 
 
+class ChainStep(_Part):
+    """A part of a chain's way: the parts add up to what is above its bound."""
+
+    job: str | None  # callback[number]; None: a message, until the next job takes it
+    message: str | None  # the topic
+    us: float
+
+
+class LateChain(_Part):
+    """One instance of a chain above its bound: which job or message on its way lost the time."""
+
+    chain: str
+    kind: str  # latency, reaction or age
+    release_ns: int  # of the datum
+    took_us: float
+    above_us: float
+    cause: ShareKind | None  # None: what was lost on its way is less than it is above
+    lost_by: str | None  # callback[number], or a topic: that lost the most; None: nothing did
+    lost_us: float  # by it
+    unknown_us: dict[ShareKind, float]  # on its whole way, what the bounds do not know of
+    steps: list[ChainStep]  # in the order of the data; empty: its way is not in the trace
+
+
+class ChainAgainst(_Part):
+    """How a chain stands to one of its bounds."""
+
+    chain: str
+    kind: str  # latency, reaction or age
+    bound_us: float
+    measured: int  # instances
+    longest_us: float | None
+    above: int
+    by_cause: dict[ShareKind, int]
+    unexplained: int
+    late: list[LateChain]  # those that were most above it
+
+
 class AgainstBounds(_Part):
     """How the responses stand to the bounds of ``./takt analyse``."""
 
     overheads: bool  # whether the bounds count them
+    overheads_us: dict[str, float]  # those that they count, by name
     responses: int  # of callbacks that have a bound
     above: int
     by_cause: dict[ShareKind, int]
@@ -141,6 +183,7 @@ class Explanation(_Part):
     by_cause: dict[ShareKind, int]
     bounds: AgainstBounds | None  # None: there are none for this trace, the remarks say why
     callbacks: list[CallbackLate]  # those with late jobs
+    chains: list[ChainAgainst] = []  # for each bound that there is
     programs: list[Program] = []  # of all missed jobs, longest first
     details: list[Late]  # of all of them, or of those that were latest
     threads: dict[int, str] = {}  # of a recording: they stand where a trace has cores

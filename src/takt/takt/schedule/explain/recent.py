@@ -70,6 +70,26 @@ class Recent:
         found = np.flatnonzero(rows)
         return self._objects(slices, found[np.argsort(slices["core"][found], kind="stable")], job)
 
+    def ended(self, task: int, since: int, until: int) -> list[Job]:
+        """Jobs of a task that ended in this time, the last one first."""
+        jobs = self._whole().jobs
+        rows = (jobs["task"] == task) & (jobs["end"] >= since) & (jobs["end"] <= until)
+        found = np.flatnonzero(rows)
+        order = found[np.argsort(jobs["end"][found], kind="stable")][::-1]
+        return [self._job(int(serial)) for serial in jobs["serial"][order]]
+
+    def released(self, task: int, since: int, until: int) -> int:
+        """How many jobs of a task were released in this time."""
+        jobs = self._whole().jobs
+        rows = (jobs["task"] == task) & (jobs["release"] >= since) & (jobs["release"] <= until)
+        return int(np.count_nonzero(rows))
+
+    def numbered(self, task: int, number: int) -> Job | None:
+        """The job of a task with this index, the latest one where there are several."""
+        jobs = self._whole().jobs
+        rows = np.flatnonzero((jobs["task"] == task) & (jobs["job"] == number))
+        return self._job(int(jobs["serial"][rows[-1]])) if len(rows) else None
+
     def stolen_within(self, core: int, begin: int, end: int) -> int:
         """What the kernel told for a time that this may have been in: it tells in late ticks."""
         stolen = self._whole().stolen

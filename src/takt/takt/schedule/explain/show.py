@@ -8,11 +8,22 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
-from takt.schedule.explain.model import Explanation, Late, Program, ShareKind
+from takt.schedule.application.overhead_words import overhead_words
+from takt.schedule.explain.model import (
+    ChainAgainst,
+    ChainStep,
+    Explanation,
+    Late,
+    LateChain,
+    Program,
+    ShareKind,
+)
 from takt.schedule.metrics.show import never_ended
 
 SHOWN = 10  # late jobs on the terminal: those that were latest
+CHAINS = 3  # instances of a chain on the terminal: those most above their bound
 PROGRAMS = 3  # that are named in one line
+_NOTABLE = 0.05  # of a chain: parts of its way that are named
 _SMALL = 0.01  # of a response: what is told on the terminal at least
 
 
@@ -20,6 +31,8 @@ def show(console: Console, explanation: Explanation) -> None:
     """Prints causes by callback, and the jobs that were latest."""
     console.print(misses(explanation), markup=False)
     if line := above_bounds(explanation):
+        console.print(line, markup=False, soft_wrap=True)
+    for line in chain_lines(explanation):
         console.print(line, markup=False, soft_wrap=True)
     if explanation.programs:
         line = "other programs had the cores of these executions: "
@@ -62,12 +75,60 @@ def above_bounds(explanation: Explanation) -> str:
         return ""
     if not bounds.responses:
         return "no response to compare with a bound"
-    what = "with overheads" if bounds.overheads else "without overheads"
+    what = "without overheads"
+    if bounds.overheads:
+        words = overhead_words({name: us * 1000 for name, us in bounds.overheads_us.items()})
+        what = f"with {words}"
     line = f"{bounds.above} of {bounds.responses} responses are above their bound ({what})"
     if not bounds.above:
         return line
     reasons = [f"{count} {kind.value}" for kind, count in bounds.by_cause.items()]
     return f"{line}: {', '.join([*reasons, f'{bounds.unexplained} unexplained'])}"
+
+
+def chain_lines(explanation: Explanation) -> list[str]:
+    """How chains stand to their bounds: in one line where all hold, else those that do not."""
+    measured = [one for one in explanation.chains if one.measured]
+    if not measured:
+        return []
+    above = [one for one in measured if one.above]
+    lines = [f"{len(measured) - len(above)} of {len(measured)} bounds of chains hold"]
+    for one in above:
+        lines.append(against_bound(one))
+        lines += [f"  {way(late)}" for late in one.late[:CHAINS]]
+    return lines
+
+
+def against_bound(chain: ChainAgainst) -> str:
+    """How a chain stands to one of its bounds."""
+    bound = f"{chain.bound_us / 1000:.3f} ms"
+    name = f"chain {chain.chain}, {chain.kind}"
+    longest = f"longest {(chain.longest_us or 0) / 1000:.3f} ms"
+    line = f"{name}: {chain.above} of {chain.measured} above the bound of {bound}, {longest}"
+    reasons = [f"{count} {kind.value}" for kind, count in chain.by_cause.items()]
+    return f"{line}: {', '.join([*reasons, f'{chain.unexplained} unexplained'])}"
+
+
+def way(late: LateChain) -> str:
+    """One instance of a chain: who lost the time, and the parts of its way."""
+    took = f"{late.took_us / 1000:.3f} ms, {late.above_us / 1000:.3f} ms above"
+    if not late.steps:
+        return f"{took}: unexplained, its way is not in the trace"
+    unknown = ", ".join(f"{us / 1000:.3f} ms {kind.value}" for kind, us in late.unknown_us.items())
+    cause = "unexplained" if late.cause is None else late.cause.value
+    by = f", {late.lost_us / 1000:.3f} ms by {late.lost_by}" if late.lost_by else ""
+    known = f" (its bound does not know of {unknown})" if unknown else ""
+    long = [one for one in late.steps if one.us >= _NOTABLE * late.took_us]
+    parts = [f"{_step(one)} {one.us / 1000:.3f} ms" for one in long]
+    if rest := late.took_us - sum(one.us for one in long):
+        parts.append(f"others {rest / 1000:.3f} ms")
+    return f"{took}: {cause}{by}{known}; its way: {' + '.join(parts)}"
+
+
+def _step(step: ChainStep) -> str:
+    if step.job is not None:
+        return step.job
+    return "join" if step.message is None else f"message {step.message}"
 
 
 def programs(found: Sequence[Program]) -> str:

@@ -34,7 +34,7 @@ class Totals:
 
     callbacks: list[tuple[str, Sums]]
     bounds: Mapping[str, int | None]  # ns; None: the analysis gives none
-    overheads: bool  # whether the bounds count them
+    overheads: Mapping[str, int]  # ns; those that the bounds count
 
     def by_cause(self) -> dict[ShareKind, int]:
         """Misses, the most frequent cause first."""
@@ -72,7 +72,8 @@ class Totals:
             above.update(sums.above)
         unexplained = above.pop(None, 0)
         return AgainstBounds(
-            overheads=self.overheads,
+            overheads=bool(self.overheads),
+            overheads_us={name: ns / 1000 for name, ns in self.overheads.items()},
             responses=sum(sums.executions for sums in bounded),
             above=above.total() + unexplained,
             by_cause={kind: count for kind, count in above.most_common() if kind is not None},
@@ -100,7 +101,7 @@ class Totals:
             took = max(sums.overheads for _, sums in self.callbacks)
             lines.append(
                 "the bounds ignore overheads: dispatching, waking and messages explain up "
-                f"to {took / 1e6:.3f} ms of an excess; include them with --overheads FILE, "
-                "printed by takt bench overheads --json"
+                f"to {took / 1e6:.3f} ms of an excess; include them with --overheads FILE, a "
+                "trace of takt execute, or printed by takt bench overheads --json"
             )
         return lines

@@ -13,6 +13,7 @@ import numpy as np
 import takt_core
 
 from takt.schedule.metrics.absences import absences
+from takt.schedule.metrics.against import against
 from takt.schedule.metrics.model import (
     CallbackMetrics,
     ChainMetrics,
@@ -26,7 +27,6 @@ from takt.schedule.metrics.model import (
 from takt.schedule.metrics.series import Series
 from takt.schedule.ros2.topics import plain
 from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
 from takt.schedule.trace.file import (
     Step,
     Table,

@@ -9,6 +9,7 @@ from pathlib import Path
 from takt.pages import text
 from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.model import Application
+from takt.schedule.application.overhead_words import overhead_words
 from takt.schedule.metrics.model import Metrics
 from takt.schedule.metrics.show import remarks
 from takt.schedule.simulation.model import SimulationResult
@@ -68,7 +69,10 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
             "declared, not measured"
         )
     lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
-    return [text.full_stop(line) for line in (*lines, *analysis.remarks)]
+    costs = {name.removesuffix("_us"): us * 1000 for name, us in (analysis.overheads or {}).items()}
+    lines.append(overhead_words(costs))
+    remarks = analysis.remarks[0 if analysis.overheads else 1 :]  # the first one says the same
+    return [text.full_stop(line) for line in (*lines, *remarks)]
 
 
 def _simulated(simulation: SimulationResult) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from takt import __version__
 from takt.documents.writing import write_text
 from takt.pages import page, text
+from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Trace
 from takt.schedule.trace.show import remarks
 from takt.schedule.trace.summary import Summing, TraceSummary
