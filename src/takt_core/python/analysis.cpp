@@ -76,6 +76,7 @@ nb::dict document(const CallbackReport& callback) {
 nb::dict document(const CoreReport& core) {
   nb::dict result;
   result["cpu"] = core.cpu;
+  result["process"] = core.process.empty() ? nb::none() : nb::object(nb::str(core.process.c_str()));
   const bool endless = core.utilization > 1e9;  // a release without least distance
   result["utilization"] = endless ? nb::none() : nb::object(nb::float_(core.utilization));
   result["schedulable"] = core.verdict == Verdict::meets;

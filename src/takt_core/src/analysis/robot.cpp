@@ -281,6 +281,7 @@ Report analyse_robot(const Application& described, const Options& options,
     for (CoreReport& core : one.cores) {
       core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
       core.bound_by.insert(0, place);
+      core.process = robot.processes[i].name;
       all.cores.push_back(std::move(core));
     }
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));

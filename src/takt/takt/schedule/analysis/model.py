@@ -39,6 +39,7 @@ class CoreBound(Strict):
     """One core; ``utilization`` is null where a release has no least distance."""
 
     cpu: int
+    process: str | None  # of a robot: whose jobs these are; it has a line for each
     utilization: float | None  # what its jobs need of it
     schedulable: bool  # every deadline on it is met
     verdict: Verdict

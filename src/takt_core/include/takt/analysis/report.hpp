@@ -55,6 +55,7 @@ struct CallbackReport {
 /// The verdict of one core.
 struct CoreReport {
   int cpu = 0;                            ///< Number of the CPU.
+  std::string process = {};               ///< Of a robot: whose jobs these are; else empty.
   double utilization = 0;                 ///< Share of the core that its tasks need.
   Verdict verdict = Verdict::not_proved;  ///< About all deadlines on it.
   std::string bound_by = {};              ///< Paper and equation.
