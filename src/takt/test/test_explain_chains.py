@@ -154,6 +154,23 @@ def test_terminal_and_page_name_who_lost_the_time(takt: Takt, tmp_path: Path) ->
     assert "message late, 6.000 ms by image" in render(explain(trace))
 
 
+@pytest.mark.parametrize(("executor", "unexplained"), [("rclcpp_events", True), ("takt", False)])
+def test_a_declared_handover_explains_nothing(
+    tmp_path: Path, executor: str, unexplained: bool
+) -> None:
+    """Jobs of rclcpp are released at the publication: the bound has the handover in it."""
+    text = TWO.replace("planning: {cpu", f"planning: {{executor: {executor}, cpu")
+    # 0.9 ms until it starts, and 3.3 ms of execution without a CPU time: 6.2 ms, bound 6 ms.
+    job = _step(0, released=2, started=2, took=3)
+    job[1] = make.event(2_900_000, Type.start, STEP, 0, 10, 1)
+    job[2] = make.event(2_900_000, Type.use, STEP, 0, 0, 1, IMAGE)
+    job[3] = make.event(6_200_000, Type.end, STEP, 0, -1, 1)
+    found = _of(_trace(tmp_path, text, _grab(0), job), "latency")
+    assert found.above == 1
+    assert found.unexplained == unexplained
+    assert found.by_cause == ({} if unexplained else {ShareKind.late: 1})
+
+
 def test_lost_time_of_a_core_counts_in_each_of_its_processes(tmp_path: Path) -> None:
     file = tmp_path / "seen.app.yaml"
     file.write_text(TWO)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import takt_core
+import trace_files as make
 from executed import executed
 from test_execute_robot import robot_of_two
 
@@ -19,6 +20,7 @@ from takt.schedule.generate.space import read_space
 from takt.schedule.model import robot as robots
 from takt.schedule.model.model import model
 from takt.schedule.simulation.simulate import simulate
+from takt.schedule.trace.file import Type
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -84,3 +86,41 @@ def test_a_description_that_names_no_process_of_a_callback_is_no_robot() -> None
     assert robots.described(text) is None
     assert robots.described("{") is None
     assert robots.described(text.replace('"b"', '"a"')) is not None
+
+
+def test_what_an_execution_under_rclcpp_does_not_say_is_as_described(tmp_path: Path) -> None:
+    """Its trace has jobs and messages; what releases a job is in the description alone."""
+    document = flat(read_application(EXAMPLES / "two_processes.app.yaml"))
+    vision = ["camera.grab", "detector.detect", "detector.publish_map"]
+    records = [
+        make.name("attribute", 0, "policy.default=robot"),
+        make.name("attribute", 0, "scenario=default"),
+        make.name("attribute", 0, f"application={json.dumps(document)}"),
+        *(make.name("task", number, name) for number, name in enumerate(vision)),
+        make.name("topic", 0, "/image"),
+    ]
+    ms = 1_000_000
+    for number in range(5):
+        at = number * 100 * ms
+        for task, start, took in ((0, 0, 4), (1, 4, 9), (2, 13, 3)):
+            begin = at + start * ms
+            job = [
+                make.event(at, Type.release, task, number, at + 100 * ms),
+                make.event(begin, Type.start, task, number, 0),
+                make.event(begin + took * ms, Type.end, task, number, took * ms),
+            ]
+            if task == 0:
+                job.insert(2, make.event(begin + 4 * ms, Type.publish, 0, number, number, 0, 0))
+            if task == 1:
+                job.insert(2, make.event(begin, Type.use, 1, number, number, 0, 0))
+            records += job
+    trace, out = make.write(tmp_path / "run.takttrace", records), tmp_path / "modelled.app.yaml"
+    model(trace, out)
+    found = flat(read_application(out))
+    triggers = {one["name"]: one.get("trigger") for one in found["callbacks"]}
+    assert triggers == {"camera.grab": None, "detector.detect": "image", vision[2]: None}
+    before = {one["name"]: one for one in document["callbacks"]}
+    for one in found["callbacks"]:
+        assert one.get("deadline") == before[one["name"]].get("deadline")
+    image = next(one for one in found["topics"] if one["name"] == "image")
+    assert (image["bytes"], image["depth"]) == (900_000, 2)

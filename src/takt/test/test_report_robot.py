@@ -88,25 +88,71 @@ def test_a_limit_that_is_exceeded_is_said_first(takt: Takt, robot: Path) -> None
     assert "1 of 1 chain (stop)" in page
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("", "", "this application has no processes"),
-        ("guard", "other", "exist"),
-    ],
-)
-def test_what_is_no_robot_is_refused(
-    takt: Takt, robot: Path, old: str, new: str, said: str
-) -> None:
-    text = robot.read_text(encoding="utf-8")
-    if old:
-        text = text.replace(f"nodes: [{old}", f"nodes: [{new}")
-    else:
-        text = re.sub(r"(?ms)^processes:.*?(?=^nodes:)", "", text)
+def _one_process(robot: Path) -> None:
+    text = re.sub(r"(?ms)^processes:.*?(?=^nodes:)", "policy: dm\n", robot.read_text("utf-8"))
+    robot.write_text(text, encoding="utf-8")
+
+
+def test_an_application_of_one_process_is_drawn_too(takt: Takt, robot: Path) -> None:
+    _one_process(robot)
+    (scenario,) = takt.json("analyse", robot)["scenarios"]
+    simulated = takt.json("simulate", robot)
+    takt("report", robot)
+    page = robot.with_suffix(".html")
+    found = rows(page)
+    for one in scenario["callbacks"]:
+        assert found[one["name"]][2] == ms(one["response_us"])
+    (chain,), (played,) = scenario["chains"], simulated["chains"]
+    for kind in ("reaction", "age"):
+        times = [ms(played[kind][key]) for key in ("p50_us", "p99_us", "max_us")]
+        assert found[kind] == [ms(chain[f"{kind}_us"]), "–", *times]
+    text = page.read_text(encoding="utf-8")
+    assert "1 process on 1 core" in text
+    assert "takt (dm)" in text
+    assert "Its threads have their cores" in text
+
+
+def test_topics_have_rates_and_bytes_per_second(takt: Takt, robot: Path, tmp_path: Path) -> None:
+    trace, page = tmp_path / "run.takttrace", tmp_path / "page.html"
+    takt("simulate", robot, "--trace", trace)
+    takt("report", robot, "--measured", trace, "--out", page)
+    # 900 kB each 33 ms; what was measured ends a little before or after a period.
+    writers, readers, size, most, kilobytes, simulated, measured, sent = rows(page)["image"]
+    assert (writers, readers, size) == ("1", "1", "900")
+    assert (most, kilobytes) == ("30.3", "27272.7")
+    assert float(simulated) == pytest.approx(1000 / 33, rel=0.01)
+    assert float(measured) == pytest.approx(1000 / 33, rel=0.01)
+    assert float(sent) == pytest.approx(900_000 / 33, rel=0.01)
+    assert rows(page)["obstacle"][2:5] == ["–", most, "–"]
+
+
+def test_processes_are_found_by_their_names(takt: Takt, robot: Path) -> None:
+    (scenario,) = takt.json("analyse", robot)["scenarios"]
+    shares = {one["process"]: one["utilization"] for one in scenario["cores"]}
+    assert set(shares) == {"control", "vision"}
+    takt("report", robot)
+    page = robot.with_suffix(".html").read_text(encoding="utf-8")
+    for name, share in shares.items():
+        caption = page[page.index(f'<span class="title">{name}</span>') :]
+        assert f"{share * 100:.1f} % of the core" in caption.partition("</caption>")[0]
+
+
+def test_scenarios_are_refused(takt: Takt, robot: Path) -> None:
+    _one_process(robot)
+    with robot.open("a", encoding="utf-8") as file:
+        file.write("scenarios: {fast: {}, slow: {wheels.drive: {timer: 20ms}}}\n")
+    done = takt("report", robot)
+    assert done.returncode == 2
+    assert "draws one scenario" in " ".join(done.stderr.split())
+    assert not robot.with_suffix(".html").exists()
+
+
+def test_what_is_no_application_is_refused(takt: Takt, robot: Path) -> None:
+    text = robot.read_text(encoding="utf-8").replace("nodes: [guard", "nodes: [other")
     robot.write_text(text, encoding="utf-8")
     done = takt("report", robot)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert "exist" in done.stderr
     assert not robot.with_suffix(".html").exists()
 
 

@@ -78,6 +78,7 @@ nb::dict document(const CoreReport& core) {
   nb::dict result;
   result["cpu"] = core.cpu;
   result["host"] = core.host.empty() ? nb::none() : nb::object(nb::str(core.host.c_str()));
+  result["process"] = core.process.empty() ? nb::none() : nb::object(nb::str(core.process.c_str()));
   const bool endless = core.utilization > 1e9;  // a release without least distance
   result["utilization"] = endless ? nb::none() : nb::object(nb::float_(core.utilization));
   result["schedulable"] = core.verdict == Verdict::meets;

@@ -14,8 +14,7 @@ def report(
         Path,
         typer.Argument(
             metavar="DIR|ROBOT.yaml",
-            help="Folder or bundle of a run or of a reproduction, or an application file with "
-            "processes.",
+            help="Folder or bundle of a run or of a reproduction, or an application file.",
         ),
     ],
     out: Annotated[
@@ -46,9 +45,10 @@ def report(
     """Write the HTML report of a run, a reproduction or a robot: a single file that works offline.
 
     The report of a robot analyses and simulates it. It shows what is proved, simulated and, with
-    --measured, measured: of chains on one scale, of processes, nodes and topics.
+    --measured, measured: of chains on one scale (latency, reaction, age), of processes, nodes and
+    topics. An application file without processes is one process.
 
-    Exit code: 0 written, 1 it could not be written, 2 there is no run, or no robot.
+    Exit code: 0 written, 1 it could not be written, 2 there is no run, or no application.
 
     Example: takt report results/check-20260302T093000Z --open
     """

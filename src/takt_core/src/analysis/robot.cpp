@@ -295,6 +295,7 @@ Report analyse_robot(const Application& described, const Options& options,
       core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
       core.bound_by.insert(0, place);
       core.host = robot.processes[i].host;
+      core.process = robot.processes[i].name;
       all.cores.push_back(std::move(core));
     }
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));

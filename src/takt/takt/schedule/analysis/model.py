@@ -41,6 +41,7 @@ class CoreBound(Strict):
 
     cpu: int
     host: str | None = None  # of a robot with several
+    process: str | None  # of a robot: whose jobs these are; it has a line for each
     utilization: float | None  # what its jobs need of it
     schedulable: bool  # every deadline on it is met
     verdict: Verdict

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
@@ -31,6 +33,7 @@ class AboveBounds:
         *,
         overheads: bool,
         waits: bool,
+        simulated: bool,
     ) -> None:
         self._names = names
         self._declared = declared
@@ -39,6 +42,7 @@ class AboveBounds:
         self._recent = recent
         self._waits = waits
         self.remarks: list[str] = []
+        self._handovers = _handovers(flat or {}, simulated=simulated)
         self._analysed = self._analyse(flat)
         self.bounds = self._analysed.of if self._analysed else {}
 
@@ -81,7 +85,7 @@ class AboveBounds:
         """What the bound of a whole job does not know of, whether it is above it or not."""
         core = -1 if job.core is None else job.core
         counted = self._analysed.blocking if self._analysed else {}
-        return unknown_to_the_bound(
+        found = unknown_to_the_bound(
             job,
             before,
             declared=self._declared,
@@ -92,6 +96,10 @@ class AboveBounds:
             overheads=self._overheads,
             waits=self._waits,
         )
+        known = self._handovers.get(self._names.task(job.task), 0)
+        by_kind = dict(found.by_kind)
+        by_kind[ShareKind.late] = max(0, by_kind.get(ShareKind.late, 0) - known)
+        return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})
 
     def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
         """What the core proves of the application, where it is Takt that executed it."""
@@ -103,3 +111,23 @@ class AboveBounds:
         except takt_core.Error as error:
             self.remarks.append(f"bounds are unknown: {error}")
             return None
+
+
+def _handovers(flat: dict[str, Any], *, simulated: bool) -> dict[str, int]:
+    """The longest handover, by callback that a message of another process releases at once.
+
+    Takt's executor releases its jobs when it notices the message; all others at the publication,
+    so that the handover is a part of the response, as of its bound.
+    """
+    executors = {one["name"]: one.get("executor") for one in flat.get("processes", [])}
+    callbacks = flat.get("callbacks", [])
+    return {
+        one["name"]: int(flat.get("handover", {}).get("most", 0))
+        for one in callbacks
+        if simulated or executors.get(one.get("process")) in STOCK_EXECUTORS
+        if any(
+            other.get("process") != one.get("process")
+            and one.get("trigger", "") in other.get("writes", [])
+            for other in callbacks
+        )
+    }

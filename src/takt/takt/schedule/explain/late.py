@@ -112,6 +112,7 @@ class _Watching:
             self._blocking,
             overheads=bool(self._overheads),
             waits=self._waits,
+            simulated=trace.source == "simulator",
         )
         self._bounds = self._above.bounds
         self._chains = Chains(

@@ -257,6 +257,8 @@ class Builder:
         found = []
         for topic in used:
             part: Part = {"name": topic}
+            if topic in self._observed.sizes:
+                part["bytes"] = self._observed.sizes[topic]
             if topic in self._observed.depths:
                 part["depth"] = self._observed.depths[topic]
             outside = self._observed.outside.get(topic)

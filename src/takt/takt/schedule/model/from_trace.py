@@ -2,7 +2,8 @@
 """What a trace of Takt's executor or simulator tells about an application.
 
 Of the description that the trace of an `execute` or `simulate` carries only the processes of a
-robot are looked at: the rest holds for any application that runs under Takt's executor.
+robot are looked at, with its topics and what runs under rclcpp's executors: the rest holds for any
+application that runs under Takt's executor, which declares its callbacks itself.
 """
 
 from __future__ import annotations
@@ -151,6 +152,8 @@ class _Gathering:
         }
         scenario = next(iter(names.values("scenario")), None)
         policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
+        robot = described(files.description(names)) if policy == ROBOT else None
+        descriptions = (robot.declared if robot else {}) | descriptions
         span = self._span or (0, 0)
         busy = {core: in_order(*both) for core, both in self._slices.items()}
         # A core that is idle on purpose says nothing about noticing.
@@ -166,7 +169,7 @@ class _Gathering:
                 where=str(trace.path),
                 fix="let the application run for some periods while it is traced",
             )
-        robot = self._robot(policy, callbacks)
+        robot = self._robot(robot, callbacks)
         start = _start(callbacks, span[0])
         return Observed(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
@@ -183,12 +186,13 @@ class _Gathering:
                 for topic, moments in self._outside.items()
             },
             robot=robot,
+            sizes=robot.sizes if robot else {},
+            depths=robot.depths if robot else {},
             notes=self._notes(None if robot else policy, bool(descriptions)),
         )
 
-    def _robot(self, policy: str | None, callbacks: list[ObservedCallback]) -> Robot | None:
+    def _robot(self, robot: Robot | None, callbacks: list[ObservedCallback]) -> Robot | None:
         """The processes, where the trace says which callbacks they have."""
-        robot = described(files.description(self._names)) if policy == ROBOT else None
         if robot is None:
             return None
         callbacks[:] = [one for one in callbacks if not robot.is_own_subscription(one.recorded)]

@@ -155,7 +155,7 @@ def _keep_observed(document: dict[str, Any], builder: Builder) -> None:
 def _undeclared(document: dict[str, Any]) -> list[str]:
     """What no trace tells, in words that say what would."""
     notes = []
-    if document["topics"]:
+    if any("bytes" not in one for one in document["topics"]):
         notes.append("message sizes: not in a trace; needed with overheads (writes: {scan: 512kB})")
     if any("depth" not in one for one in document["topics"]):
         notes.append("queue depth: not in a trace of Takt; assumed 1 (topics: {scan: {depth: 5}})")

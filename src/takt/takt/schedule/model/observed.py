@@ -64,6 +64,7 @@ class Observed:
     switches: list[tuple[int, str]] = field(default_factory=list)  # when after the start, to which
     outside: dict[str, Times] = field(default_factory=dict)  # by topic: when others published it
     resumed: Times = field(default_factory=lambda: NO_TIMES)  # where the recording went on again
+    sizes: dict[str, int] = field(default_factory=dict)  # of messages, in bytes, by topic
     depths: dict[str, int] = field(default_factory=dict)  # of queues, by topic, where known
     # When each process had called a timer; 0: not known. What was released before is start-up, such
     # as timers that came due before spin(), or other processes that still made their nodes.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
 from takt.schedule.application.processes import refuse_hosts
 from takt.schedule.metrics.series import Series
-from takt.schedule.model.declared import Name, Time
+from takt.schedule.model.declared import DeclaredTask, Name, Time
 from takt.schedule.trace.file import Table, Type, by_number, recorded
 
 Times = NDArray[np.int64]
@@ -35,9 +35,20 @@ class _Handover(BaseModel):
     most: Time = 0
 
 
-class _Callback(BaseModel):
-    name: Name
+class _Execution(BaseModel):
+    worst: Time = 0
+
+
+class _Callback(DeclaredTask):
+    kind: Literal["timer", "message"] | None = None  # type: ignore[assignment]
     process: Name
+    execution: _Execution = _Execution()
+
+
+class _Topic(BaseModel):
+    name: Name
+    bytes: Annotated[int, Field(ge=0, strict=True)] | None = None
+    depth: Annotated[int, Field(ge=1, strict=True)] | None = None
 
 
 class _Described(BaseModel):
@@ -46,6 +57,7 @@ class _Described(BaseModel):
     processes: list[_Process] = Field(min_length=1)
     handover: _Handover = _Handover()
     callbacks: list[_Callback]
+    topics: list[_Topic] = []
 
 
 @dataclass
@@ -56,6 +68,10 @@ class Robot:
     handover: dict[str, int]
     homes: dict[str, str]  # by callback, as the trace has it
     notes: list[str] = field(default_factory=list)
+    # What the description says of callbacks under rclcpp's executors: no trace of theirs does.
+    declared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)  # of messages, by topic, where declared
+    depths: dict[str, int] = field(default_factory=dict)
 
     def policy(self, callback: str) -> str:
         """What decides about a callback: a policy of Takt, or the executor of rclcpp."""
@@ -84,7 +100,17 @@ def described(text: str | None) -> Robot | None:
     homes = {one.name: one.process for one in found.callbacks}
     if not set(homes.values()) <= {one.name for one in found.processes}:
         return None
-    return Robot(processes, found.handover.model_dump(), homes)
+    robot = Robot(processes, found.handover.model_dump(), homes)
+    for one in found.callbacks:
+        if one.kind is not None and robot.policy(one.name) in STOCK_EXECUTORS:
+            declared = one.model_dump(exclude_unset=True, exclude={"process", "execution"})
+            robot.declared[one.name] = declared | {"expected_execution": one.execution.worst}
+    for topic in found.topics:
+        if topic.bytes is not None:
+            robot.sizes[topic.name] = topic.bytes
+        if topic.depth is not None:
+            robot.depths[topic.name] = topic.depth
+    return robot
 
 
 class Handovers:

@@ -27,7 +27,7 @@ def drawing(application: Application, figures: Figures, measured: bool) -> Graph
     for key in sorted({key for link in links for key in link} - set(lines)):
         used = sum(key == of for of, _ in links)
         lines[key] = f"{used} reader" + "s" * (used != 1)
-    colours = {node: part.colour for part in figures.parts for node in part.process.nodes}
+    colours = {node: part.colour for part in reversed(figures.parts) for node in part.nodes}
     return drawn(lines, links, {("node", node): colour for node, colour in colours.items()})
 
 

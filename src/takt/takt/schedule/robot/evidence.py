@@ -68,7 +68,10 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
             f"execution times of {text.number_of(len(times) - sum(times), 'callback')} are "
             "declared, not measured"
         )
-    lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
+    if application.processes:
+        lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
+    else:
+        lines.append("its threads have their cores and real-time priorities (SCHED_FIFO)")
     costs = {name.removesuffix("_us"): us * 1000 for name, us in (analysis.overheads or {}).items()}
     lines.append(overhead_words(costs))
     remarks = analysis.remarks[0 if analysis.overheads else 1 :]  # the first one says the same

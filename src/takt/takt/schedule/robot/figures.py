@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from takt.schedule.analysis.model import Analysis, CallbackBound, ChainBound, LatencyTerm
+from takt.schedule.analysis.model import (
+    Analysis,
+    CallbackBound,
+    ChainBound,
+    LatencyTerm,
+    ScenarioBounds,
+)
 from takt.schedule.application.model import Application
-from takt.schedule.application.processes import Process
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 from takt.schedule.simulation.model import SimulationResult, Times
 
@@ -27,25 +31,45 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """A chain; times in µs."""
+class Quantity:
+    """The latency, reaction or age of a chain; times in µs."""
 
-    bound: ChainBound
+    kind: str
+    bound: float | None
+    limit: float | None
     simulated: Series | None  # None: no data reached its end
     measured: Series | None  # None, too, where nothing was measured
-    violations: int  # latencies above the limit, simulated and measured
 
     @property
     def above(self) -> bool:
-        """Whether a latency was longer than the bound."""
-        return _above(self.bound.latency_us, self.simulated, self.measured)
+        """Whether one was longer than the bound."""
+        return _above(self.bound, self.simulated, self.measured)
 
     @property
     def longest(self) -> float:
         """The end of what is drawn of it."""
-        ends = [self.bound.latency_us, self.bound.max_latency_us]
+        ends = [self.bound, self.limit]
         ends += [one.most for one in (self.simulated, self.measured) if one]
         return max((end for end in ends if end is not None), default=0)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain; times in µs."""
+
+    bound: ChainBound
+    quantities: list[Quantity]  # its latency, and what else is known
+    violations: int  # latencies above the limit, simulated and measured
+
+    @property
+    def latency(self) -> Quantity:
+        """That of the first use of each datum."""
+        return self.quantities[0]
+
+    @property
+    def above(self) -> bool:
+        """Whether anything of it was longer than its bound."""
+        return any(one.above for one in self.quantities)
 
 
 @dataclass(frozen=True)
@@ -65,10 +89,12 @@ class Callback:
 
 @dataclass(frozen=True)
 class Part:
-    """A process with what it executes."""
+    """A process with what it executes; of an application of one process, what is on one core."""
 
     name: str
-    process: Process
+    executor: str  # with its policy
+    priority: int | None  # None: those of its callbacks
+    nodes: list[str]
     colour: str  # its class in the page
     utilization: float | None  # of its core, as the analysis counts it
     callbacks: list[Callback]
@@ -94,7 +120,7 @@ class Figures:
     @property
     def longest(self) -> float:
         """The end of the scale that all chains share, in µs."""
-        return max((chain.longest for chain in self.chains), default=0)
+        return max((one.longest for chain in self.chains for one in chain.quantities), default=0)
 
     def colour(self, term: LatencyTerm) -> str:
         """The class of a term of a latency."""
@@ -112,48 +138,56 @@ def figures(
     """Puts together what belongs to one callback or chain."""
     (scenario,) = analysis.scenarios
     return Figures(
-        _cores(
-            application,
-            scenario.callbacks,
-            _utilizations(application.processes, analysis),
-            simulation,
-            metrics,
-        ),
+        _cores(application, scenario, _callbacks(scenario.callbacks, simulation, metrics)),
         _chains(scenario.chains, simulation, metrics),
     )
 
 
-def _cores(
-    application: Application,
-    bounds: list[CallbackBound],
-    utilizations: dict[str, float | None],
-    simulation: SimulationResult,
-    metrics: Metrics | None,
-) -> dict[int, list[Part]]:
+def _callbacks(
+    bounds: list[CallbackBound], simulation: SimulationResult, metrics: Metrics | None
+) -> list[Callback]:
     played = {one.callback: one for one in simulation.callbacks}
     observed = {one.callback: one for one in metrics.callbacks} if metrics else {}
+    found = []
+    for bound in bounds:
+        one, other = played[bound.name], observed.get(bound.name)
+        misses = _misses(other, one.misses)
+        found.append(Callback(bound, _times(one.response), _response(other), misses))
+    return found
+
+
+def _cores(
+    application: Application, scenario: ScenarioBounds, callbacks: list[Callback]
+) -> dict[int, list[Part]]:
     cores: dict[int, list[Part]] = {}
-    for number, (name, process) in enumerate(application.processes.items()):
-        callbacks = []
-        for bound in bounds:
-            if bound.name.partition(".")[0] in process.nodes:
-                one, other = played[bound.name], observed.get(bound.name)
-                callbacks.append(
-                    Callback(
-                        bound, _times(one.response), _response(other), _misses(other, one.misses)
-                    )
-                )
-        part = Part(name, process, f"c{number % _PROCESSES}", utilizations.get(name), callbacks)
-        cores.setdefault(process.cpu, []).append(part)
+    whole = not application.processes
+    for number, core in enumerate(scenario.cores):
+        process = application.processes.get(core.process or "")
+        own = [
+            one
+            for one in callbacks
+            if (one.bound.cpu == core.cpu if process is None else _node(one) in process.nodes)
+        ]
+        decides = process or application
+        executor = decides.executor or "takt"
+        policy = f" ({decides.policy or 'fp'})" if executor == "takt" else ""
+        part = Part(
+            name=(application.name or "application") if whole else (core.process or ""),
+            executor=executor + policy,
+            priority=None if process is None else process.priority,
+            nodes=list(dict.fromkeys(map(_node, own))) if process is None else process.nodes,
+            colour=f"c{number % _PROCESSES}",
+            utilization=core.utilization,
+            callbacks=own,
+        )
+        cores.setdefault(core.cpu, []).append(part)
     for parts in cores.values():
-        parts.sort(key=lambda part: -part.process.priority)
+        parts.sort(key=lambda part: -(part.priority or 0))
     return dict(sorted(cores.items()))
 
 
-def _utilizations(processes: Iterable[str], analysis: Analysis) -> dict[str, float | None]:
-    """By process; the analysis of a robot has a line for each, in the order of the description."""
-    (scenario,) = analysis.scenarios
-    return {name: one.utilization for name, one in zip(processes, scenario.cores, strict=True)}
+def _node(callback: Callback) -> str:
+    return callback.bound.name.partition(".")[0]
 
 
 def _chains(
@@ -164,10 +198,32 @@ def _chains(
     chains = []
     for bound in bounds:
         one, other = played[bound.name], observed.get(bound.name)
-        violations = one.violations + (other.violations if other else 0)
-        measured = _spread(other.latency_us) if other else None
-        chains.append(Chain(bound, _times(one.latency), measured, violations))
-    return sorted(chains, key=lambda one: (one.bound.latency_us is not None, -one.longest))
+        latency = Quantity(
+            "latency",
+            bound.latency_us,
+            bound.max_latency_us,
+            _times(one.latency),
+            _spread(other.latency_us) if other else None,
+        )
+        more = [
+            Quantity(
+                "reaction",
+                bound.reaction_us,
+                None,
+                _times(one.reaction),
+                _spread(other.reaction_us) if other else None,
+            ),
+            Quantity(
+                "age",
+                bound.age_us,
+                None,
+                _times(one.age),
+                _spread(other.age_us) if other else None,
+            ),
+        ]
+        known = [latency, *(each for each in more if each.longest)]
+        chains.append(Chain(bound, known, one.violations + (other.violations if other else 0)))
+    return sorted(chains, key=lambda one: (one.bound.latency_us is not None, -one.latency.longest))
 
 
 def _response(metrics: CallbackMetrics | None) -> Series | None:

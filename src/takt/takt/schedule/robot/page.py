@@ -20,6 +20,7 @@ from takt.schedule.metrics.model import Metrics
 from takt.schedule.robot.drawing import drawing
 from takt.schedule.robot.evidence import evidence
 from takt.schedule.robot.figures import Figures, figures
+from takt.schedule.robot.topics import Rates, measured_rates, topics
 from takt.schedule.robot.verdict import verdict
 from takt.schedule.simulation.model import SimulationResult
 from takt.schedule.simulation.simulate import simulate
@@ -35,27 +36,29 @@ def write_page(
 ) -> None:
     """Analyses and simulates the robot in ``file``, measures ``trace``, and writes ``out``.
 
-    Raises TaktError for an application without processes, and for a trace of another application.
+    Raises TaktError for an application with scenarios, and for a trace of another application.
     ``say`` is called with what is done next.
     """
     application = read_application(file)
-    if not application.processes:
+    if application.scenarios:
         raise TaktError(
-            "this application has no processes; a report draws those of a robot",
-            where=str(file),
-            fix="add processes, or use takt analyse and takt simulate",
+            "a report draws one scenario, and this application has "
+            + text.number_of(len(application.scenarios), "scenario"),
+            where=application.where(f"'{next(iter(application.scenarios))}'"),
+            fix="remove scenarios, default_scenario and switches, or use takt analyse and simulate",
         )
-    metrics = None
+    metrics = rates = None
     if trace is not None:
         say(f"measuring {trace.name}")
         metrics = measure(trace, application=file)
+        rates = measured_rates(trace, file)
     document = flat(application)
     with located(application):
         say("simulating")
         simulation = simulate(document, where=str(file))
         say("analysing")
         analysis = analyse(document, str(file), proposals=False)
-    write_text(out, render(application, analysis, simulation, metrics))
+    write_text(out, render(application, analysis, simulation, metrics, rates))
 
 
 def render(
@@ -63,17 +66,18 @@ def render(
     analysis: Analysis,
     simulation: SimulationResult,
     metrics: Metrics | None,
+    rates: Rates | None,
 ) -> str:
     """Lays the page out."""
     found: Figures = figures(application, analysis, simulation, metrics)
-    (scenario,) = analysis.scenarios
     return (
         page.environment(_PACKAGE)
         .get_template("robot.html.j2")
         .render(
             analysis=analysis,
             robot=found,
-            scenario=scenario,
+            whole=not application.processes,
+            topics=topics(application, analysis, simulation, rates),
             measured=metrics is not None,
             verdict=verdict(found, analysis, simulation, metrics),
             evidence=evidence(application, analysis, simulation, metrics),

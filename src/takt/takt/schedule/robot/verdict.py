@@ -26,7 +26,7 @@ def verdict(
     figures: Figures, analysis: Analysis, simulation: SimulationResult, metrics: Metrics | None
 ) -> Verdict:
     """Bad where a limit was exceeded; fair where proof or measurement is missing or contradicts."""
-    points = [_not_proved(figures)] if analysis.verdict != "meets" else []
+    points = [_not_proved(figures, analysis)] if analysis.verdict != "meets" else []
     exceeded = []
     if not simulation.holds:
         exceeded.append("simulation")
@@ -69,7 +69,7 @@ def _late(misses: int, violations: int) -> str:
     return ", ".join(found) or "data is missing"
 
 
-def _not_proved(figures: Figures) -> str:
+def _not_proved(figures: Figures, analysis: Analysis) -> str:
     callbacks = [one.bound.name for one in figures.callbacks if not one.bound.meets]
     chains = [one.bound.name for one in figures.chains if not one.bound.meets]
     found = [
@@ -80,6 +80,9 @@ def _not_proved(figures: Figures) -> str:
         )
         if names
     ]
+    ages = [f"{one.callback} ← {one.topic}" for one in analysis.scenarios[0].ages if not one.meets]
+    if ages:
+        found.append(f"{text.number_of(len(ages), 'age')} of data ({text.listed(ages)})")
     return f"Not guaranteed: {'; '.join(found) or 'a limit named below'}."
 
 

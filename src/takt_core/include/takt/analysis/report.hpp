@@ -57,6 +57,7 @@ struct CallbackReport {
 struct CoreReport {
   int cpu = 0;                            ///< Number of the CPU.
   std::string host = {};                  ///< Of a robot with several: its host.
+  std::string process = {};               ///< Of a robot: whose jobs these are; else empty.
   double utilization = 0;                 ///< Share of the core that its tasks need.
   Verdict verdict = Verdict::not_proved;  ///< About all deadlines on it.
   std::string bound_by = {};              ///< Paper and equation.

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The topics of a robot: who writes and reads them, how often, and how much that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from takt.schedule.analysis.model import Analysis
+from takt.schedule.application.flat import flat
+from takt.schedule.application.model import Application
+from takt.schedule.metrics.against import against
+from takt.schedule.ros2.topics import plain
+from takt.schedule.simulation.model import SimulationResult
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import Step, Type
+
+Rates = dict[str, float]  # messages in a second, by topic
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic; rates in messages per second, None: not known."""
+
+    name: str
+    writers: int  # callbacks
+    readers: int
+    size: int | None  # of a message, in bytes
+    most: float | None  # as the description allows
+    simulated: float
+    measured: float | None
+
+
+def topics(
+    application: Application,
+    analysis: Analysis,
+    simulation: SimulationResult,
+    measured: Rates | None,
+) -> list[Topic]:
+    """In the order of the description."""
+    (scenario,) = analysis.scenarios
+    periods = {one.name: one.period_us for one in scenario.callbacks}
+    jobs = {one.callback: one.jobs for one in simulation.callbacks}
+    found = []
+    for topic in flat(application)["topics"]:
+        name = topic["name"]
+        each = {
+            callback: one.writes[name].messages[1]
+            for callback, one in application.callbacks.items()
+            if name in one.writes
+        }
+        outside = topic.get("external_period")
+        shortest = [(periods[callback], many) for callback, many in each.items()]
+        shortest += [(outside / 1000, 1)] if outside else []
+        read = sum(name == one.on or name in one.reads for one in application.callbacks.values())
+        sent = sum(jobs[callback] * many for callback, many in each.items())
+        found.append(
+            Topic(
+                name=name,
+                writers=len(each),
+                readers=read,
+                size=topic.get("bytes"),
+                most=_sum([many * 1e6 / us if us else None for us, many in shortest]),
+                simulated=sent * 1000 / simulation.duration_ms + (1e9 / outside if outside else 0),
+                measured=None if measured is None else measured.get(plain(name), 0),
+            )
+        )
+    return found
+
+
+def _sum(rates: list[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known and len(known) == len(rates) else None
+
+
+class _Published:
+    """The sink that counts."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[int] = Counter()
+        self.span: tuple[int, int] | None = None
+
+    def take(self, step: Step) -> None:
+        """Counts the messages of each topic."""
+        times = step.events["time"]
+        if len(times):
+            self.span = (self.span[0] if self.span else int(times[0]), int(times[-1]))
+        rows = step.events["type"] == Type.publish
+        self.counts.update(step.events["topic"][rows].tolist())
+
+
+def measured_rates(path: Path, application: Path) -> Rates:
+    """Of a trace or a recording of this application."""
+    trace, published = against(files.read(path), application), _Published()
+    files.replay(trace, [published])
+    first, last = published.span or (0, 0)
+    seconds = (last - first) / 1e9
+    if not seconds:
+        return {}
+    names = {topic: plain(trace.names.topic(topic)) for topic in published.counts}
+    return {names[topic]: count / seconds for topic, count in published.counts.items()}
