@@ -48,7 +48,7 @@ def _cell(**changes: Any) -> dict[str, Any]:
 def _measured(tmp_path: Path, *cells: dict[str, Any], reference: str = "run#cell") -> Path:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"cells": cells}))
-    return _changed(tmp_path, DECLARED, f'measured: "{reference}"')
+    return _changed(tmp_path, DECLARED, f'from: "{reference}"')
 
 
 def _link(file: Path) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         (DECLARED, "loss: 1%", "give its latency"),
         (DECLARED, "latency: [2ms, 1ms]", "the first latency is above the second"),
         (DECLARED, "latency: [1ms, 2ms], loss: 100%", "a link that loses all messages"),
-        (DECLARED, 'latency: [1ms, 2ms], measured: "a#b"', "both latency and measured"),
+        (DECLARED, 'latency: [1ms, 2ms], from: "a#b"', "both latency and from"),
     ],
 )
 def test_a_wrong_link_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
