@@ -86,7 +86,7 @@ def test_the_bound_is_above_what_is_simulated_and_names_the_link() -> None:
 def test_people_read_hosts_and_losses(takt: Takt) -> None:
     shown = takt("analyse", EXAMPLE).stdout
     assert "core 0 of motors: utilization" in shown
-    assert "at most 0.1000% lost on links" in shown
+    assert "at most 0.1 % lost on links" in shown
     assert "assuming that the clocks of hosts 'pc' and 'motors' differ by at most 0.01 %" in shown
     assert "cpu 0 of pc:" in takt("simulate", EXAMPLE, "--duration", "1s").stdout
 
