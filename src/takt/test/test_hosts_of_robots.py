@@ -48,7 +48,7 @@ def _cell(**changes: Any) -> dict[str, Any]:
 def _measured(tmp_path: Path, *cells: dict[str, Any], reference: str = "run#cell") -> Path:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"cells": cells}))
-    return _changed(tmp_path, DECLARED, f'measured: "{reference}"')
+    return _changed(tmp_path, DECLARED, f'from: "{reference}"')
 
 
 def _link(file: Path) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def test_the_bound_is_above_what_is_simulated_and_names_the_link() -> None:
 def test_people_read_hosts_and_losses(takt: Takt) -> None:
     shown = takt("analyse", EXAMPLE).stdout
     assert "core 0 of motors: utilization" in shown
-    assert "at most 0.1000% lost on links" in shown
+    assert "at most 0.1 % lost on links" in shown
     assert "assuming that the clocks of hosts 'pc' and 'motors' differ by at most 0.01 %" in shown
     assert "cpu 0 of pc:" in takt("simulate", EXAMPLE, "--duration", "1s").stdout
 
@@ -141,7 +141,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         (DECLARED, "loss: 1%", "give its latency"),
         (DECLARED, "latency: [2ms, 1ms]", "the first latency is above the second"),
         (DECLARED, "latency: [1ms, 2ms], loss: 100%", "a link that loses all messages"),
-        (DECLARED, 'latency: [1ms, 2ms], measured: "a#b"', "both latency and measured"),
+        (DECLARED, 'latency: [1ms, 2ms], from: "a#b"', "both latency and from"),
     ],
 )
 def test_a_wrong_link_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:

@@ -118,45 +118,22 @@ ChainReport RobotChains::report(std::size_t number) const {
     return result;
   }
   result.reaction = result.age = {};
+  result.latency.reset();
   std::vector<LatencyTerm> terms;
   std::int64_t drift = 0;  // of the clocks, since the first part
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string& first = parts[i].chain.callbacks.front();
-    const std::optional<nanoseconds> own = bounds_.at(parts[i].chain.name).latency;
-    std::optional<nanoseconds> before = nanoseconds{0};
-    const bool released = i > 0 && is_released_by(first, parts[i - 1].chain.callbacks.back());
-    if (i > 0 && !released) {
-      before = wait(first);
-    } else if (released && may_lose(first)) {
-      before.reset();
+    const application::Link* const link = i > 0 ? link_before(parts[i], parts[i - 1]) : nullptr;
+    if (link != nullptr) {
+      // Whether the same data is lost on both is not known.
+      result.loss = std::min(result.loss + link->loss, application::Link::whole);
+      drift = std::min(drift + link->drift, application::Link::whole - 1);
     }
-    if (!own || !before) {
-      result.latency.reset();
+    if (!add_terms(number, i, drift, terms)) {
       result.bound_by = "no bound in process " +
                         sched::name_text(robot_.processes[parts[i].process].name) + ", from '" +
-                        first + "' on";
+                        parts[i].chain.callbacks.front() + "' on";
       return result;
     }
-    const nanoseconds handover = i > 0 ? handover_before(parts[i], parts[i - 1]) : nanoseconds{0};
-    if (i > 0) {
-      const application::Link* const link = link_before(parts[i], parts[i - 1]);
-      terms.push_back(
-          {.kind = link == nullptr ? LatencyTerm::Kind::handover : LatencyTerm::Kind::link,
-           .name = first,
-           .time = handover});
-      // Whether the same data is lost on both is not known.
-      result.loss =
-          std::min(result.loss + (link == nullptr ? 0 : link->loss), application::Link::whole);
-      drift = std::min(drift + (link == nullptr ? 0 : link->drift), application::Link::whole - 1);
-    }
-    if (before->count() > 0) {
-      terms.push_back(
-          {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(*before, drift)});
-    }
-    const nanoseconds counted = released ? handover : nanoseconds{0};
-    terms.push_back({.kind = LatencyTerm::Kind::process,
-                     .name = robot_.processes[parts[i].process].name,
-                     .time = slower(*own - counted, drift)});
   }
   result.latency = nanoseconds{0};
   for (const LatencyTerm& term : terms) {
@@ -165,6 +142,40 @@ ChainReport RobotChains::report(std::size_t number) const {
   result.bound_by = text(terms);
   result.terms = std::move(terms);
   return result;
+}
+
+// Of the n-th part, by the clock of the first one; false: it has no bound.
+bool RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
+                            std::vector<LatencyTerm>& terms) const {
+  const Part& part = parts_[chain][number];
+  const std::string& first = part.chain.callbacks.front();
+  const std::optional<nanoseconds> own = bounds_.at(part.chain.name).latency;
+  if (!own) {
+    return false;
+  }
+  nanoseconds counted{0};  // in the bound of the part
+  if (number > 0) {
+    const Part& before = parts_[chain][number - 1];
+    const bool released = is_released_by(first, before.chain.callbacks.back());
+    const std::optional<nanoseconds> wait = released ? nanoseconds{0} : this->wait(first);
+    if (!wait || (released && may_lose(first))) {
+      return false;
+    }
+    const nanoseconds handover = handover_before(part, before);
+    terms.push_back({.kind = link_before(part, before) == nullptr ? LatencyTerm::Kind::handover
+                                                                  : LatencyTerm::Kind::link,
+                     .name = first,
+                     .time = handover});
+    if (wait->count() > 0) {
+      terms.push_back(
+          {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(*wait, drift)});
+    }
+    counted = released ? handover : nanoseconds{0};
+  }
+  terms.push_back({.kind = LatencyTerm::Kind::process,
+                   .name = robot_.processes[part.process].name,
+                   .time = slower(*own - counted, drift)});
+  return true;
 }
 
 const application::Link* RobotChains::link_before(const Part& part, const Part& before) const {

@@ -35,6 +35,8 @@ class RobotChains {
   };
   [[nodiscard]] const application::Callback& callback(const std::string& name) const;
   [[nodiscard]] ChainReport report(std::size_t number) const;
+  bool add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
+                 std::vector<LatencyTerm>& terms) const;
   [[nodiscard]] const application::Link* link_before(const Part& part, const Part& before) const;
   [[nodiscard]] nanoseconds handover_before(const Part& part, const Part& before) const;
   [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;

@@ -65,6 +65,7 @@ void check_hosts(const Application& application) {
 void check_ways(const Application& application, const Callback& reader) {
   const Process& own = application.processes[reader.process];
   std::vector<std::string> topics;
+  topics.reserve(reader.task.reads.size() + 1);
   for (const sched::Read& read : reader.task.reads) {
     topics.push_back(read.topic);
   }
@@ -195,8 +196,8 @@ void check_robot(const Application& application) {
   }
 }
 
-bool share_core(const Process& one, const Process& other) {
-  return one.cpu == other.cpu && one.host == other.host;
+bool share_core(const Process& left, const Process& right) {
+  return left.cpu == right.cpu && left.host == right.host;
 }
 
 int core_number(const Application& application, const Process& process) {
@@ -219,19 +220,19 @@ int core_number(const Application& application, const Process& process) {
   return before + process.cpu;
 }
 
-const Link* find_link(const Application& application, const Process& one, const Process& other) {
+const Link* find_link(const Application& application, const Process& left, const Process& right) {
   const auto found = std::ranges::find_if(application.links, [&](const Link& link) {
-    return link.hosts == std::array{one.host, other.host} ||
-           link.hosts == std::array{other.host, one.host};
+    return link.hosts == std::array{left.host, right.host} ||
+           link.hosts == std::array{right.host, left.host};
   });
   return found == application.links.end() ? nullptr : &*found;
 }
 
-const Handover* between(const Application& application, const Process& one, const Process& other) {
-  if (one.host == other.host) {
+const Handover* between(const Application& application, const Process& left, const Process& right) {
+  if (left.host == right.host) {
     return &application.handover;
   }
-  const Link* const link = find_link(application, one, other);
+  const Link* const link = find_link(application, left, right);
   return link == nullptr ? nullptr : &link->handover;
 }
 

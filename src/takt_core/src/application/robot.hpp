@@ -22,17 +22,17 @@ const std::string& policy_of(const Application& application, const Callback& cal
 void check_robot(const Application& application);
 
 // Whether two processes run on the same core of the same host.
-bool share_core(const Process& one, const Process& other);
+bool share_core(const Process& left, const Process& right);
 
 // The number of its core among those of all hosts: those of the host that is named first, then
 // those of the next one.
 int core_number(const Application& application, const Process& process);
 
 // What lies between two processes; null: hosts without a link between them.
-const Handover* between(const Application& application, const Process& one, const Process& other);
+const Handover* between(const Application& application, const Process& left, const Process& right);
 
 // The link between the hosts of two processes; null: there is none, or they have one host.
-const Link* find_link(const Application& application, const Process& one, const Process& other);
+const Link* find_link(const Application& application, const Process& left, const Process& right);
 
 // What lies between this callback and the writers of its topic in other processes: the shortest and
 // the longest time of all.

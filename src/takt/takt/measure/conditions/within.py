@@ -68,7 +68,7 @@ class Within:
         return Note(
             what=f"the system of ROS domain {self._domain} did not run",
             why=why,
-            fix="start it again, then continue with --resume",
+            fix="start it again, then continue the run",
         )
 
     def _look(self) -> tuple[float, dict[int, float]]:

@@ -137,7 +137,7 @@ def _place(one: CallbackBound | CoreBound) -> str:
 
 
 def _lost(chain: ChainBound) -> str:
-    return f", at most {chain.loss:.4%} lost on links" if chain.loss else ""
+    return f", at most {100 * chain.loss:.4g} % lost on links" if chain.loss else ""
 
 
 def _by(bound_by: str) -> str:

@@ -32,8 +32,9 @@ class Link(Strict):
         description="shortest and longest time from the publication of a message until a process "
         "on the other host notices it: [200us, 2ms]; default: as measured",
     )
-    measured: str | None = Field(
+    run: str | None = Field(
         None,
+        alias="from",
         description="instead of latency: RUN#CELL, the folder of a run of takt run and the id or "
         "key of one of its cells, a ping-pong or publications between the two hosts; default: "
         "declared",
@@ -48,19 +49,19 @@ class Link(Strict):
         "equal",
     )
     messages: Annotated[int, Field(ge=1, strict=True)] | None = Field(
-        None, description="messages on which it rests; set by measured; default: it is declared"
+        None, description="messages on which it rests; set by from; default: it is declared"
     )
 
     @model_validator(mode="before")
     @classmethod
     def _from_run(cls, given: Any, info: ValidationInfo) -> Any:
-        if not isinstance(given, dict) or not isinstance(given.get("measured"), str):
+        if not isinstance(given, dict) or not isinstance(given.get("from"), str):
             return given
         if "latency" in given:
-            raise ValueError("it has both latency and measured: keep one of them")
+            raise ValueError("it has both latency and from: keep one of them")
         file = (info.context or {}).get("file")
         near = Path(file).parent if file else Path()
-        return _measured(near, given["measured"]) | given
+        return _measured(near, given["from"]) | given
 
     @model_validator(mode="after")
     def _whole(self) -> Link:
