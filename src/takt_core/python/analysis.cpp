@@ -67,6 +67,8 @@ nb::dict document(const CallbackReport& callback) {
   result["jitter_us"] = microseconds(callback.jitter);
   result["response_us"] = microseconds(callback.response);
   result["blocking_us"] = microseconds(callback.blocking);
+  result["locks"] =
+      list_of(callback.locks, [](const std::string& lock) { return nb::str(lock.c_str()); });
   result["meets"] = callback.verdict == Verdict::meets;
   result["verdict"] = text(callback.verdict);
   result["exact"] = callback.exact;

@@ -36,6 +36,7 @@ struct DeclaredCallback {
   std::int64_t offset = 0;
   bool active = true;
   std::string group;
+  std::vector<std::string> locks;
   std::int64_t worst = 0;
   std::map<std::string, std::int64_t> worst_in;  // by scenario, where that declares another one
   std::int64_t overhead = 0;
@@ -119,6 +120,7 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .offset = task.parameters.offset.count(),
                           .active = task.parameters.active,
                           .group = task.group,
+                          .locks = task.locks,
                           .worst = (callback.execution.worst + overhead).count(),
                           .worst_in = {},
                           .overhead = overhead.count(),
@@ -204,6 +206,7 @@ void bind(nb::module_& module) {
       .def_ro("offset", &DeclaredCallback::offset, "The same.")
       .def_ro("active", &DeclaredCallback::active, "The same.")
       .def_ro("group", &DeclaredCallback::group)
+      .def_ro("locks", &DeclaredCallback::locks, "Those of its critical sections.")
       .def_ro("worst", &DeclaredCallback::worst,
               "CPU time of a job at most, with what messages and dispatching are said to cost.")
       .def_ro("worst_in", &DeclaredCallback::worst_in,

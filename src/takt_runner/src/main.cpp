@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <takt/application/compile.hpp>
 #include <takt/application/parse.hpp>
 #include <takt/sched/error.hpp>
 
@@ -75,6 +76,32 @@ void refuse_lanes(const Execution& execution) {
   }
 }
 
+// A mutex belongs to one process, and only members.cpp takes it; one thread alone never waits.
+void refuse_locks(const Execution& execution) {
+  const std::string& approach = execution.settings.approach;
+  const bool executed = approach == "takt" || approach == "baseline0" ||
+                        approach == "rclcpp_single_threaded" || approach == "rclcpp_events";
+  for (const application::Callback& callback : execution.application.callbacks) {
+    if (callback.holds_locks() && !executed) {
+      throw sched::ScheduleError(
+          "task '" + callback.task.name + "'",
+          "it takes a lock, which is not executed under '" + approach + "' so far",
+          "use the approach 'takt', or remove critical_sections");
+    }
+  }
+}
+
+// Where the analysis has them: all who take a lock on one core.
+void place_by_locks(application::Application& application) {
+  if (application.locks.empty()) {
+    return;
+  }
+  const sched::CompiledStrategy strategy = application::compile(application);
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    application.callbacks[i].task.cpu = strategy.tasks()[i].cpu;
+  }
+}
+
 Execution make_execution(const Settings& settings) {
   Execution execution{.settings = settings};
   std::ifstream file{execution.settings.application_file};
@@ -84,6 +111,8 @@ Execution make_execution(const Settings& settings) {
   }
   execution.application = application::parse(text);
   refuse_lanes(execution);
+  refuse_locks(execution);
+  place_by_locks(execution.application);
   // The others know no scenarios: they execute what the callbacks declare.
   if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {
     execution.application = execution.application.with_topics_of_scenarios();

@@ -64,8 +64,17 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (const Inlet& inlet : reads) {
     inlet.use();
   }
-  compute_until(begin,
-                in_its_scenario(times.of(job), description->task.parameters.expected_execution));
+  const nanoseconds time =
+      in_its_scenario(times.of(job), description->task.parameters.expected_execution);
+  for (const application::LockStep& step : sections.of(job, time)) {
+    compute_until(begin, step.at);
+    if (step.takes) {
+      (*locks)[step.lock].take();
+    } else {
+      (*locks)[step.lock].leave();
+    }
+  }
+  compute_until(begin, time);
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
@@ -83,7 +92,8 @@ Members::Members(const Execution& execution, Common& common, Context context,
                  const std::vector<std::string>& nodes, Delivery delivery)
     : context_{std::move(context)},
       delivery_{delivery},
-      readers_{readers_of(execution.application)} {
+      readers_{readers_of(execution.application)},
+      locks_{locks_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (std::ranges::find(nodes, callbacks[place].node_name()) != nodes.end()) {
@@ -102,6 +112,7 @@ void Members::add(const Execution& execution, Common& common, const application:
                   std::size_t place) {
   const Node& own = node(callback.node_name());
   Member& member = members_.emplace_back(callback, execution.settings.seed, place);
+  member.locks = &locks_;
   const auto& topics = execution.application.topics;
   for (const sched::Read& read : callback.task.reads) {
     member.reads.emplace_back(own, read.topic,

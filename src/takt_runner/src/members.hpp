@@ -19,6 +19,7 @@
 #include "common.hpp"
 #include "data.hpp"
 #include "described.hpp"
+#include "held_locks.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -32,10 +33,14 @@ enum class Delivery : std::uint8_t {
 
 struct Member {
   Member(const application::Callback& callback, std::uint64_t seed, std::size_t place)
-      : description{&callback}, times{callback.execution, seed, place} {}
+      : description{&callback},
+        times{callback.execution, seed, place},
+        sections{callback, seed, place} {}
 
   const application::Callback* description;
   DrawnTimes times;
+  DrawnSections sections;
+  std::deque<HeldLock>* locks{nullptr};  // of the application, by index
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
   std::vector<DrawnMessages> counts;               // messages of one job on each of them
@@ -78,6 +83,7 @@ class Members {
   std::map<std::string, Node> nodes_;
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<sched::Join> joins_;
+  std::deque<HeldLock> locks_;
   std::deque<Member> members_;  // their callbacks keep their addresses
 };
 

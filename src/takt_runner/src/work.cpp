@@ -60,12 +60,18 @@ std::chrono::nanoseconds DrawnTimes::of(std::uint64_t job) const noexcept {
                         scale);
 }
 
+std::chrono::nanoseconds drawn_up_to(std::chrono::nanoseconds most, std::uint64_t seed,
+                                     std::uint64_t stream, std::uint64_t n) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const auto values = static_cast<std::uint64_t>(most.count()) + 1;
+  return std::chrono::nanoseconds{
+      static_cast<std::int64_t>((Wide{values} * random_bits(seed, stream, n)) >> 64U)};
+}
+
 std::int64_t DrawnMessages::of(std::uint64_t job) const noexcept {
   constexpr std::uint64_t stream = std::uint64_t{1} << 35U;  // of the simulator
-  const std::uint64_t drawn = random_bits(seed_, stream + place_, job * topics_ + topic_);
-  __extension__ using Wide = unsigned __int128;
-  const auto values = static_cast<std::uint64_t>(count_.most - count_.least) + 1;
-  return count_.least + static_cast<std::int64_t>((Wide{values} * drawn) >> 64U);
+  const std::chrono::nanoseconds more{count_.most - count_.least};
+  return count_.least + drawn_up_to(more, seed_, stream + place_, job * topics_ + topic_).count();
 }
 
 }  // namespace takt::runner

@@ -24,6 +24,10 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
 std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,
                                          std::chrono::nanoseconds declared) noexcept;
 
+// A time up to `most`, each as often: the n-th of a stream of the simulator.
+std::chrono::nanoseconds drawn_up_to(std::chrono::nanoseconds most, std::uint64_t seed,
+                                     std::uint64_t stream, std::uint64_t n) noexcept;
+
 // How long each job computes. The same seed gives the same times as in the simulator, whatever the
 // approach and whichever jobs are skipped: a job's time depends on the seed, the callback's place
 // and the job's index alone. (Within a nanosecond: the simulator interpolates in whole numbers.)

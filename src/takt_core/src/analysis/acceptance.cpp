@@ -7,6 +7,7 @@
 
 #include "boosting.hpp"
 #include "edf_blocking.hpp"
+#include "lock_blocking.hpp"
 #include "suspension.hpp"
 #include "takt/analysis/edf.hpp"
 #include "takt/analysis/fixed_priority.hpp"
@@ -26,7 +27,7 @@ Acceptance::Acceptance(Test test, std::span<const Demand> demands, const Supply&
       supply_(supply),
       declared_(demands.begin(), demands.end()),
       separate_(test == Test::fixed_priority && !anyone_waits(demands) &&
-                !anyone_boosted(demands)) {
+                !anyone_boosted(demands) && !anyone_locks(demands)) {
   if (!separate_) {
     return;
   }

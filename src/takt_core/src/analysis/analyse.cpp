@@ -9,6 +9,7 @@
 #include "by_simulation.hpp"
 #include "certainty.hpp"
 #include "graph_remarks.hpp"
+#include "lock_blocking.hpp"
 #include "methods.hpp"
 #include "paths.hpp"
 #include "proposals.hpp"
@@ -115,6 +116,7 @@ class ScenarioAnalysis {
         continue;
       }
       judge(callback, streams_[i]);
+      name_locks(callback, streams_[i].front());
       note_drops(report, streams_[i], callback, parameters);
       report.deadlines = worse(report.deadlines, callback.verdict);
       report.callbacks.push_back(std::move(callback));
@@ -162,6 +164,13 @@ class ScenarioAnalysis {
               method_of(model_.test(), demand, response, demands, bounds_.cores[at]);
         }
       }
+    }
+  }
+
+  void name_locks(CallbackReport& callback, std::size_t stream) const {
+    const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
+    for (const std::size_t lock : blocking_locks(core.demands, model_.demand(stream).level)) {
+      callback.locks.push_back(application_.locks[lock].name);
     }
   }
 

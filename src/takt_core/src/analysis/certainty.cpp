@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lock_blocking.hpp"
+
 namespace takt::analysis {
 
 bool Certainty::is_simple(std::size_t stream) const {
@@ -39,6 +41,11 @@ bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
   const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
   if (!core.supply.undisturbed()) {
     return false;  // what is declared need not happen
+  }
+  // While it holds a lock it may come before others that count as above.
+  if (!demand.sections.empty() ||
+      blocking_by_locks(core.demands, demand.level, nanoseconds{0}).count() > 0) {
+    return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrival_count.hpp"
+#include "lock_blocking.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -124,7 +125,7 @@ class LevelSweep {
         blocking = std::max(blocking, demands_[i].execution - supply_.head_start());
       }
     }
-    return blocking;
+    return locks_ ? blocking_by_locks(demands_, level, blocking) : blocking;
   }
 
   // Of most the next is not noticed within any time that is looked at: only what may be before
@@ -185,6 +186,7 @@ class LevelSweep {
   std::span<const Demand> demands_;
   const Supply& supply_;
   Effort& effort_;
+  bool locks_ = anyone_locks(demands_);
   std::vector<std::optional<Response>> result_;
   std::vector<std::size_t> order_;    // from the highest level downwards
   std::vector<std::size_t> holders_;  // that may keep higher levels out

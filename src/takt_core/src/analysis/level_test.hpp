@@ -12,6 +12,7 @@
 
 #include "arrival_count.hpp"
 #include "busy_period.hpp"
+#include "lock_blocking.hpp"
 #include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
@@ -46,6 +47,9 @@ class LevelTest {
       } else if (demand.ceiling >= own_.level && demand.execution.count() > 0) {
         blocking_ = std::max(blocking_, demand.execution - supply.head_start());
       }
+    }
+    if (anyone_locks(demands)) {
+      blocking_ = blocking_by_locks(demands, own_.level, blocking_);
     }
     share_ += preempted_share_;
     early_ += preempted_early_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lock_blocking.hpp"
 #include "suspension.hpp"
 
 namespace takt::analysis {
@@ -18,6 +19,9 @@ std::string_view fixed_priority_method(const Demand& demand, const Response& res
   }
   if (demand.ceiling == interrupt_level - 1) {
     return methods::non_preemptive;
+  }
+  if (!blocking_locks(demands.demands, demand.level).empty()) {
+    return methods::locks;
   }
   if (response.blocking.count() > 0 || demand.ceiling > demand.level) {
     return methods::fixed_priority_groups;

@@ -254,7 +254,10 @@ Proposal propose_priorities(const application::Application& application,
 Proposal propose_cores(const application::Application& application,
                        const sched::CompiledStrategy& strategy,
                        const sched::CompiledScenario& scenario, const ScenarioModel& model) {
-  if (model.cores().size() < 2 || model.test() == Test::none ||
+  const bool locks = std::ranges::any_of(
+      application.callbacks,
+      &application::Callback::holds_locks);  // whoever shares one stays together
+  if (model.cores().size() < 2 || locks || model.test() == Test::none ||
       model.test() == Test::schedule_graph) {
     return {};
   }

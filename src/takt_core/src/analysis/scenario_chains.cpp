@@ -35,7 +35,7 @@ bool ScenarioModel::keeps_order(const CoreDemands& core) const {
     const Demand& demand = core.demands[i];
     const Stream& stream = streams_[core.streams[i]];
     if (demand.waits || demand.boosted != sched::no_ceiling || stream.early || stream.circle ||
-        queues_[stream.callback] == 0) {
+        queues_[stream.callback] == 0 || !demand.sections.empty()) {
       return false;
     }
   }

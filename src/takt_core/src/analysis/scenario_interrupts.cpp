@@ -14,6 +14,7 @@ void ScenarioModel::add_interrupts(const application::Application& application) 
       interrupt.deadline = never;
       interrupt.level = interrupt_level;
       interrupt.ceiling = sched::no_ceiling;
+      interrupt.sections.clear();
       interrupt.boosted = sched::no_ceiling;
       interrupt.interrupt = true;
       interrupt.waits = false;

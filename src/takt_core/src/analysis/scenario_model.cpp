@@ -36,7 +36,16 @@ nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
 
 void ScenarioModel::apply_costs() {
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    demand_of(stream).execution = execution(streams_[stream].callback);
+    apply_cost(stream);
+  }
+}
+
+void ScenarioModel::apply_cost(std::size_t stream) {
+  const std::size_t callback = streams_[stream].callback;
+  Demand& demand = demand_of(stream);
+  demand.execution = execution(callback);
+  for (Section& section : demand.sections) {
+    section.length = scaled(section.declared, costs_[callback].factor) + section.around;
   }
 }
 
@@ -51,7 +60,7 @@ void ScenarioModel::scale(double factor, std::size_t callback) {
   costs_[callback].factor = factor;
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     if (streams_[stream].callback == callback) {
-      demand_of(stream).execution = execution(callback);
+      apply_cost(stream);
     }
   }
 }

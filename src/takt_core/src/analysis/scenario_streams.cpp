@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lock_blocking.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
 namespace takt::analysis {
@@ -41,6 +42,13 @@ std::int64_t most_pending(const TaskParameters& parameters) {
 nanoseconds latency_on(const application::Application& application, int cpu) {
   const application::Core* const core = application.find_core(cpu);
   return core == nullptr ? nanoseconds{0} : core->latency;
+}
+
+// Each time that it finds a lock held, two jobs leave the core.
+nanoseconds waits_for_locks(const application::Application& application,
+                            const application::Callback& callback) {
+  return 2 * static_cast<std::int64_t>(callback.critical_sections.size()) *
+         application.overheads.preemption;
 }
 
 // Of a scenario in which the worst case is `worst`: all times change in proportion.
@@ -117,6 +125,7 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                 (parameters.boosted_priority > parameters.priority
                                      ? application.overheads.preemption
                                      : nanoseconds{0}) +
+                                waits_for_locks(application, callback) +
                                 latency_on(application, strategy_->tasks()[i].cpu)});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);
@@ -308,6 +317,7 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
 void ScenarioModel::place(const application::Application& application,
                           const sched::CompiledStrategy& strategy) {
   const sched::Policy& policy = scenario_->policy();
+  const std::vector<std::vector<Section>> sections = sections_of(application, *scenario_);
   std::vector<std::size_t> core_of(strategy.tasks().size(), 0);
   for (const sched::Core& core : strategy.cores()) {
     for (const sched::TaskIndex task : core.tasks) {
@@ -335,7 +345,8 @@ void ScenarioModel::place(const application::Application& application,
                             .boosted = boosted > level ? boosted : sched::no_ceiling,
                             .most_pending = most_pending(scenario_->parameters(index)),
                             .waits = strategy.tasks()[callback].waits,
-                            .suspension = application.callbacks[callback].suspension});
+                            .suspension = application.callbacks[callback].suspension,
+                            .sections = sections[callback]});
   }
   pending_.clear();
   for (CoreDemands& core : cores_) {

@@ -14,6 +14,7 @@
 #include "parse_cores.hpp"
 #include "parse_joins.hpp"
 #include "parse_lanes.hpp"
+#include "parse_locks.hpp"
 #include "parse_processes.hpp"
 #include "robot.hpp"
 #include "takt/sched/error.hpp"
@@ -84,8 +85,8 @@ std::map<std::string, MessageCount> parse_messages(const Json& json, const std::
   return messages;
 }
 
-Callback parse_callback(const Json& json, const std::string& path, std::string& process,
-                        std::size_t& at_once) {
+Callback parse_callback(const Json& json, const std::string& path, const std::vector<Lock>& locks,
+                        std::string& process, std::size_t& at_once) {
   Object object{json, path};
   Callback callback;
   sched::Task& task = callback.task;
@@ -134,6 +135,7 @@ Callback parse_callback(const Json& json, const std::string& path, std::string& 
   if (at_once < 1 || at_once > most_at_once) {
     Object::fail(object.at("at_once"), "is not a number from 1 to " + std::to_string(most_at_once));
   }
+  parse_critical_sections(object, locks, callback);
   object.read("cpu", task.cpu);
   object.read("reads", task.reads);
   object.read("writes", task.writes);
@@ -326,12 +328,19 @@ Application parse(std::string_view json) {
     }
     application.cores.push_back(core);
   });
+  object.each("locks", [&](const Json& item, const std::string& path) {
+    Lock lock = parse_lock(item, path);
+    if (std::ranges::count(application.locks, lock.name, &Lock::name) > 0) {
+      Object::fail(path + "/name", "is the name of two locks");
+    }
+    application.locks.push_back(std::move(lock));
+  });
   static_cast<void>(object.get("callbacks"));
   std::vector<std::string> processes;  // by callback
   std::vector<std::size_t> at_once;    // by callback
   object.each("callbacks", [&](const Json& item, const std::string& path) {
-    application.callbacks.push_back(
-        parse_callback(item, path, processes.emplace_back(), at_once.emplace_back(1)));
+    application.callbacks.push_back(parse_callback(
+        item, path, application.locks, processes.emplace_back(), at_once.emplace_back(1)));
   });
   object.each("topics", [&](const Json& item, const std::string& path) {
     application.topics.push_back(parse_topic(item, path));
@@ -350,6 +359,7 @@ Application parse(std::string_view json) {
   check_joins(application);
   check_chains(application);
   add_lanes(application, at_once);
+  check_locks(application);
   return application;
 }
 

@@ -136,10 +136,10 @@ const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
   if (started_.empty()) {
     return first_on_idle_core(now, idle_until);
   }
-  const Started* const running = this->running();
-  if (running != nullptr) {
+  const Started* const urgent = most_urgent();
+  if (urgent != nullptr) {
     const Policy& policy = target_->scenario->policy();
-    if (!policy.preemptive() || !policy.before(ready_.top(), running->job)) {
+    if (!policy.preemptive() || !policy.before(ready_.top(), urgent->job)) {
       return nullptr;
     }
   }
@@ -260,14 +260,14 @@ void CoreState::end(CoreTask& task) noexcept {
 }
 
 Level CoreState::threshold() const noexcept {
-  const Started* const running = this->running();
-  if (running == nullptr) {
+  const Started* const urgent = most_urgent();
+  if (urgent == nullptr) {
     return system_ceiling();
   }
   if (!target_->scenario->policy().preemptive()) {
     return infinite_ceiling;
   }
-  return std::max(system_ceiling(), running->level);
+  return std::max(system_ceiling(), urgent->level);
 }
 
 Level CoreState::threshold_above(const Job& chosen) const noexcept {

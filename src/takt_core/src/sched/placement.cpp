@@ -15,7 +15,7 @@
 namespace takt::sched {
 namespace {
 
-// What moves as a whole: a group, or one task without a group.
+// What moves as a whole: all tasks that share groups or locks, or one task without either.
 struct Cluster {
   std::vector<TaskIndex> tasks;
   double utilization = 0;
@@ -38,14 +38,63 @@ void check_cpus(std::span<const int> cpus) {
   }
 }
 
+// Of each task the first one that must be on the same core.
+std::vector<std::size_t> first_of_each(std::span<const Task> tasks) {
+  std::vector<std::size_t> firsts(tasks.size());
+  std::iota(firsts.begin(), firsts.end(), std::size_t{0});
+  const auto first = [&](std::size_t i) {
+    while (firsts[i] != i) {
+      i = firsts[i];
+    }
+    return i;
+  };
+  std::unordered_map<std::string_view, std::size_t> groups;
+  std::unordered_map<std::string_view, std::size_t> locks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto join = [&](std::unordered_map<std::string_view, std::size_t>& members,
+                          std::string_view name) {
+      const std::size_t one = first(members.emplace(name, i).first->second);
+      const std::size_t other = first(i);
+      firsts[std::max(one, other)] = std::min(one, other);
+    };
+    if (!tasks[i].group.empty()) {
+      join(groups, tasks[i].group);
+    }
+    for (const std::string& lock : tasks[i].locks) {
+      join(locks, lock);
+    }
+  }
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    firsts[i] = first(i);
+  }
+  return firsts;
+}
+
+// The lock that keeps a task on the core of the others; empty: it is a group.
+std::string shared_lock(std::span<const Task> tasks, const Cluster& cluster, const Task& task) {
+  for (const std::string& lock : task.locks) {
+    if (std::ranges::any_of(cluster.tasks, [&](TaskIndex other) {
+          return std::ranges::count(tasks[other].locks, lock) > 0;
+        })) {
+      return lock;
+    }
+  }
+  return {};
+}
+
 void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, double utilization) {
   const Task& task = tasks[index];
   if (task.cpu >= 0 && cluster.cpu >= 0 && task.cpu != cluster.cpu) {
-    throw ScheduleError("group " + name_text(task.group),
-                        "its members must run on one core, but " +
-                            task_text(tasks[cluster.asking]) + " asks for core " +
-                            std::to_string(cluster.cpu) + " and " + task_text(task) + " for core " +
-                            std::to_string(task.cpu),
+    const std::string lock = shared_lock(tasks, cluster, task);
+    const std::string cores = " must run on one core, but " + task_text(tasks[cluster.asking]) +
+                              " asks for core " + std::to_string(cluster.cpu) + " and " +
+                              task_text(task) + " for core " + std::to_string(task.cpu);
+    if (!lock.empty()) {
+      throw ScheduleError("lock " + name_text(lock),
+                          "all tasks that take it" + cores + ": a lock across cores is not analysed yet",
+                          "ask for the same core, or give each core a lock of its own");
+    }
+    throw ScheduleError("group " + name_text(task.group), "its members" + cores,
                         "ask for the same core, or take one of them out of the group");
   }
   if (task.cpu >= 0 && cluster.cpu < 0) {
@@ -59,16 +108,14 @@ void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, doub
 std::vector<Cluster> clusters_of(std::span<const Task> tasks,
                                  std::span<const double> utilizations) {
   std::vector<Cluster> clusters;
-  std::unordered_map<std::string_view, std::size_t> groups;
+  const std::vector<std::size_t> firsts = first_of_each(tasks);
+  std::vector<std::size_t> places(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    std::size_t at = clusters.size();
-    if (!tasks[i].group.empty()) {
-      at = groups.emplace(tasks[i].group, at).first->second;
-    }
-    if (at == clusters.size()) {
+    if (firsts[i] == i) {
+      places[i] = clusters.size();
       clusters.emplace_back();
     }
-    add_to(clusters[at], tasks, static_cast<TaskIndex>(i), utilizations[i]);
+    add_to(clusters[places[firsts[i]]], tasks, static_cast<TaskIndex>(i), utilizations[i]);
   }
   return clusters;
 }

@@ -155,6 +155,9 @@ struct TaskState : sched::CoreTask {
     return draws_jitter ? uniform(beginning.at(job.index), latency) : latency;
   }
 
+  // Where a job that computes for so long takes and leaves its locks.
+  void find_steps(nanoseconds computing, const Job& of) noexcept;
+
   // How many messages a job publishes on its n-th topic. In the worst case the most.
   [[nodiscard]] std::int64_t messages_on(std::size_t n, const Job& of) const noexcept {
     const application::MessageCount& count = counts[n];
@@ -199,12 +202,17 @@ struct TaskState : sched::CoreTask {
   nanoseconds left{0};      // until it ends or waits, while it does not have the core
   nanoseconds after{0};     // what it computes after it has waited
   bool will_wait = false;
-  TimePoint wakes = TimePoint::max();  // while it waits
+  std::span<const application::LockStep> steps;  // by its time of computing; empty: no locks
+  std::size_t step = 0;                          // the next one
+  nanoseconds until_end{0};                      // all of that time
+  TimePoint wakes = TimePoint::max();            // while it waits
   RandomStream times;
   RandomStream noticing;
   RandomStream waiting;
   RandomStream beginning;
   RandomStream publishing;
+  RandomStream holding;
+  application::LockPlan plan;
   CallbackMetrics metrics;
 };
 

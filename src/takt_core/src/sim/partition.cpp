@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/locks.hpp"
 #include "../sched/stock_executor.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -46,6 +47,18 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   state_.set_depth(depth_of(compiled.strategy, core, fixed));
   if (sched::collects_in_rounds(compiled.strategy.scenarios().front().policy())) {
     state_.collect_in_rounds();
+  }
+  const sched::CompiledScenario& first = compiled.strategy.scenarios().front();
+  locks_ = !model.application().locks.empty() && first.policy().preemptive();
+  if (locks_) {
+    std::vector<sched::Level> ceilings =
+        application::lock_ceilings(model.application(), first.ceilings());
+    for (std::size_t i = 0; i < ceilings.size(); ++i) {
+      if (model.application().locks[i].protocol == application::LockProtocol::inheritance) {
+        ceilings[i] = sched::no_ceiling;
+      }
+    }
+    state_.declare_locks(ceilings);
   }
   if (const application::Core* const declared = model.application().find_core(core.cpu)) {
     const Options& options = model.options();
@@ -148,6 +161,9 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
     task.after = task.left - task.before_wait(task.left);
     task.left -= task.after;
   }
+  if (locks_) {
+    begin_steps(task);
+  }
   on_core_ = &task;
   end_ = os::add_sat(now, task.left);
 }
@@ -155,7 +171,9 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
 void Partition::end_running(TimePoint now) noexcept {
   TaskState& task = *std::exchange(on_core_, nullptr);
   end_ = TimePoint::max();
-  if (task.will_wait) {
+  if (task.step < task.steps.size()) {
+    pass_step(task, now);
+  } else if (task.will_wait) {
     wait(task, now);
   } else {
     end_job(task, now);
@@ -251,7 +269,7 @@ void Partition::let(TimePoint now) noexcept {
 }
 
 void Partition::finish(TimePoint now) noexcept {
-  if (end_ == now && on_core_ != nullptr && !on_core_->will_wait) {
+  while (end_ == now && on_core_ != nullptr && !on_core_->will_wait) {
     end_running(now);
   }
   if (!held_ && state_.started().size() > waiting_.size()) {

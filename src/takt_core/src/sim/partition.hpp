@@ -91,6 +91,8 @@ class Partition final : private sched::CoreListener {
   void write(TaskState& task, const Job& job, TimePoint now) noexcept;
   void pause(TimePoint now) noexcept;
   void resume(TaskState& task, TimePoint now) noexcept;
+  void begin_steps(TaskState& task) noexcept;
+  void pass_step(TaskState& task, TimePoint now) noexcept;
   void look_ahead() noexcept;
   void lose_time(TimePoint now) noexcept;
 
@@ -109,6 +111,7 @@ class Partition final : private sched::CoreListener {
   sched::CoreState state_;
   const sched::Target* pending_ = nullptr;  // a switch that no decision has followed yet
   bool limits_ = false;                     // some task has an age limit in this scenario
+  bool locks_ = false;                      // jobs take locks, and may be preempted meanwhile
 
   TaskState* on_core_ = nullptr;       // the task whose job computes
   TimePoint end_ = TimePoint::max();   // of its computing

@@ -69,6 +69,9 @@ Json described(const sched::Task& task, const TaskParameters& declared) {
   if (!task.group.empty()) {
     json["group"] = task.group;
   }
+  if (!task.locks.empty()) {
+    json["locks"] = task.locks;
+  }
   if (task.cpu >= 0) {
     json["cpu"] = task.cpu;
   }

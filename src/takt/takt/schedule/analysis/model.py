@@ -30,6 +30,7 @@ class CallbackBound(Strict):
     jitter_us: float  # longest time to the noticing of a release
     response_us: float | None  # None: no bound
     blocking_us: float  # by jobs of lower priority
+    locks: list[str]  # that hold such jobs back in the core, and so contribute to the blocking
     meets: bool
     verdict: Verdict
     exact: bool  # a run reaches the bound

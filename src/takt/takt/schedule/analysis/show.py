@@ -111,6 +111,11 @@ def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
     waits = any(each.suspension_us for each in scenario.callbacks)
     core: Columns[CallbackBound] = {"core": _place}
     priority: Columns[CallbackBound] = {"prio": lambda one: one.priority or "-"}
+    locks = any(each.locks for each in scenario.callbacks)
+    blocking: Columns[CallbackBound] = {
+        "blocked": lambda one: _time(one.blocking_us or None),
+        "by locks": lambda one: escape(", ".join(one.locks)) or "-",
+    }
     waiting: Columns[CallbackBound] = {"waits": lambda one: _time(one.suspension_us or None)}
     return RowTable(
         heading="callback",
@@ -123,12 +128,13 @@ def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
             "deadline": lambda one: _time(one.deadline_us),
             "wcet": lambda one: _time(one.wcet_us),
             **(waiting if waits else {}),
+            **(blocking if locks else {}),
             "response": lambda one: _time(one.response_us),
             "": lambda one: Text.from_markup(WORDS[one.verdict]),
             "by": lambda one: _by(one.bound_by),
         },
         where_any={},
-        words=frozenset({"", "by"}),
+        words=frozenset({"", "by", "by locks"}),
     )
 
 

@@ -40,6 +40,8 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
     written = {topic for one in document["callbacks"] for topic in one.get("writes", [])}
     topics = [(one["name"], _topic(one, written)) for one in document.get("topics", [])]
     lines += _block("topics", [(name, keys) for name, keys in topics if keys], notes)
+    locks = [(one["name"], {"protocol": one["protocol"]}) for one in document.get("locks", [])]
+    lines += _block("locks", locks)
     chains = [(one["name"], _chain(one)) for one in document.get("chains", [])]
     lines += _block("chains", chains, notes)
     timers = {one["name"] for one in document["callbacks"] if not one.get("trigger")}
@@ -144,11 +146,21 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
         keys["join"] = callback["join"]
     if callback.get("at_once", 1) > 1:
         keys["at_once"] = str(callback["at_once"])
+    if sections := callback.get("critical_sections"):
+        keys["critical_sections"] = _list(_mapping(_section(one)) for one in sections)
     if callback.get("cpu", -1) >= 0:
         keys["cpu"] = str(callback["cpu"])
     if callback.get("recorded"):
         keys["recorded"] = _text(callback["recorded"])
     return keys
+
+
+def _section(section: Part) -> dict[str, str]:
+    longest: int = section["longest"]
+    length = format_duration(longest)
+    if section.get("shortest", longest) < longest:
+        length = _mapping({"best": format_duration(section["shortest"]), "worst": length})
+    return {"lock": section["lock"], **_times(section, "begin"), "length": length}
 
 
 def _rest(part: Part, sizes: dict[str, int | None], period: int | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from takt.documents import yaml_file
 from takt.documents.units import format_duration, format_size
 from takt.documents.yaml_file import Form, Location, Source
-from takt.errors import TaktError
+from takt.errors import TaktError, together
 from takt.schedule.application.cores import budget_of, parse_cpu_max
 from takt.schedule.application.model import Application, Overheads, Timing
 from takt.schedule.application.robot import check_processes
@@ -36,6 +36,7 @@ def read_application(path: Path) -> Application:
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_callbacks(application, source)
     check_processes(application, source)
+    _check_locks(application, source)
     _check_cores(application, source)
     _check_sizes(application, source)
     _check_scenarios(application, source)
@@ -107,6 +108,21 @@ def _check_cores(application: Application, source: Source) -> None:
                 where=source.where(("cores", cpu, "supply")),
                 fix=f"a quota above {format_duration((len(cpus) - 1) * period)}, or fewer cpus",
             )
+
+
+def _check_locks(application: Application, source: Source) -> None:
+    """Each section names a lock. Raises TaktError with all faults."""
+    faults = []
+    known = ", ".join(application.locks)
+    fix = f"the locks are {known}" if known else "declare it: locks: {NAME: {protocol: ceiling}}"
+    for node, callbacks in application.nodes.items():
+        for name, callback in callbacks.items():
+            for place, one in enumerate(callback.critical_sections):
+                if one.lock not in application.locks:
+                    where = source.where(("nodes", node, name, "critical_sections", place))
+                    faults.append(TaktError(f"unknown lock {one.lock}", where=where, fix=fix))
+    if faults:
+        raise together(faults)
 
 
 def _check_sizes(application: Application, source: Source) -> None:

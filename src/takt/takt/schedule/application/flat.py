@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from takt.schedule.application.cores import flat_core
+from takt.schedule.application.locks import flat_locks, flat_sections
 from takt.schedule.application.model import Application, Callback, Timing, Topic
 from takt.schedule.application.processes import process_of
 from takt.schedule.application.robot import flat_processes
@@ -25,6 +26,7 @@ def flat(application: Application) -> dict[str, Any]:
         **_given(executor=application.executor, policy=application.policy, cpus=application.cpus),
         **_cores(application),
         **flat_processes(application),
+        **flat_locks(application.locks),
         "callbacks": [
             {
                 **_callback(node, f"{node}.{name}", callback),
@@ -97,6 +99,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
             at_once=callback.at_once,
             cpu=callback.cpu,
         ),
+        **flat_sections(callback.critical_sections),
     }
 
 

@@ -30,6 +30,7 @@ from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
 from takt.schedule.application.links import Link
+from takt.schedule.application.locks import CriticalSection, Lock
 from takt.schedule.application.processes import Middleware, Process
 
 
@@ -231,6 +232,11 @@ class Callback(Timing):
         description="most jobs of it that run at the same time, each on another core, as in a "
         "Reentrant group of rclcpp; default: 1",
     )
+    critical_sections: list[CriticalSection] = Field(
+        [],
+        description="parts of each job during which it holds a lock, [{lock: map, begin: 0.5ms, "
+        "length: 200us}]: nested or one after the other",
+    )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
     recorded: str | None = Field(
         None,
@@ -381,6 +387,9 @@ class Application(Strict):
     topics: dict[TopicName, Topic] = Field(
         {}, description="topics by name: everything not given in reads and writes"
     )
+    locks: dict[Identifier, Lock] = Field(
+        {}, description="mutexes that critical_sections of callbacks hold, by name"
+    )
     chains: dict[Identifier, Chain] = Field({}, description="paths of data, by name")
     scenarios: dict[Identifier, Scenario] = Field(
         {},
@@ -417,7 +426,7 @@ class Application(Strict):
             for node, callbacks in self.nodes.items()
             for name in callbacks
         }
-        for part in ("processes", "topics", "chains", "scenarios"):
+        for part in ("processes", "topics", "locks", "chains", "scenarios"):
             for name in getattr(self, part):
                 places.setdefault(name, (part, name))
         for name in re.findall(r"'([^']+)'", said):

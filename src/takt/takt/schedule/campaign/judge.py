@@ -92,6 +92,10 @@ def varies(document: Document) -> bool:
         one.get("jitter")
         or one.get("suspension")
         or len(one["execution"].get("quantiles", ())) > 1
+        or any(
+            part.get("shortest", part["longest"]) < part["longest"]
+            for part in one.get("critical_sections", ())
+        )
         or any(isinstance(count, list) for count in one.get("messages", {}).values())
         for one in document["callbacks"]
     )

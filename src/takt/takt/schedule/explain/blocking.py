@@ -25,6 +25,9 @@ class Blocking:
         mine, its = self._declared.of(job), self._declared.of(other)
         if not self._preemptive or mine is None or its is None:
             return True
-        # A group has a ceiling, which others outside of it stay below, too. And in a timer's job
+        # A group has a ceiling, which others outside of it stay below, too, and a lock lends
+        # the priority of who waits for it. And in a timer's job
         # its node's message callbacks may run, one at a time.
-        return bool(its.group) or (bool(its.reads) and its.node == mine.node)
+        if its.group or its.locks:
+            return True
+        return bool(its.reads) and its.node == mine.node

@@ -17,6 +17,7 @@ from takt_core import node_priorities, topics_of_scenarios
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
+from takt.errors import TaktError
 from takt.schedule.application.processes import refuse_processes
 from takt.schedule.execution.model import BASELINES
 from takt.schedule.generate.files import new_folder
@@ -39,6 +40,11 @@ QUANTILES = 21  # of an execution time: as many as a reader of source code bears
 def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
     """Writes the packages of a flat form below a folder and returns their paths."""
     refuse_processes(document, None, "--emit-code")
+    if holders := [one["name"] for one in document["callbacks"] if one.get("critical_sections")]:
+        raise TaktError(
+            f"{', '.join(holders)}: the generated code does not take locks yet",
+            fix="remove critical_sections, and lock where the work of the callback does",
+        )
     name = re.sub(r"[^a-z0-9_]", "_", document["name"].lower())
     name = name if name[0].isalpha() else f"app_{name}"
     environment = Environment(  # noqa: S701 - C++, not HTML

@@ -107,6 +107,7 @@ class Builder:
         self._jitter(part, one, notes)
         if declared.get("group"):
             part["group"] = declared["group"]
+        notes += _of_locks(declared)
         if (
             self._observed.robot is None
             and len(self._observed.cpus) > 1
@@ -366,6 +367,13 @@ def _messages(one: ObservedCallback) -> dict[str, int | list[int]]:
 
 def _writes(one: ObservedCallback) -> list[str]:
     return list(dict.fromkeys([*map(topic_name, one.declared.get("writes", [])), *one.writes]))
+
+
+def _of_locks(declared: Part) -> list[str]:
+    if not (locks := declared.get("locks")):
+        return []
+    text = f"it takes locks ({', '.join(locks)}), and a trace does not show when and for how long"
+    return [f"{text}: declare locks and its critical_sections"]
 
 
 def _core(one: ObservedCallback, notes: list[str]) -> int | None:

@@ -42,6 +42,7 @@ class DeclaredTask(_Parameters):
     reads: list[DeclaredRead] | None = None
     writes: list[Name] | None = None
     group: Name | None = None
+    locks: list[Name] | None = None
     cpu: Annotated[int, Field(ge=0, strict=True)] | None = None
     jitter: Time | None = None
     waits: bool | None = None

@@ -63,6 +63,16 @@ constexpr Arrivals in_turn(const Arrivals& all, std::int64_t every) noexcept {
           .distance = os::mul_sat(all.distance, every)};
 }
 
+/// A part of each job during which it holds a lock.
+struct Section {
+  std::size_t lock = 0;                    ///< Index of the lock.
+  sched::Level reach = sched::no_ceiling;  ///< The highest level that it may keep from the core.
+  nanoseconds declared{0};                 ///< The longest time of computing in it.
+  nanoseconds around{0};                   ///< Overheads within it, at most.
+  nanoseconds length{0};                   ///< The longest time on the core in it.
+  bool by_ceiling = false;  ///< Immediate priority ceiling, in place of priority inheritance.
+};
+
 /// One stream of jobs on a core.
 struct Demand {
   std::size_t task = 0;      ///< Index of the task; demands of one task are streams of its jobs.
@@ -81,7 +91,8 @@ struct Demand {
   /// Its jobs wait for something other than the core while others run; they have a thread of their
   /// own.
   bool waits = false;
-  nanoseconds suspension{0};  ///< The longest that one job waits in total.
+  nanoseconds suspension{0};           ///< The longest that one job waits in total.
+  std::vector<Section> sections = {};  ///< Of each job; under preemptive fixed priorities.
 
   /// The highest level that its jobs may have.
   [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }

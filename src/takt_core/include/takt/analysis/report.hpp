@@ -46,6 +46,7 @@ struct CallbackReport {
   nanoseconds jitter{0};                     ///< Of its releases, beyond the period.
   std::optional<nanoseconds> response = {};  ///< Bound from release to end; nothing: not found.
   nanoseconds blocking{0};                   ///< Part of the response that less urgent jobs cause.
+  std::vector<std::string> locks = {};       ///< Locks whose holders contribute to the blocking.
   Verdict verdict = Verdict::not_proved;     ///< About its deadline.
   /// The bound is reached: if all tasks are released together or, by the schedule graph, in some
   /// run.

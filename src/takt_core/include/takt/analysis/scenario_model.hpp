@@ -286,6 +286,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void add_interrupts(const application::Application& application);
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
   void apply_costs();
+  void apply_cost(std::size_t stream);
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
   [[nodiscard]] bool keeps_order(const CoreDemands& core) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "takt/application/core.hpp"
+#include "takt/application/lock.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task.hpp"
 #include "takt/visibility.hpp"
@@ -77,6 +78,13 @@ struct TAKT_CORE_PUBLIC Callback {
   /// subscription's is released by each `lanes`-th message.
   std::size_t lane = 0;
   std::size_t lanes = 1;  ///< How many there are; 1: one job at a time.
+
+  /// While it computes it holds locks: ascending by begin, the enclosing section first. Any two
+  /// are disjoint or nested. Their names are in task.locks.
+  std::vector<CriticalSection> critical_sections = {};
+
+  /// Whether it has critical sections.
+  [[nodiscard]] bool holds_locks() const noexcept { return !critical_sections.empty(); }
 
   /// How many messages one job publishes on a topic that it writes.
   [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
@@ -180,6 +188,7 @@ struct TAKT_CORE_PUBLIC Application {
   std::vector<Core> cores = {};          ///< What is known about these; the others are whole.
   std::vector<Callback> callbacks = {};  ///< All callbacks; their order is that of task indices.
   std::vector<Topic> topics = {};        ///< All topics.
+  std::vector<Lock> locks = {};          ///< What the critical sections of callbacks hold.
   std::vector<Chain> chains = {};        ///< The chains to report.
   std::optional<sched::SchedulingStrategy> strategy = {};  ///< Nothing: one scenario, "default".
   std::vector<Switch> switches = {};                       ///< Ascending in time.

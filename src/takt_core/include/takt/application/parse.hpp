@@ -10,7 +10,9 @@
 ///     "priority": 0, "execution": {"best": 0, "worst": 0, "quantiles": [0]}, "jitter": 0,
 ///     "suspension": 0, "suspensions": 0, "budget": 0, "overrun": "skip" | "queue_one" |
 ///     "catch_up", "active": true, "group": "", "cpu": -1, "reads": [{"topic": "scan", "max_age":
-///     0}], "writes": ["scan"], "messages": {"scan": 1}}],
+///     0}], "writes": ["scan"], "messages": {"scan": 1},
+///     "critical_sections": [{"lock": "map", "begin": 0, "shortest": 0, "longest": 1}]}],
+///  "locks": [{"name": "map", "protocol": "inheritance" | "ceiling"}],
 ///  "topics": [{"name": "scan", "bytes": 512, "depth": 1, "reliable": true, "external": false,
 ///     "external_period": 0}],
 ///  "chains": [{"name": "brake", "callbacks": ["radar.scan", "guard.brake"], "max_latency": 0}],

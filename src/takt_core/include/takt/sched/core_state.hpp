@@ -10,7 +10,10 @@
 /// parameters of that moment. Started jobs form a stack with the most urgent job on top: a pending
 /// job starts if it comes before the running one and passes the stack resource policy (srp.hpp);
 /// jobs that are equal in the policy's order run one after the other. A started job may wait for a
-/// device: the others continue as if it did not exist, and it resumes at its place. A job whose
+/// device: the others continue as if it did not exist, and it resumes at its place. A started job
+/// may take locks: if the most urgent one needs a lock that another one holds, that one runs in its
+/// place until it leaves the lock (priority inheritance), or nobody of the lock's ceiling starts
+/// meanwhile (locks, below). A job whose
 /// data a reader needs soon (age_requests.hpp) is boosted to the reader's priority and moves up, in
 /// the queue or in the stack.
 #pragma once
@@ -98,9 +101,13 @@ class TAKT_CORE_PUBLIC CoreState {
     CoreTask* task = nullptr;  ///< Its task.
     /// Preemption level; no_ceiling: of another scenario, not comparable.
     Level level = no_ceiling;
-    Level ceiling = no_ceiling;  ///< Ceiling of its exclusive group.
-    bool waits = false;          ///< Waits for a device, without using the core.
+    Level ceiling = no_ceiling;    ///< Ceiling of its exclusive group.
+    bool waits = false;            ///< Waits for a device, without using the core.
+    std::size_t wanted = no_lock;  ///< The lock that it needs to continue; no_lock: none.
   };
+
+  /// No lock.
+  static constexpr std::size_t no_lock = static_cast<std::size_t>(-1);
 
   /// Allocates all memory.
   /// @param listener must outlive this object.
@@ -186,8 +193,28 @@ class TAKT_CORE_PUBLIC CoreState {
   /// The started job of the task continues.
   void resume(CoreTask& task) noexcept { started_entry(task).waits = false; }
 
+  /// Declares locks that jobs may take. Allocates.
+  /// @param ceilings of each lock: jobs up to this level do not start while it is held (immediate
+  /// priority ceiling; all who take it are on this core); no_ceiling: priority inheritance alone.
+  void declare_locks(std::span<const Level> ceilings);
+
+  /// The running job needs the lock.
+  /// @return whether it holds the lock now. If not, another job has the core until the lock is
+  /// free; call again when this one is the running job once more.
+  bool take(CoreTask& task, std::size_t lock) noexcept;
+
+  /// The running job leaves the lock, the last that it took and still holds.
+  void leave(std::size_t lock) noexcept;
+
   /// The started job that has the core; null if there is none.
   [[nodiscard]] const Started* running() const noexcept {
+    const Started* const first = most_urgent();
+    return locks_.empty() || first == nullptr ? first : in_place_of(*first);
+  }
+
+  /// The started job that comes before all others and does not wait for a device. It has the core,
+  /// or one has it whose lock it needs, with its urgency.
+  [[nodiscard]] const Started* most_urgent() const noexcept {
     for (std::size_t i = started_.size(); i > 0; --i) {
       if (!started_[i - 1].waits) {
         return &started_[i - 1];
@@ -251,8 +278,15 @@ class TAKT_CORE_PUBLIC CoreState {
   [[nodiscard]] Level level_of(const Job& job) const noexcept;
   [[nodiscard]] Level system_ceiling() const noexcept;
   [[nodiscard]] Started& started_entry(const CoreTask& task) noexcept;
+  [[nodiscard]] const Started* in_place_of(const Started& first) const noexcept;
 
   void apply_overrun(CoreTask& task, TimePoint time) noexcept;
+
+  struct LockState {
+    Level ceiling = no_ceiling;
+    CoreTask* holder = nullptr;
+    Level before = no_ceiling;  // the holder's ceiling without this lock
+  };
 
   CoreListener* listener_;
   bool fixed_;
@@ -265,6 +299,7 @@ class TAKT_CORE_PUBLIC CoreState {
   Calendar calendar_;               // by place
   ReadyQueue ready_;
   std::vector<Started> started_;
+  std::vector<LockState> locks_;
   std::vector<Job> pending_jobs_;  // room for what Policy::decide() wants to know
   std::vector<Job> next_jobs_;
 };

@@ -74,8 +74,10 @@ struct Task {
   bool waits = false;
   /// The callback whose lane it is (turns.hpp), by name: place() keeps its lanes apart; "": none.
   std::string lane_of = {};
-  bool joined =
-      false;  ///< Of a join (join.hpp): its topics are published when the set is complete.
+  /// Of a join (join.hpp): its topics are published when the set is complete.
+  bool joined = false;
+  /// What its jobs lock while they run, by name: place() keeps all tasks of a lock on one core.
+  std::vector<std::string> locks = {};
   bool paused = false;  ///< No releases, in any scenario.
   bool vacant = false;  ///< Placeholder of a removed task, so that the others keep their indices.
 };

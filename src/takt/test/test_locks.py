@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Locks of an app.yaml, from the file through analysis and simulation to the execution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
+
+from executed import cpu, executed  # noqa: E402
+
+from takt.errors import TaktError  # noqa: E402
+from takt.schedule.analysis.ask import analyse  # noqa: E402
+from takt.schedule.application.dump import app_yaml  # noqa: E402
+from takt.schedule.application.file import read_application  # noqa: E402
+from takt.schedule.application.flat import flat  # noqa: E402
+from takt.schedule.campaign.judge import varies  # noqa: E402
+from takt.schedule.generate.code import write_packages  # noqa: E402
+from takt.schedule.metrics import measure  # noqa: E402
+
+LOCKS = "locks: {map: {protocol: inheritance}, bus: {protocol: ceiling}}"
+NODES = """
+nodes:
+  a: {high: {timer: 10ms, wcet: 2ms, priority: 30, critical_sections: [{lock: map, length: 200us}]}}
+  b:
+    low:
+      timer: 50ms
+      wcet: 10ms
+      priority: 10
+      critical_sections:
+        - {lock: bus, begin: 5ms, length: {best: 1ms, worst: 2ms}}
+        - {lock: map, begin: 1ms, length: 3ms}
+"""
+
+
+def document(folder: Path, text: str) -> dict[str, Any]:
+    file = folder / "locks.app.yaml"
+    file.write_text(text, encoding="utf-8")
+    return flat(read_application(file))
+
+
+def test_the_file_says_what_the_core_parses(tmp_path: Path) -> None:
+    found = document(tmp_path, LOCKS + NODES)
+    assert found["locks"] == [
+        {"name": "map", "protocol": "inheritance"},
+        {"name": "bus", "protocol": "ceiling"},
+    ]
+    assert found["callbacks"][1]["critical_sections"] == [
+        {"lock": "bus", "begin": 5_000_000, "shortest": 1_000_000, "longest": 2_000_000},
+        {"lock": "map", "begin": 1_000_000, "shortest": 3_000_000, "longest": 3_000_000},
+    ]
+    assert document(tmp_path, app_yaml(found, "again")) == found
+    assert varies(found)
+
+
+def test_all_unknown_locks_are_named_with_their_lines(tmp_path: Path) -> None:
+    with pytest.raises(TaktError) as error:
+        document(tmp_path, "locks: {other: {protocol: ceiling}}" + NODES)
+    text = str(error.value)
+    for line, name in ((3, "map"), (10, "bus"), (11, "map")):
+        assert f"locks.app.yaml:{line}: unknown lock {name}" in text
+    assert "fix: the locks are other" in text
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("{lock: map}", "length is missing"),
+        ("{lock: map, length: 0us}", "must be greater than 0"),
+        ("{lock: map, length: {best: 2us, worst: 1us}}", "best 2us is above worst 1us"),
+        ("{lock: map, length: 1us, end: 2us}", "unknown key"),
+    ],
+)
+def test_a_section_says_how_long_it_holds_the_lock(
+    tmp_path: Path, section: str, words: str
+) -> None:
+    text = (LOCKS + NODES).replace("{lock: map, length: 200us}", section)
+    with pytest.raises(TaktError, match=words):
+        document(tmp_path, text)
+
+
+def test_the_analysis_names_who_blocks(tmp_path: Path) -> None:
+    scenario = analyse(document(tmp_path, LOCKS + NODES), "here").scenarios[0]
+    high, low = scenario.callbacks
+    assert (high.blocking_us, high.locks, high.response_us) == (3000, ["map"], 5000)
+    assert (low.blocking_us, low.locks, low.response_us) == (0, [], 14000)
+
+
+def test_generated_code_takes_no_locks(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match=r"a\.high, b\.low: the generated code does not take locks"):
+        write_packages(document(tmp_path, LOCKS + NODES), tmp_path)
+
+
+@pytest.mark.usefixtures("app_runner")
+def test_an_execution_takes_them(tmp_path: Path) -> None:
+    application = document(tmp_path, f"cpus: [{cpu()}]\n{LOCKS}{NODES}")
+    done = executed(tmp_path, "takt", application)
+    jobs = {one.callback: one.executions for one in measure(done.trace).callbacks}
+    assert min(jobs["a.high"], jobs["b.low"]) > 0
+
+
+@pytest.mark.usefixtures("app_runner")
+def test_a_lock_is_not_shared_by_processes(tmp_path: Path) -> None:
+    application = document(tmp_path, f"cpus: [{cpu()}]\n{LOCKS}{NODES}")
+    with pytest.raises(TaktError, match="not executed under 'baseline1'"):
+        executed(tmp_path, "baseline1", application)

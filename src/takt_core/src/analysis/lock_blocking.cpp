@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lock_blocking.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "../application/locks.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using application::LockProtocol;
+
+// The levels that may wait because a lock is held. Whoever takes it while it holds another one
+// keeps those waiting that wait for the other one, too.
+std::vector<sched::Level> reaches(const application::Application& application,
+                                  const sched::Ceilings& levels) {
+  std::vector<sched::Level> result = application::lock_ceilings(application, levels);
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    for (const auto& section : application.callbacks[i].critical_sections) {
+      // Who holds a group keeps up to its ceiling from the core while it waits itself.
+      result[section.lock] =
+          std::max(result[section.lock], levels.ceiling(static_cast<sched::TaskIndex>(i)));
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const application::Callback& callback : application.callbacks) {
+      const auto around = application::enclosing(callback.critical_sections);
+      for (std::size_t i = 0; i < around.size(); ++i) {
+        sched::Level& inner = result[callback.critical_sections[i].lock];
+        for (const std::size_t outer : around[i]) {
+          const sched::Level before = inner;
+          inner = std::max(inner, result[callback.critical_sections[outer].lock]);
+          changed = changed || inner != before;
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool anyone_locks(std::span<const Demand> demands) noexcept {
+  return std::ranges::any_of(demands,
+                             [](const Demand& demand) { return !demand.sections.empty(); });
+}
+
+nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level level,
+                              nanoseconds ceilings) {
+  std::map<std::size_t, nanoseconds> by_task;
+  std::map<std::size_t, nanoseconds> by_lock;
+  std::map<std::size_t, nanoseconds> any_by_task;  // of both kinds
+  for (const Demand& demand : demands) {
+    if (demand.level >= level) {
+      continue;
+    }
+    nanoseconds& any = any_by_task[demand.task];
+    if (demand.ceiling >= level) {
+      any = std::max(any, demand.execution);
+    }
+    for (const Section& section : demand.sections) {
+      if (section.reach < level) {
+        continue;
+      }
+      any = std::max(any, section.length);
+      if (section.by_ceiling) {
+        ceilings = std::max(ceilings, section.length);
+        continue;
+      }
+      nanoseconds& of_task = by_task[demand.task];
+      nanoseconds& of_lock = by_lock[section.lock];
+      of_task = std::max(of_task, section.length);
+      of_lock = std::max(of_lock, section.length);
+    }
+  }
+  const auto sum = [](const std::map<std::size_t, nanoseconds>& parts) {
+    nanoseconds all{0};
+    for (const auto& [of, length] : parts) {
+      all = os::add_sat(all, length);
+    }
+    return all;
+  };
+  return std::min(os::add_sat(ceilings, std::min(sum(by_task), sum(by_lock))), sum(any_by_task));
+}
+
+std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level) {
+  std::set<std::size_t> locks;
+  for (const Demand& demand : demands) {
+    for (const Section& section : demand.sections) {
+      if (demand.level < level && section.reach >= level) {
+        locks.insert(section.lock);
+      }
+    }
+  }
+  return {locks.begin(), locks.end()};
+}
+
+std::vector<std::vector<Section>> sections_of(const application::Application& application,
+                                              const sched::CompiledScenario& scenario) {
+  std::vector<std::vector<Section>> result(application.callbacks.size());
+  if (!scenario.policy().preemptive() || application.locks.empty()) {
+    return result;
+  }
+  const std::vector<sched::Level> by_inheritance = reaches(application, scenario.ceilings());
+  const std::vector<sched::Level> by_ceiling =
+      application::lock_ceilings(application, scenario.ceilings());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto& sections = application.callbacks[i].critical_sections;
+    const auto around = application::enclosing(sections);
+    for (std::size_t at = 0; at < sections.size(); ++at) {
+      const bool ceiling = application.locks[sections[at].lock].protocol == LockProtocol::ceiling;
+      std::int64_t inside = 0;
+      for (const auto& outer : around) {
+        inside += std::ranges::count(outer, at);
+      }
+      result[i].push_back(
+          {.lock = sections[at].lock,
+           .reach = ceiling ? by_ceiling[sections[at].lock] : by_inheritance[sections[at].lock],
+           .declared = sections[at].longest,
+           // It may have been preempted before anybody waits for it, and where it
+           // takes a lock that is held two jobs leave the core.
+           .around = ceiling ? nanoseconds{0} : (1 + 2 * inside) * application.overheads.preemption,
+           .by_ceiling = ceiling});
+    }
+  }
+  return result;
+}
+
+}  // namespace takt::analysis

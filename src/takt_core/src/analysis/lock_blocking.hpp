@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long less urgent jobs keep a level from the core under preemptive fixed priorities, because
+// they hold groups or locks.
+//
+// While jobs of the level or above are pending, a job below runs only with a priority that it has
+// from a group or a lock, and none of these can it take meanwhile unless it holds one already. So
+// each job below counts with one outermost section that it was in at the beginning:
+// whichever of these is less in sum:
+//  - of each callback one;
+//  - of ceilings (groups, and locks with the immediate priority ceiling) one in all, for none of
+//    their levels starts while another one is held (T. P. Baker, Real-Time Systems 3, 1991);
+//  - of priority inheritance one for each callback, and one for each lock, whichever is less in sum
+//    (L. Sha, R. Rajkumar and J. P. Lehoczky, IEEE Transactions on Computers 39, 1990).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "takt/analysis/demand.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/application.hpp"
+#include "takt/sched/compiled.hpp"
+
+namespace takt::analysis {
+
+// Whether any job holds locks.
+bool anyone_locks(std::span<const Demand> demands) noexcept;
+
+// The longest time that jobs below `level` keep it from the core. `ceilings`: of them by groups.
+nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level level,
+                              nanoseconds ceilings);
+
+// The locks that contribute to it, by index, ascending.
+std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level);
+
+// The sections of each callback as the test wants them. `preemption`: what leaving the core once
+// costs.
+std::vector<std::vector<Section>> sections_of(const application::Application& application,
+                                              const sched::CompiledScenario& scenario);
+
+}  // namespace takt::analysis

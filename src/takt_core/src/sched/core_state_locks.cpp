@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Locks that started jobs take while they compute.
+#include <algorithm>
+
+#include "takt/sched/core_state.hpp"
+
+namespace takt::sched {
+
+void CoreState::declare_locks(std::span<const Level> ceilings) {
+  locks_.clear();
+  for (const Level ceiling : ceilings) {
+    locks_.push_back({.ceiling = ceiling});
+  }
+}
+
+bool CoreState::take(CoreTask& task, std::size_t lock) noexcept {
+  Started& entry = started_entry(task);
+  LockState& state = locks_[lock];
+  if (state.holder != nullptr) {
+    entry.wanted = lock;
+    return false;
+  }
+  entry.wanted = no_lock;
+  state.holder = &task;
+  state.before = entry.ceiling;
+  entry.ceiling = std::max(entry.ceiling, state.ceiling);
+  return true;
+}
+
+void CoreState::leave(std::size_t lock) noexcept {
+  LockState& state = locks_[lock];
+  started_entry(*state.holder).ceiling = state.before;
+  state.holder = nullptr;
+}
+
+// The job that has the core for `first`: that of the lock which it needs, and so on. Locks are
+// taken in one order, so this ends.
+const CoreState::Started* CoreState::in_place_of(const Started& first) const noexcept {
+  const Started* job = &first;
+  while (job->wanted != no_lock && locks_[job->wanted].holder != nullptr) {
+    job = &*std::ranges::find(started_, locks_[job->wanted].holder, &Started::task);
+  }
+  return job;
+}
+
+}  // namespace takt::sched

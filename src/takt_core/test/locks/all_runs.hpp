@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every run of a few sporadic callbacks that take locks, tick by tick: each is released a period
+// after its last release or any time later, and computes for any time from its best to its worst
+// case. Priorities are numbers here, inherited and raised one by one; the library has a stack.
+// Distinct priorities, constant lengths of sections, no overheads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "takt/application/application.hpp"
+
+namespace takt::analysis {
+
+// What is left out on purpose, to see that it is found.
+struct LeftOut {
+  bool inheritance = false;
+  bool ceilings = false;
+};
+
+struct AllRuns {
+  std::vector<std::int64_t> responses;  // the longest of each callback
+  bool complete = true;                 // nothing was left out
+};
+
+class LockSearch {
+ public:
+  LockSearch(const application::Application& app, LeftOut left_out)
+      : app_(app), left_out_(left_out), ceilings_(app.locks.size(), 0) {
+    result_.responses.assign(app.callbacks.size(), 0);
+    for (const application::Callback& callback : app.callbacks) {
+      for (const application::CriticalSection& section : callback.critical_sections) {
+        int& ceiling = ceilings_[section.lock];
+        ceiling = std::max(ceiling, callback.task.parameters.priority);
+      }
+    }
+  }
+
+  AllRuns run() {
+    add(Situation{});
+    while (!todo_.empty()) {
+      if (visited_.size() > most_situations) {
+        result_.complete = false;
+        break;
+      }
+      const Situation now = todo_.back();
+      todo_.pop_back();
+      release_from(now, 0);
+    }
+    return result_;
+  }
+
+ private:
+  static constexpr std::size_t most_tasks = 4;
+  static constexpr std::size_t most_pending = 3;
+  static constexpr std::size_t most_situations = 150'000;
+  static constexpr std::uint8_t most_age = 100;
+
+  struct TaskNow {
+    std::uint8_t next = 0;  // ticks until it may be released again
+    std::uint8_t pending = 0;
+    std::array<std::uint8_t, most_pending> ages{};
+    std::uint8_t computed = 0;
+    std::uint8_t held = 0;  // by section
+  };
+  struct Situation {
+    std::array<TaskNow, most_tasks> tasks{};
+    [[nodiscard]] std::string_view bytes() const {
+      return {reinterpret_cast<const char*>(this), sizeof *this};
+    }
+    bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
+  };
+  struct Hash {
+    std::size_t operator()(const Situation& now) const {
+      return std::hash<std::string_view>{}(now.bytes());
+    }
+  };
+
+  [[nodiscard]] const auto& sections(std::size_t task) const {
+    return app_.callbacks[task].critical_sections;
+  }
+  [[nodiscard]] std::size_t size() const { return app_.callbacks.size(); }
+
+  void add(const Situation& now) {
+    if (visited_.insert(now).second) {
+      todo_.push_back(now);
+    }
+  }
+
+  void release_from(Situation now, std::size_t task) {
+    for (; task < size(); ++task) {
+      TaskNow& own = now.tasks[task];
+      if (own.next > 0) {
+        continue;
+      }
+      release_from(now, task + 1);  // not yet
+      if (own.pending == most_pending) {
+        result_.complete = false;
+        return;
+      }
+      own.ages[own.pending++] = 0;
+      own.next = static_cast<std::uint8_t>(app_.callbacks[task].task.parameters.period.count());
+    }
+    choose(now);
+  }
+
+  // The task that holds the lock; size() if nobody does.
+  [[nodiscard]] std::size_t holder(const Situation& now, std::size_t lock) const {
+    for (std::size_t task = 0; task < size(); ++task) {
+      for (std::size_t i = 0; i < sections(task).size(); ++i) {
+        if ((now.tasks[task].held >> i & 1U) != 0 && sections(task)[i].lock == lock) {
+          return task;
+        }
+      }
+    }
+    return size();
+  }
+
+  // The first section that begins where the job is, and that it has not taken.
+  [[nodiscard]] std::size_t due(const Situation& now, std::size_t task) const {
+    const TaskNow& own = now.tasks[task];
+    for (std::size_t i = 0; i < sections(task).size(); ++i) {
+      if (sections(task)[i].begin.count() == own.computed && (own.held >> i & 1U) == 0) {
+        return i;
+      }
+    }
+    return sections(task).size();
+  }
+
+  [[nodiscard]] int raised(const Situation& now, std::size_t task) const {
+    int priority = app_.callbacks[task].task.parameters.priority;
+    for (std::size_t i = 0; i < sections(task).size(); ++i) {
+      const std::size_t lock = sections(task)[i].lock;
+      if ((now.tasks[task].held >> i & 1U) != 0 && !left_out_.ceilings &&
+          app_.locks[lock].protocol == application::LockProtocol::ceiling) {
+        priority = std::max(priority, ceilings_[lock]);
+      }
+    }
+    return priority;
+  }
+
+  void choose(Situation now) {
+    std::array<int, most_tasks> priorities{};
+    std::array<std::size_t, most_tasks> waits_for{};  // size(): for nobody
+    waits_for.fill(size());
+    for (std::size_t task = 0; task < size(); ++task) {
+      priorities[task] = raised(now, task);
+    }
+    for (;;) {
+      std::size_t best = size();
+      for (std::size_t task = 0; task < size(); ++task) {
+        if (now.tasks[task].pending == 0 || waits_for[task] < size()) {
+          continue;
+        }
+        const auto rank = [&](std::size_t of) {
+          return std::pair{priorities[of], now.tasks[of].held != 0};
+        };
+        best = best == size() || rank(task) > rank(best) ? task : best;
+      }
+      if (best == size()) {
+        compute(now, best);
+        return;
+      }
+      const std::size_t section = due(now, best);
+      if (section == sections(best).size()) {
+        compute(now, best);
+        return;
+      }
+      const std::size_t other = holder(now, sections(best)[section].lock);
+      if (other == size()) {
+        now.tasks[best].held = static_cast<std::uint8_t>(now.tasks[best].held | 1U << section);
+        priorities[best] = std::max(priorities[best], raised(now, best));
+        continue;
+      }
+      waits_for[best] = other;
+      for (std::size_t of = other; of < size() && !left_out_.inheritance; of = waits_for[of]) {
+        priorities[of] = std::max(priorities[of], priorities[best]);
+      }
+    }
+  }
+
+  void compute(Situation now, std::size_t runs) {
+    for (std::size_t task = 0; task < size(); ++task) {
+      TaskNow& own = now.tasks[task];
+      own.next = static_cast<std::uint8_t>(own.next - (own.next > 0 ? 1 : 0));
+      for (std::size_t k = 0; k < own.pending; ++k) {
+        if (++own.ages[k] > most_age) {
+          result_.complete = false;
+          return;
+        }
+      }
+    }
+    if (runs == size()) {
+      add(now);
+      return;
+    }
+    TaskNow& own = now.tasks[runs];
+    ++own.computed;
+    bool left = false;  // whoever waits for the lock comes first
+    for (std::size_t i = 0; i < sections(runs).size(); ++i) {
+      if (sections(runs)[i].end().count() == own.computed) {
+        left = true;
+        own.held = static_cast<std::uint8_t>(own.held & ~(1U << i));
+      }
+    }
+    const application::ExecutionTime& execution = app_.callbacks[runs].execution;
+    if (own.computed >= execution.best.count()) {
+      Situation ended = now;
+      end(ended.tasks[runs], runs);
+      add(ended);
+    }
+    if (own.computed == execution.worst.count()) {
+      return;
+    }
+    add(now);
+    if (left) {
+      return;
+    }
+    // It goes on at once and takes a lock before anything else happens.
+    for (std::size_t i = due(now, runs); i < sections(runs).size(); i = due(now, runs)) {
+      if (holder(now, sections(runs)[i].lock) < size()) {
+        return;
+      }
+      own.held = static_cast<std::uint8_t>(own.held | 1U << i);
+      add(now);
+    }
+  }
+
+  void end(TaskNow& task, std::size_t index) {
+    result_.responses[index] = std::max<std::int64_t>(result_.responses[index], task.ages[0]);
+    std::ranges::rotate(task.ages, task.ages.begin() + 1);
+    task.ages.back() = 0;
+    --task.pending;
+    task.computed = task.held = 0;
+  }
+
+  const application::Application& app_;
+  LeftOut left_out_;
+  std::vector<int> ceilings_;
+  AllRuns result_;
+  std::unordered_set<Situation, Hash> visited_;
+  std::vector<Situation> todo_;
+};
+
+// At most 4 callbacks with 8 sections each, and no time above 100 ticks.
+inline AllRuns all_runs(const application::Application& app, LeftOut left_out = {}) {
+  return LockSearch{app, left_out}.run();
+}
+
+}  // namespace takt::analysis

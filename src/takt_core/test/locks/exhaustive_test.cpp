@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds and simulated runs against every run of tiny sets that take locks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+#include "all_runs.hpp"
+#include "random_locks.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+const LocksForm tiny{.most_tasks = 3, .most_locks = 2, .share = 0.4, .periods = {8, 10, 12, 15}};
+
+application::Application tiny_set(std::uint64_t seed) {
+  RandomLocks random{seed};
+  application::Application app = random.make(tiny);
+  for (application::Callback& callback : app.callbacks) {
+    if (random.chance(0.5)) {
+      callback.execution.best = nanoseconds{random.number(1, callback.execution.worst.count())};
+      callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
+    }
+  }
+  return app;
+}
+
+ScenarioReport report_of(const application::Application& app) {
+  return analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+}
+
+// The first response that is longer in some run than its bound; "" if there is none.
+std::string above(const ScenarioReport& report, const AllRuns& runs) {
+  for (std::size_t i = 0; i < runs.responses.size(); ++i) {
+    const CallbackReport& callback = report.callbacks[i];
+    if (callback.response && nanoseconds{runs.responses[i]} > *callback.response) {
+      return callback.name + " comes to " + std::to_string(runs.responses[i]) + ", bound " +
+             std::to_string(callback.response->count()) + " by " + callback.bound_by;
+    }
+  }
+  return {};
+}
+
+std::string above(const sim::Result& run, const AllRuns& runs) {
+  for (std::size_t i = 0; i < runs.responses.size(); ++i) {
+    if (runs.complete && run.callbacks[i].response.max > nanoseconds{runs.responses[i]}) {
+      return run.callbacks[i].name + " is simulated with " +
+             std::to_string(run.callbacks[i].response.max.count()) + ", and comes to " +
+             std::to_string(runs.responses[i]) + " at most";
+    }
+  }
+  return {};
+}
+
+TEST(EveryRunWithLocks, keeps_to_its_bounds) {
+  const int sets = rounds(1000);
+  int complete = 0;
+  int blocked = 0;
+  int reached = 0;  // of those
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const application::Application app = tiny_set(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text(app));
+    const ScenarioReport report = report_of(app);
+    const AllRuns runs = all_runs(app);
+    EXPECT_EQ(above(report, runs), "");
+    complete += runs.complete ? 1 : 0;
+    for (std::size_t k = 0; k < runs.responses.size(); ++k) {
+      const CallbackReport& callback = report.callbacks[k];
+      const bool is_reached = callback.response == nanoseconds{runs.responses[k]};
+      EXPECT_TRUE(is_reached || !callback.exact || !runs.complete);
+      blocked += callback.locks.empty() ? 0 : 1;
+      reached += !callback.locks.empty() && is_reached ? 1 : 0;
+    }
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      EXPECT_EQ(above(sim::simulate(app, {.duration = nanoseconds{2000},
+                                          .seed = seed,
+                                          .execution = execution,
+                                          .percentiles = false}),
+                      runs),
+                "");
+    }
+  }
+  std::cout << complete << " of " << sets << " sets complete, " << reached << " of " << blocked
+            << " bounds with blocking by locks reached\n";
+  EXPECT_GT(complete, sets / 2);
+  EXPECT_GT(reached, 0);
+}
+
+int exceeded(LeftOut left_out) {
+  int sets = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const application::Application app = tiny_set(seed);
+    sets += above(report_of(app), all_runs(app, left_out)).empty() ? 0 : 1;
+  }
+  return sets;
+}
+
+TEST(EveryRunWithLocks, exceeds_bounds_without_the_protocols) {
+  EXPECT_EQ(exceeded({}), 0);
+  EXPECT_GT(exceeded({.inheritance = true, .ceilings = true}), 0);
+}
+
+// Three callbacks by hand: the middle one has no lock, so it delays the high one without end.
+TEST(EveryRunWithLocks, finds_a_missing_inheritance) {
+  application::Application app{.name = "inversion", .locks = {{.name = "m"}}};
+  const auto add = [&](int priority, std::int64_t period, std::int64_t worst, bool locks) {
+    application::Callback callback;
+    callback.task.name = "c" + std::to_string(priority);
+    callback.task.parameters = {.period = nanoseconds{period},
+                                .priority = priority,
+                                .expected_execution = nanoseconds{worst},
+                                .overrun = sched::Overrun::catch_up};
+    callback.execution = {.best = nanoseconds{worst}, .worst = nanoseconds{worst}};
+    if (locks) {
+      callback.critical_sections = {
+          {.lock = 0, .shortest = nanoseconds{2}, .longest = nanoseconds{2}}};
+      callback.task.locks = {"m"};
+    }
+    app.callbacks.push_back(std::move(callback));
+  };
+  add(3, 15, 2, true);
+  add(2, 15, 6, false);
+  add(1, 15, 3, true);
+  EXPECT_EQ(report_of(app).callbacks[0].response, nanoseconds{4});
+  EXPECT_EQ(all_runs(app).responses[0], 2 + 1);  // it has taken the lock at its start
+  EXPECT_EQ(all_runs(app, {.inheritance = true}).responses[0], 2 + 1 + 6);
+}
+
+}  // namespace
+}  // namespace takt::analysis

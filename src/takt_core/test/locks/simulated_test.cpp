@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random applications with locks: no simulated response is above its bound.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+#include "random_locks.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+const LocksForm wide{.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300}, .varied = true};
+
+struct Comparison {
+  int bounded = 0;
+  int above = 0;  // responses above bounds
+  double tightness = 0;
+  std::string first;  // that is above
+};
+
+Comparison compare(const application::Application& app, const ScenarioReport& report,
+                   std::uint64_t seed) {
+  Comparison found;
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+    const sim::Result run = sim::simulate(app, {.duration = nanoseconds{6000},
+                                                .seed = seed,
+                                                .execution = execution,
+                                                .percentiles = false});
+    for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
+      const CallbackReport& bound = report.callbacks[i];
+      const nanoseconds longest = run.callbacks[i].response.max;
+      if (!bound.response || run.callbacks[i].jobs == 0) {
+        continue;
+      }
+      ++found.bounded;
+      found.tightness +=
+          static_cast<double>(longest.count()) / static_cast<double>(bound.response->count());
+      if (longest > *bound.response) {
+        ++found.above;
+        found.first = bound.name + " responds after " + std::to_string(longest.count()) +
+                      ", bound " + std::to_string(bound.response->count()) + " by " +
+                      bound.bound_by;
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Locks, simulated_responses_are_within_their_bounds) {
+  const int sets = rounds(1500);
+  Comparison all;
+  int blocked = 0;
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const application::Application app = RandomLocks{seed}.make(wide);
+    const ScenarioReport report =
+        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+    const Comparison found = compare(app, report, seed);
+    EXPECT_EQ(found.above, 0) << "seed " << seed << ": " << found.first << "\n" << text(app);
+    all.bounded += found.bounded;
+    all.tightness += found.tightness;
+    blocked += static_cast<int>(std::ranges::count_if(
+        report.callbacks, [](const CallbackReport& callback) { return !callback.locks.empty(); }));
+  }
+  std::cout << sets << " sets, " << all.bounded << " responses, on average "
+            << all.tightness / std::max(1, all.bounded) << " of their bounds; " << blocked
+            << " callbacks with blocking by locks\n";
+  EXPECT_GT(all.bounded, sets * 3);
+  EXPECT_GT(blocked, sets / 2);
+}
+
+// Whoever left out what locks add would be found.
+TEST(Locks, bounds_without_blocking_by_locks_are_exceeded) {
+  int above = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const application::Application app = RandomLocks{seed}.make(wide);
+    ScenarioReport report =
+        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+    for (CallbackReport& callback : report.callbacks) {
+      if (callback.response && !callback.locks.empty()) {
+        *callback.response -= callback.blocking;
+      }
+    }
+    above += compare(app, report, seed).above > 0 ? 1 : 0;
+  }
+  EXPECT_GT(above, 20);
+}
+
+}  // namespace
+}  // namespace takt::analysis
