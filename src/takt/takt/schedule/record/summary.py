@@ -45,6 +45,8 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
             f"who else had the cores is not recorded: {refused}; record as root, or with "
             "CAP_PERFMON and ulimit -l 1100 per core"
         )
+    if beside.known and beside.interrupts_refused:
+        notes.append(f"interrupts are not recorded: {beside.interrupts_refused}")
     callbacks: list[RecordedCallback] = []
     if processes:
         try:
