@@ -24,6 +24,7 @@ _COMM, _TASK, _SWITCHES = 1 << 9, 1 << 13, 1 << 26
 _EVENT = Event(_SOFTWARE, _DUMMY, _TID | _CPU, _COMM | _TASK | _SWITCHES)
 
 
+KERNEL = "perf_event_open"  # how a refusal begins that is the kernel's
 INTERRUPT = -2  # the process of a stretch in which an interrupt had a CPU
 
 
@@ -80,7 +81,7 @@ class Switches:
             for cpu in sorted(cpus):
                 self._rings.append(_Ring(cpu))
         except OSError as error:
-            self.refused = f"perf_event_open: {error.strerror}"
+            self.refused = f"{KERNEL}: {error.strerror}"
             self.close()
 
     def look(self) -> None:

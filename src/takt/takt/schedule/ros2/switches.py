@@ -49,7 +49,7 @@ class Beside:
             self._interrupts.look()
 
     def end(self) -> None:
-        """Writes all, or nothing where the disk is full; does nothing the second time."""
+        """Writes all, or only why not where the disk is full; does nothing the second time."""
         switches, self._switches = self._switches, None
         if switches is None:
             return
@@ -68,13 +68,13 @@ class Beside:
         path = self._folder / FILE
         before = path.stat().st_size if path.exists() else 0
         try:
-            with path.open("a", encoding="utf-8") as file:
-                file.writelines(f"{printable(line)}\n" for line in lines)
-        except OSError:  # the recordings themselves are whole on a disk that is full
+            _append(path, before, lines)
+        except OSError as error:  # the recordings themselves are whole on a disk that is full
+            missing = f"refused {path}: {error.strerror}"
+            if before:
+                missing = f"lost {sum(line.startswith('held ') for line in lines)}"
             with suppress(OSError):
-                os.truncate(path, before)
-                if not before:
-                    path.unlink()
+                _append(path, before, [missing])
 
 
 def read(folder: Path) -> Seen:
@@ -103,6 +103,19 @@ def read(folder: Path) -> Seen:
     found.held.sort()
     found.interrupts.sort()
     return found
+
+
+def _append(path: Path, before: int, lines: list[str]) -> None:
+    """All of them or nothing; raises OSError."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{printable(line)}\n" for line in lines)
+    except OSError:
+        with suppress(OSError):
+            os.truncate(path, before)
+            if not before:
+                path.unlink()
+        raise
 
 
 def _lines(interrupts: Interrupts) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.documents.own import printable
-from takt.processes.switches import INTERRUPT, Held
+from takt.processes.switches import INTERRUPT, KERNEL, Held
 from takt.schedule.trace.beside import INTERRUPTS_LOST, INTERRUPTS_REFUSED, LOST, REFUSED
 from takt.schedule.trace.file import Names
 
@@ -58,7 +58,7 @@ class Programs:
         if self.refused and missed:
             what = f"programs on these cores were not recorded: {printable(self.refused)}"
             how = "execute or record as root, or with CAP_PERFMON and ulimit -l 1100 per core"
-            return [f"{what}; {how}", *lines]
+            return [f"{what}; {how}" if self.refused.startswith(KERNEL) else what, *lines]
         if self.lost:
             what = f"{self.lost} context switches were not recorded"
             lines.append(f"{what}: programs may have had the cores for longer")
