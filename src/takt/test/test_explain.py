@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -304,6 +305,7 @@ def test_shares_always_add_up_to_the_response(
         less_urgent=less_urgent,
         may_block=lambda other, job: may_block and other is not job,
         waits=reported,
+        interrupts=lambda begin, end: Counter(clock=(end - begin) // 3),
     )
     assert sum(part.ns for part in parts) == wait + length
     assert all(part.ns > 0 for part in parts)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
+from takt.processes import perf
 from takt.processes import switches as tested
 from takt.processes.switches import LEAST_NS, Held, Switches
 
@@ -92,7 +93,7 @@ def test_ignored_threads_are_not_kept() -> None:
 
 
 def test_a_full_ring_counts_what_it_loses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tested, "_PAGES", 1)  # 100 switches
+    monkeypatch.setattr(perf, "PAGES", 1)  # 100 switches
     switches = recording()
     yielding = f"{_BUSY}for _ in range(20_000): os.sched_yield()\ntime.sleep(0.0)\n"
     for _ in range(10):

@@ -15,7 +15,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from recording_files import BEGIN, MS, robot
+from recording_files import BEGIN, MS, Process, robot
 
 from takt.errors import Failure
 from takt.network import stacks
@@ -192,7 +192,7 @@ def test_programs_beside_a_recorded_one_are_named_everywhere(tmp_path: Path) -> 
     assert "programs on these cores were not recorded" not in str(explain(folder))
 
 
-def test_a_full_disk_leaves_the_stretches_before_and_no_half_of_one(
+def test_a_full_disk_leaves_the_stretches_before_and_no_half_of_one_and_is_named(
     disk: Callable[[str], Path],
 ) -> None:
     folder = disk("64k")
@@ -201,11 +201,37 @@ def test_a_full_disk_leaves_the_stretches_before_and_no_half_of_one(
     recorded = switches.Beside(folder)
     recorded._switches = cast("Switches", Many())
     recorded.end()
-    assert (folder / switches.FILE).read_text(encoding="utf-8") == written
+    found = switches.read(folder)
+    assert (found.held, found.refused) == ([Held(1, 2, 0, 3, "b", 4)], None)
+    assert found.lost == len(Many.held)
     (folder / switches.FILE).unlink()
     recorded._switches = cast("Switches", Many())
     recorded.end()
+    found = switches.read(folder)
+    assert (found.held, found.lost) == ([], 0)
+    assert found.refused == f"{folder / switches.FILE}: No space left on device"
+    process = Process(1)
+    process.node(1, "one")
+    process.write(folder)
+    (note,) = [one for one in summary(folder, [], 0).notes if one.startswith("who else")]
+    assert note.endswith("No space left on device")
+
+
+def test_a_disk_without_any_space_leaves_no_file_and_a_note_of_that(
+    disk: Callable[[str], Path],
+) -> None:
+    folder = disk("64k")
+    process = Process(1)
+    process.node(1, "one")
+    process.write(folder)
+    with pytest.raises(OSError, match="No space"):
+        (folder / "all").write_bytes(bytes(1 << 20))
+    recorded = switches.Beside(folder)
+    recorded._switches = cast("Switches", Many())
+    recorded.end()
     assert not switches.read(folder).known
+    notes = summary(folder, [], 0).notes
+    assert any("the disk had no space for it" in one for one in notes)
 
 
 def test_without_rights_the_reason_is_given_once(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from takt.schedule.explain import explain
 from takt.schedule.explain.html import render
 from takt.schedule.metrics import measure
 from takt.schedule.model.model import model
+from takt.schedule.record.summary import summary as summary_of
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Type
 from takt.schedule.trace.summary import Summing, TaskSummary, TraceSummary
@@ -234,3 +235,17 @@ def test_folders_without_recordings_and_without_callbacks_are_refused(tmp_path: 
     process.write(tmp_path / "out")
     with pytest.raises(TaktError, match="contains no callback"):
         files.read(tmp_path / "out")
+
+
+@pytest.mark.parametrize("rclcpp", [True, False])
+def test_without_calls_the_note_says_whether_callbacks_could_have_been_recorded(
+    tmp_path: Path, rclcpp: bool
+) -> None:
+    process = Process(1)
+    process.node(1, "one")
+    if rclcpp:
+        process.timer(100, 1, MS)
+    process.write(tmp_path / "out")
+    (note,) = [one for one in summary_of(tmp_path / "out", [], 0).notes if "callback" in one]
+    assert ("rclpy" in note) != rclcpp
+    assert note.startswith("no callback was called") == rclcpp

@@ -36,12 +36,13 @@ void Housekeeping::add(const void* key, std::shared_ptr<Arriving> member, bool a
 }
 
 void Housekeeping::remove(const void* key) noexcept {
+  decltype(members_)::node_type gone;  // destroyed without the lock
   const std::lock_guard lock{mutex_};
   const auto found =
       std::ranges::find_if(members_, [key](const auto& entry) { return entry.second.key == key; });
   if (found != members_.end()) {
     silence_quietly(*found->second.entity);
-    members_.erase(found);
+    gone = members_.extract(found);
   }
 }
 

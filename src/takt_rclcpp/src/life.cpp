@@ -104,20 +104,38 @@ Tasks::Needs SchedulingExecutor::Life::needs(const Strategies& of) const {
           .lanes = !of.together()};
 }
 
+// Entities that go with it may remove nodes.
+SchedulingExecutor::Life::~Life() {
+  try {
+    forget_tasks();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the core lets go of them then
+  }
+}
+
 void SchedulingExecutor::Life::forget_tasks() {
   const std::lock_guard lock{changing};
-  if (!tasks) {
+  std::unique_ptr<Tasks> former;
+  {
+    const std::lock_guard written{mutex};
+    former = std::move(tasks);
+    has_started_ = false;
+  }
+  if (!former) {
     return;
   }
   executor::Changes changes;
-  for (const auto& [key, task] : tasks->present()) {
+  for (const auto& [key, task] : former->present()) {
     task.each_name([&](const std::string& name) { changes.remove(name); });
   }
   static_cast<void>(core.apply(std::move(changes)));
-  std::unique_ptr<Tasks> former;
-  const std::lock_guard written{mutex};
-  former = std::move(tasks);
-  has_started_ = false;
+}
+
+void SchedulingExecutor::Life::forget_gone(const Groups& groups) {
+  try {
+    tasks->forget_gone(nodes.collect(groups()), core);
+  } catch (const std::exception&) {  // what stays is met anew by the next spin()
+    forget_tasks();
+  }
 }
 
 void SchedulingExecutor::Life::set_rule(TimingRule other) {
@@ -164,6 +182,7 @@ void SchedulingExecutor::Life::begin() {
     tasks = std::move(created);
   }
   has_started_ = false;
+  runs_ = true;
   ++spins_;
 }
 
@@ -175,15 +194,17 @@ void SchedulingExecutor::Life::entities_changed() {
 }
 
 void SchedulingExecutor::Life::entities_left(const Groups& groups) {
-  if (!spins.load()) {
-    return;  // nothing is listened to; and whoever goes with its nodes at the end may ask for it
-  }
   {
     const std::lock_guard lock{changing};
-    const std::vector<Entity> entities = nodes.collect(groups());
-    if (tasks) {
-      tasks->let_go(entities);
+    if (!tasks) {
+      return;
     }
+    if (!runs_) {
+      forget_gone(groups);
+      return;
+    }
+    tasks->let_go(nodes.collect(groups()));
+    has_left.store(true);
   }
   entities_changed();
 }
@@ -246,12 +267,12 @@ bool SchedulingExecutor::Life::has_happened(Departure& departure) const {
   } else if (looks_ < departure.looks + 2) {  // the first one may have begun before
     bell->ring();
   } else {
-    departure.happened = tasks->is_settled();
+    departure.happened = !tasks || tasks->is_settled();
   }
   return departure.happened;
 }
 
-void SchedulingExecutor::Life::end() noexcept {
+void SchedulingExecutor::Life::end(const Groups& groups) noexcept {
   is_started.store(false);
   try {
     core.stop();
@@ -259,8 +280,17 @@ void SchedulingExecutor::Life::end() noexcept {
     bell->fail(std::current_exception());
   }
   const std::lock_guard lock{changing};
+  runs_ = false;
+  if (!tasks) {
+    return;
+  }
   if (nodes_have_come()) {
     report_unmatched();
+  }
+  try {
+    forget_gone(groups);  // what has left since the last look
+  } catch (...) {
+    bell->fail(std::current_exception());
   }
 }
 

@@ -21,6 +21,11 @@ namespace takt_rclcpp {
 class SchedulingExecutor::Life {
  public:
   explicit Life(Options options);
+  ~Life();
+  Life(const Life&) = delete;
+  Life& operator=(const Life&) = delete;
+  Life(Life&&) = delete;
+  Life& operator=(Life&&) = delete;
 
   // All of them from the thread that spins.
   void begin();
@@ -32,13 +37,14 @@ class SchedulingExecutor::Life {
   void start();
   // From any thread and callback: nodes or groups have come or gone.
   void entities_changed();
-  // The same, when something has been taken away: from its return on another executor may have it.
+  // The same, when something has been taken away: from its return on another executor may have it,
+  // and where nothing runs, nothing refers to it any more.
   void entities_left(const Groups& groups);
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
   // from its core.
   void stop_soon() noexcept;
   // Waits for the jobs that run.
-  void end() noexcept;
+  void end(const Groups& groups) noexcept;
   void set_handlers(executor::Handlers handlers);
   // That all which has been removed until now is gone, with its last jobs. From any thread.
   struct Departure {
@@ -73,6 +79,7 @@ class SchedulingExecutor::Life {
   TimingRule rule;  // written as tasks and strategies are
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
+  std::atomic<bool> has_left{false};   // something, since spin() began
   std::atomic<bool> cancelled{false};  // the spin() that is there, or the next one
   // Whoever changes tasks or strategies has the first one, also while functions of users are
   // called, which may ask back and change more; and both for the moment in which what is asked for
@@ -87,6 +94,8 @@ class SchedulingExecutor::Life {
  private:
   [[nodiscard]] Tasks::Needs needs(const Strategies& of) const;
   void forget_tasks();
+  // Not while it runs, with the lock of changes: nothing refers any more to what has gone.
+  void forget_gone(const Groups& groups);
   void report_memory();
   void report_reentrant();
   void report_remarks();
@@ -102,6 +111,7 @@ class SchedulingExecutor::Life {
 
   os::SettingsNotGranted memory_;  // not told yet
   bool has_started_ = false;       // the core, with these tasks; under the mutex
+  bool runs_ = false;              // from begin() to the end of all jobs; under the lock of changes
   os::TimePoint last_look_{};
   os::TimePoint begun_at_{};        // of the last spin()
   std::size_t nodes_at_begin_ = 0;  // how many had come before

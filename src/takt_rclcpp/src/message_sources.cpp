@@ -10,6 +10,7 @@
 #include <rclcpp/exceptions.hpp>
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/logging.hpp>
+#include <utility>
 
 #include "core_names.hpp"
 #include "doors.hpp"
@@ -51,7 +52,8 @@ class Door {
 };
 
 // rcl is asked itself: the hook that rclcpp keeps goes with its entity, while events of the entity
-// may keep what calls it. The handle is rcl's; whoever finishes it ends the calls.
+// may keep what calls it. The handle is rcl's; whoever finishes it ends the calls. It is known only
+// while something listens: its deleter has the node, for as long as anybody knows of the handle.
 template <class Entity, class Handle,
           rcl_ret_t (*Hook)(const Handle*, rcl_event_callback_t, const void*)>
 class OfRcl final : public Arriving {
@@ -61,9 +63,12 @@ class OfRcl final : public Arriving {
 
   OfRcl(const std::shared_ptr<Entity>& entity, HandleOf handle, Execute how,
         std::size_t limit = unlimited)
-      : entity_{entity}, handle_{handle(*entity)}, execute_{how}, limit_{limit} {}
+      : entity_{entity}, handle_of_{handle}, execute_{how}, limit_{limit} {}
 
   void listen(const Listener& listener) override {
+    if (const auto entity = entity_.lock()) {
+      handle_ = handle_of_(*entity);
+    }
     door_ = std::make_unique<Door>(listener);
     // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
     listen_again();
@@ -71,6 +76,7 @@ class OfRcl final : public Arriving {
   }
   void listen_again() override {
     hook(
+        handle_,
         [](const void* data, std::size_t count) {
           // NOLINTNEXTLINE(*-reinterpret-cast): see Door
           doors().enter(reinterpret_cast<Doors<const Listener>::Key>(data),
@@ -81,7 +87,7 @@ class OfRcl final : public Arriving {
   void silence() override {
     // Also where the entity is being destroyed by another thread, and its hook may be running.
     const std::unique_ptr<Door> closes = std::move(door_);
-    hook(nullptr, nullptr);
+    hook(std::exchange(handle_, {}), nullptr, nullptr);
   }
   void execute(std::int64_t /*part*/) override {
     if (const auto entity = entity_.lock()) {
@@ -91,8 +97,9 @@ class OfRcl final : public Arriving {
   [[nodiscard]] std::size_t limit() const override { return limit_; }
 
  private:
-  void hook(rcl_event_callback_t callback, const void* data) {
-    const auto handle = handle_.lock();
+  static void hook(const std::weak_ptr<Handle>& of, rcl_event_callback_t callback,
+                   const void* data) {
+    const auto handle = of.lock();
     if (handle == nullptr) {
       return;
     }
@@ -103,7 +110,8 @@ class OfRcl final : public Arriving {
   }
 
   const std::weak_ptr<Entity> entity_;
-  const std::weak_ptr<Handle> handle_;
+  const HandleOf handle_of_;
+  std::weak_ptr<Handle> handle_;
   const Execute execute_;
   const std::size_t limit_;
   std::unique_ptr<Door> door_;  // while it listens

@@ -94,9 +94,9 @@ void Tasks::join(const Joining& joining, std::vector<Task>& added, executor::Exe
 void Tasks::leave(const void* key) noexcept {
   const auto found = parts_.find(key);
   if (found != parts_.end()) {
-    found->second.of->remove(key);
-    names_.erase(found->second.name);
-    parts_.erase(found);
+    const auto gone = parts_.extract(found);  // it may ask back when it is destroyed
+    names_.erase(gone.mapped().name);
+    gone.mapped().of->remove(key);
   }
 }
 

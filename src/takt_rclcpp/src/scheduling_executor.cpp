@@ -49,10 +49,13 @@ void SchedulingExecutor::spin() {
   }
   const AtEnd no_longer{[&] {
     life.cancelled.store(false);
-    spinning.store(false);
-    life.spins.store(false);
     // What the base class has collected is of before.
     entities_need_rebuild_.store(true);
+    if (life.has_left.exchange(false)) {
+      collect_quietly();
+    }
+    spinning.store(false);
+    life.spins.store(false);
   }};
   if (life.cancelled.load()) {
     RCLCPP_INFO(rclcpp::get_logger("takt"), "spin() ends at once: cancel() was called before it");
@@ -70,9 +73,10 @@ void SchedulingExecutor::spin() {
       life_->bell->ring();
     });
     const AtEnd unheard{[&] { notify_waitable_->clear_on_ready_callback(); }};
-    const AtEnd ended{[&] { life.end(); }};
+    const Life::Groups groups = [this] { return groups_now(); };
+    const AtEnd ended{[&] { life.end(groups); }};
     life.begin();
-    const auto follow = [&] { life.follow([this] { return groups_now(); }); };
+    const auto follow = [&] { life.follow(groups); };
     // What authors wrote starts at once, the rest when that runs.
     follow();
     if (goes_on()) {
@@ -95,6 +99,17 @@ void SchedulingExecutor::cancel() {
     life_->cancelled.store(true);
   }
   rclcpp::Executor::cancel();
+}
+
+// It refers to entities that have left until it collects again.
+void SchedulingExecutor::collect_quietly() noexcept {
+  try {
+    const std::lock_guard lock{mutex_};
+    collect_entities();
+  } catch (const std::exception& error) {
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: what has left stays until the next spin()",
+                error.what());
+  }
 }
 
 std::vector<rclcpp::CallbackGroup::WeakPtr> SchedulingExecutor::groups_now() {

@@ -18,32 +18,43 @@ Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_p
       bell_{std::move(bell)},
       asked_{asked} {}
 
+// Another one may be where one has gone.
+bool Tasks::see(const Entity& entity) {
+  if (see_part(entity)) {
+    return true;
+  }
+  const auto known = present_.find(entity.key);
+  if (known == present_.end() || known->second.entity.expired() ||
+      known->second.source->is_outdated() || known->second.source->is_let_go()) {
+    return false;
+  }
+  known->second.round = round_;
+  return true;
+}
+
 bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault,
                    executor::Executor& core) {
   ++round_;
   std::vector<const Entity*> come;
   bool left_out = false;
   for (const Entity& entity : entities) {
-    if (see_part(entity)) {
+    if (see(entity)) {
       continue;
     }
-    const auto known = present_.find(entity.key);
-    // Another one may be where one has gone.
-    if (known == present_.end() || known->second.entity.expired() ||
-        known->second.source->is_outdated() || known->second.source->is_let_go()) {
-      const auto locked = entity.lock();
-      if (!locked || is_refused(entity)) {
-        continue;
-      }
-      if (which == Which::all || !entity.describe(*locked).housekeeping) {
-        come.push_back(&entity);
-      } else {
-        left_out = true;
-      }
+    const auto locked = entity.lock();
+    if (!locked || is_refused(entity)) {
       continue;
     }
-    known->second.source->catch_up();
-    known->second.round = round_;
+    if (which == Which::all || !entity.describe(*locked).housekeeping) {
+      come.push_back(&entity);
+    } else {
+      left_out = true;
+    }
+  }
+  for (const auto& [key, task] : present_) {
+    if (task.round == round_) {
+      task.source->catch_up();
+    }
   }
   forget_parts();
   const bool all_stay = std::ranges::all_of(
@@ -61,6 +72,20 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
     replace_by_node(come, core);
   }
   return left_out;
+}
+
+void Tasks::forget_gone(const std::vector<Entity>& entities, executor::Executor& core) {
+  ++round_;
+  std::unordered_set<const void*> keys;
+  for (const Entity& entity : entities) {
+    static_cast<void>(see(entity));
+    keys.insert(entity.key);
+  }
+  std::erase_if(left_out_, [&](const auto& entry) { return !keys.contains(entry.first); });
+  forget_parts();
+  std::vector<const Entity*> readers;
+  renew_readers(entities, readers);
+  replace(readers, Fault::is_of_node, core);
 }
 
 bool Tasks::is_refused(const Entity& entity) {

@@ -51,6 +51,9 @@ class Tasks {
   // From one thread at a time. Returns whether something was left out for `which`.
   bool follow(const std::vector<Entity>& entities, Which which, Fault fault,
               executor::Executor& core);
+  // Takes out what is not among them, and adds nothing. While nothing runs, from one thread at a
+  // time: when it returns, nothing refers to what has gone. Throws what the executor below does.
+  void forget_gone(const std::vector<Entity>& entities, executor::Executor& core);
   // What the user should know since the last call, a sentence each: what was left out as a fault.
   [[nodiscard]] std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
   // Whatever is not among them is not listened to any more: another executor may. It is taken out
@@ -113,6 +116,8 @@ class Tasks {
   };
   // Unless the timing says something of it.
   [[nodiscard]] static bool is_part(const CallbackId& id, const Timing& timing);
+  // Whether it has a task, or is a part, as before.
+  bool see(const Entity& entity);
   // Whether it is one, and is there as before.
   bool see_part(const Entity& entity);
   void forget_parts();

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.model import ShareKind
@@ -24,6 +25,7 @@ class Part:
     job: Job | None = None
     jobs: int = 0  # that ran instead
     measured: int = 0  # of stolen time: what the jobs' own clocks show, to the nanosecond
+    interrupts: Counter[str] = field(default_factory=Counter)  # ns by name
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def account(
     less_urgent: Callable[[Job, Job], bool],
     may_block: Callable[[Job, Job], bool],
     waits: bool = False,
+    interrupts: Callable[[int, int], Counter[str]] = lambda _begin, _end: Counter(),
 ) -> list[Part]:
     """The parts of a job's response, the largest first; parts of no length are left out.
 
@@ -62,11 +65,13 @@ def account(
     ``declared`` is the CPU time that it may take (None: unknown), ``stolen`` what the kernel tells
     in ticks that the hypervisor took from the core meanwhile, ``less_urgent(a, b)`` tells whether b
     goes before a, ``may_block(a, b)`` whether a may go on all the same, and ``waits`` whether the
-    trace tells of threads that could have run.
+    trace tells of threads that could have run. ``interrupts`` tells for how long which of them
+    had the core between two times.
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
     before = after = measured = 0
+    handled = [interrupts(release, start), interrupts(start, end)]
     reached = release  # slices of one core do not overlap, unless callbacks sleep
     for one in sorted(slices, key=lambda each: each.begin):
         if one.job is job:
@@ -77,6 +82,7 @@ def account(
                 continue
             reached = until
             length = until - begin
+            handled[started] -= interrupts(begin, until)
             before += 0 if started else length
             after += length if started else 0
             taken, idle = _spread(one.job, length, waits=waits)
@@ -110,6 +116,7 @@ def account(
         Part(ShareKind.overran, None, used - allowed),
         Part(ShareKind.executed, None, allowed),
     ]
+    parts = _with_interrupts(parts, *handled)
     parts = _with_theft(parts, measured + own.taken, stolen)
     return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
 
@@ -130,6 +137,27 @@ def _spread(other: Job, ns: int, *, waits: bool) -> tuple[int, int]:
     if found.taken + found.unscheduled <= _NOTABLE:
         return 0, 0
     return ns * found.taken // other.running, ns * found.unscheduled // other.running
+
+
+def _with_interrupts(parts: list[Part], before: Counter[str], after: Counter[str]) -> list[Part]:
+    """Interrupts before the start and after it, taken from what the job has by itself.
+
+    The clocks of threads run on while an interrupt has the core, unless the kernel counts those.
+    """
+    own = {part.kind: part.ns for part in parts if part.task is None}
+    handled = 0
+    for found, kinds in (
+        (before, (ShareKind.late, ShareKind.not_scheduled)),
+        (after, (ShareKind.not_scheduled, ShareKind.overran, ShareKind.executed)),
+    ):
+        left = found.total()
+        for kind in kinds:
+            taken = min(own.get(kind, 0), left)
+            own[kind] = own.get(kind, 0) - taken
+            left -= taken
+            handled += taken
+    kept = [part if part.task is not None else replace(part, ns=own[part.kind]) for part in parts]
+    return [*kept, Part(ShareKind.interrupts, None, handled, interrupts=before + after)]
 
 
 def _with_theft(parts: list[Part], measured: int, ticks: int) -> list[Part]:

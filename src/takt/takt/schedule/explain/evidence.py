@@ -32,6 +32,9 @@ class Evidence:
                 return self._nobody(part, job)
             case ShareKind.stolen:
                 return _stolen(part, ticks)
+            case ShareKind.interrupts:
+                named = part.interrupts.most_common()
+                return ", ".join(f"{name} {ns / 1000:.0f} µs" for name, ns in named)
             case _:
                 return self._other(part, job)
 

@@ -255,6 +255,7 @@ class _Watching:
             less_urgent=less_urgent,
             may_block=self._blocking.may,
             waits=self._waits,
+            interrupts=lambda begin, until: self._programs.interrupts(core, begin, until),
         )
         above = self._above.why(job, before)
         cause = _cause(job, parts, above, declared=declared is not None)

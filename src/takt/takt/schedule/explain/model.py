@@ -23,6 +23,7 @@ class ShareKind(str, Enum):
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
     stolen = "stolen"  # the core was taken from the machine meanwhile
+    interrupts = "interrupts"  # they had the core instead of the job's thread
     # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
     # messages take, each time no more than excess.ORDINARY.
     overheads = "overheads not counted"
@@ -34,7 +35,7 @@ class ShareKind(str, Enum):
 
 
 #: Time that a job lost to what is no part of the application.
-DISTURBANCES = (ShareKind.stolen, ShareKind.not_scheduled, ShareKind.late)
+DISTURBANCES = (ShareKind.stolen, ShareKind.interrupts, ShareKind.not_scheduled, ShareKind.late)
 
 
 class _Part(BaseModel):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from takt.errors import TaktError
+from takt.processes.switches import KERNEL
 from takt.schedule.model.from_ros2 import observed
 from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
@@ -16,6 +17,15 @@ from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.recordings import BLOCK_ROOM, Recording, of, recordings
 
 _NODE = "ros2:rcl_node_init"
+_RCLCPP = "ros2:rclcpp_"
+_NONE_CALLED = (
+    "no callback was called while it was recorded: record for longer, or while messages arrive and "
+    "timers are due"
+)
+_NONE_RECORDED = (
+    "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages in their "
+    "recordings, and no callbacks"
+)
 
 
 def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocument:
@@ -39,21 +49,22 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         notes.append("the recording continues")
     beside = switches.read(folder)
     if processes and not beside.known:
-        notes.append(f"who else had the cores is not recorded: there is no file {switches.FILE!r}")
-    if refused := beside.refused:
         notes.append(
-            f"who else had the cores is not recorded: {refused}; record as root, or with "
-            "CAP_PERFMON and ulimit -l 1100 per core"
+            f"who else had the cores is not recorded: there is no file {switches.FILE!r}; the disk "
+            "had no space for it, or it was removed"
         )
+    if refused := beside.refused:
+        fix = "; record as root, or with CAP_PERFMON and ulimit -l 1100 per core"
+        of_kernel = refused.startswith(KERNEL)
+        notes.append(f"who else had the cores is not recorded: {refused}{fix if of_kernel else ''}")
+    if beside.known and beside.interrupts_refused:
+        notes.append(f"interrupts are not recorded: {beside.interrupts_refused}")
     callbacks: list[RecordedCallback] = []
     if processes:
         try:
             callbacks = [_callback(one) for one in observed(folder).callbacks if len(one.execution)]
         except TaktError:  # none: it says what would be needed for a model
-            notes.append(
-                "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages "
-                "in their recordings, and no callbacks"
-            )
+            notes.append(_NONE_CALLED if _uses_rclcpp(found) else _NONE_RECORDED)
     return RecordDocument(
         folder=str(folder),
         command=list(command),
@@ -62,6 +73,10 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         callbacks=callbacks,
         notes=notes,
     )
+
+
+def _uses_rclcpp(found: Sequence[Recording]) -> bool:
+    return any(event.name.startswith(_RCLCPP) for one in found for event in of(one))
 
 
 def _process(recording: Recording) -> RecordedProcess:

@@ -17,6 +17,11 @@ from takt.processes.switches import Held
 #: The attribute of a stretch in which another program had a core, and those about all stretches.
 HELD = "held"
 FROM, LOST, REFUSED = f"{HELD}_from_ns", f"{HELD}_lost", f"{HELD}_refused"
+#: Those about interrupts, whose stretches are among the others.
+INTERRUPTS_LOST, INTERRUPTS_REFUSED = "interrupts_lost", "interrupts_refused"
+
+
+_MOVED = -3  # the number of no thread
 
 
 @dataclass(frozen=True, order=True)
@@ -94,6 +99,30 @@ def beside(held: Sequence[Held], spans: Iterable[Span], thread: int, row: int) -
             for low, high in _without(max(one.begin, begin), min(one.end, span.end), own):
                 yield Held(low, high, row, one.process, one.name, one.thread)
             place += 1
+
+
+def interrupted(
+    interrupts: Mapping[int, Sequence[Held]],
+    taken: Iterable[Held],
+    own: Iterable[Held],
+    spans: Iterable[Span],
+    row: int,
+) -> Iterator[Held]:
+    """The interrupts in these jobs, with ``row`` for their core, while no other thread had it.
+
+    ``interrupts`` by core. ``taken``: what others had of these jobs. ``own``: the stretches of the
+    thread that executed them; on another core, no interrupt of the first one delayed it.
+    """
+    before = sorted(taken)
+    mine = list(own)
+    by_cpu: dict[int, list[Span]] = defaultdict(list)
+    for span in spans:
+        by_cpu[span.cpu].append(span)
+    for cpu, here in by_cpu.items():
+        moved = [replace(one, cpu=cpu, thread=_MOVED) for one in mine if one.cpu != cpu]
+        for one in beside([*interrupts.get(cpu, []), *moved], here, _MOVED, row):
+            for begin, end in _without(one.begin, one.end, before):
+                yield replace(one, begin=begin, end=end)
 
 
 def _without(

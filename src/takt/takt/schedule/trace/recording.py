@@ -22,13 +22,26 @@ from takt_core import NO_TASK as NONE
 from takt_core import EventType as Type
 
 from takt.errors import TaktError
-from takt.processes.switches import LEAST_NS
+from takt.processes.switches import LEAST_NS, Held
 from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.called import Call, Entity, Handle, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import Recording, recordings
-from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED, Ran, Span, beside, between, named
+from takt.schedule.trace.beside import (
+    FROM,
+    HELD,
+    INTERRUPTS_LOST,
+    INTERRUPTS_REFUSED,
+    LOST,
+    REFUSED,
+    Ran,
+    Span,
+    beside,
+    between,
+    interrupted,
+    named,
+)
 
 _HEADER = struct.Struct("<8sIIQqII24x")
 _NAME = struct.Struct("<24sHHHBB")
@@ -231,11 +244,19 @@ class _Converted:
         for calls in self._calls.values():
             calls.sort()
         held = list(named(others_found.held, self._calls))
+        interrupts: dict[int, list[Held]] = defaultdict(list)
+        for one in others_found.interrupts:
+            interrupts[one.cpu].append(one)
+        if reason := others_found.interrupts_refused:
+            yield f"{INTERRUPTS_REFUSED}={reason}"
+        if others_found.interrupts_lost:
+            yield f"{INTERRUPTS_LOST}={others_found.interrupts_lost}"
         for (process, thread), row in self._threads.items():
             spans = self._spans[process, thread]
             own = [one for one in held if (one.process, one.thread) == (process, thread)]
             aside = list(between(own, self._calls[process, thread]))
-            for one in (*beside(held, spans, thread, row), *beside(aside, spans, _NOBODY, row)):
+            taken = [*beside(held, spans, thread, row), *beside(aside, spans, _NOBODY, row)]
+            for one in (*taken, *interrupted(interrupts, taken, own, spans, row)):
                 yield f"{HELD}={row} {one.begin} {one.end} {one.process} {one.name}"
 
     def events(self) -> NDArray[np.void]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from takt.processes.switches import INTERRUPT, Held
 from takt.schedule.trace.file import NONE, NOT_RECORDED, RECORDING, Table, Trace, chosen
 from takt.schedule.trace.programs import Programs
 from takt.schedule.view.gather import Gathered
@@ -159,13 +160,17 @@ def _programs(trace: Trace, packing: _Packing, begin: int) -> dict[str, list[Any
         for one in stretches:
             starts.append(one.begin - begin)
             lengths.append(one.end - one.begin)
-            numbers.append(names.setdefault(f"{one.name} ({one.process})", len(names)) % NONE)
+            numbers.append(names.setdefault(_who(one), len(names)) % NONE)
         row = {"group": "other programs", "name": trace.names.core(core), "kind": "program"}
         rows.append(row | {"first": first, "end": len(starts)})
     packing.add("programBegin", np.array(starts, np.float64))
     packing.add("programLength", np.array(lengths, np.float32))
     packing.add("programName", np.array(numbers, np.uint16))
     return {"rows": rows, "names": list(names)}
+
+
+def _who(one: Held) -> str:
+    return one.name if one.process == INTERRUPT else f"{one.name} ({one.process})"
 
 
 def _since(times: NDArray[Any], begin: int) -> NDArray[np.float64]:

@@ -219,6 +219,7 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
   class TAKT_RCLCPP_LOCAL Life;
 
   [[nodiscard]] std::vector<rclcpp::CallbackGroup::WeakPtr> groups_now();
+  void collect_quietly() noexcept;
 
   std::unique_ptr<Life> life_;
 };
