@@ -55,8 +55,9 @@ class Paths {
       bool together;             // all follow from releases at the same times, one in a busy period
     };
     std::vector<Hop> hops = {};
-    bool held = false;   // a callback goes on with older data for messages of others
-    bool fresh = false;  // no data is lost, and each job has newer data than the one before
+    bool held = false;     // a callback goes on with older data for messages of others
+    bool fresh = false;    // no data is lost, and each job has newer data than the one before
+    bool offsets = false;  // those of timers make the bounds less
     nanoseconds latency{0};
     nanoseconds reaction{0};  // from the release of data to when it, or newer data, has arrived
   };

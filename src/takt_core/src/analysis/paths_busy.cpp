@@ -171,6 +171,7 @@ void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
   constexpr std::int64_t most_releases = 1000;
   const nanoseconds busy = *bounds_.busy[model_.core_of(streams_[first].front())];
   const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(first));
+  follow_busy_path(path, nanoseconds{0}, busy, false);
   if (keeps_offsets() && strategy_.tasks()[first].kind == sched::TaskKind::timer) {
     nanoseconds period = parameters.period;
     nanoseconds offset = parameters.offset;
@@ -179,13 +180,15 @@ void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
           return hop.others.repeat(period, offset, most) &&
                  (!hop.own || hop.own->repeat(period, offset, most));
         })) {
+      BusyPath phased{.hops = path.hops};
       for (nanoseconds at = parameters.offset; at < offset + period; at += parameters.period) {
-        follow_busy_path(path, at, busy, true);
+        follow_busy_path(phased, at, busy, true);
       }
-      return;
+      path.offsets = phased.latency < path.latency || phased.reaction < path.reaction;
+      path.latency = std::min(path.latency, phased.latency);
+      path.reaction = std::min(path.reaction, phased.reaction);
     }
   }
-  follow_busy_path(path, nanoseconds{0}, busy, false);
 }
 
 std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain) const {
@@ -233,15 +236,14 @@ void Paths::take_busy_path(const application::Chain& chain, ChainReport& report)
   if (!path) {
     return;
   }
-  if (take_less(report.latency, path->latency)) {
-    report.bound_by = methods::busy_path;
-  }
-  if (!path->held) {
-    take_less(report.age, path->latency);
-  }
+  const bool latency = take_less(report.latency, path->latency);
+  const bool age = !path->held && take_less(report.age, path->latency);
   const Bound next = gap(*strategy_.find_task(chain.callbacks.front()));
-  if (path->fresh && next) {
-    take_less(report.reaction, path->reaction + *next);
+  const bool reaction = path->fresh && next && take_less(report.reaction, path->reaction + *next);
+  if (path->offsets && (latency || age || reaction)) {
+    report.bound_by = methods::busy_path_offsets;
+  } else if (latency) {
+    report.bound_by = methods::busy_path;
   }
 }
 

@@ -3,7 +3,7 @@
 // A chain through several joins of one core as one path, by hand.
 #include <gtest/gtest.h>
 
-#include "takt/analysis/analyse.hpp"
+#include "../analysis/documents.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sim/simulation.hpp"
@@ -71,6 +71,7 @@ TEST(BusyPath, counts_the_wait_in_each_join_of_a_path) {
   const ChainReport chain = chain_of(app);
   ASSERT_TRUE(chain.latency);
   EXPECT_LE(*chain.latency, nanoseconds{100 + 8 + 100 + 8});
+  EXPECT_FALSE(contains(analyse(app).scenarios.front().remarks, "offsets"));
   EXPECT_LE(longest(app), *chain.latency);
   EXPECT_GT(longest(app), nanoseconds{190});
 }
@@ -84,6 +85,8 @@ TEST(BusyPath, counts_the_wait_from_release_to_release) {
   const ChainReport chain = chain_of(app);
   ASSERT_TRUE(chain.latency);
   EXPECT_EQ(*chain.latency, nanoseconds{190 + 8});
+  EXPECT_TRUE(
+      contains(analyse(app).scenarios.front().remarks, "assuming timers that keep their offsets"));
   EXPECT_LE(longest(app), *chain.latency);
   EXPECT_GT(longest(app), nanoseconds{190});
 }
