@@ -263,6 +263,11 @@ class ScenarioAnalysis {
         report.verdict = worse(report.verdict, report.chains.back().verdict);
       }
     }
+    if (std::ranges::count(report.chains, methods::busy_path_offsets, &ChainReport::bound_by) > 0) {
+      report.remarks.emplace_back(
+          "assuming timers that keep their offsets, as under ./takt execute, for chains through "
+          "joins; those of rclcpp nodes count from when they were made");
+    }
     for (const sched::AgeConstraint& constraint : scenario_.age_constraints()) {
       if (!scenario_.parameters(constraint.reader).active) {
         continue;  // nobody reads

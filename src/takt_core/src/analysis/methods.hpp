@@ -65,6 +65,9 @@ inline constexpr std::string_view subchain_by_deadline =
 inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
 inline constexpr std::string_view busy_path =
     "longest busy period of the core, once more for each set of a join, eq. 22";
+inline constexpr std::string_view busy_path_offsets =
+    "longest busy period of the core, once more for each set of a join, by the offsets of timers, "
+    "eq. 22";
 inline constexpr std::string_view busy = "longest busy period of the core (Lehoczky 1990), eq. 22";
 inline constexpr std::string_view chains_as_a_whole =
     "responses with chains as a whole, eq. 15 to 17 and 22";

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "cause.hpp"
 #include "takt/analysis/report.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
@@ -47,17 +48,33 @@ class Paths {
   // of a message that arrives, and until the last callback, or the last join (`published`), has
   // this data or newer. None: no such chain, or no bound.
   struct BusyPath {
+    // A join, and how the path goes on when it publishes.
+    struct Hop {
+      Cause others;              // of the next jobs of all its other callbacks
+      std::optional<Cause> own;  // of the next job of the path's, which has newer data
+      bool together;             // all follow from releases at the same times, one in a busy period
+    };
+    std::vector<Hop> hops = {};
+    bool held = false;     // a callback goes on with older data for messages of others
+    bool fresh = false;    // no data is lost, and each job has newer data than the one before
+    bool offsets = false;  // those of timers make the bounds less
     nanoseconds latency{0};
-    std::optional<nanoseconds> fresh = {};
-    bool joined = false;  // a join is on it
-    bool held = false;    // a callback goes on with older data for messages of others
+    nanoseconds reaction{0};  // from the release of data to when it, or newer data, has arrived
   };
   [[nodiscard]] std::optional<BusyPath> busy_path(const application::Chain& chain) const;
-  bool wait_while_idle(BusyPath& path, std::size_t callback, bool always_new) const;
-  // From any time when the core has nothing to do to a release whose busy period does not end
-  // before the callback has ended a job. None: no bound, or not all of it is on this core.
-  [[nodiscard]] std::optional<nanoseconds> next_cause(std::size_t callback,
-                                                      std::vector<bool>& entered) const;
+  bool add_hop(BusyPath& path, std::size_t callback, bool always_new) const;
+  void bound_busy_path(BusyPath& path, std::size_t first) const;
+  void follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy, bool phased) const;
+  // Whether all that time releases in this scenario keeps its offsets for ever.
+  [[nodiscard]] bool keeps_offsets() const;
+  // The timer at whose releases all callbacks of the join are released, and at no other time, if
+  // only one of them comes in a busy period: each completes the set.
+  [[nodiscard]] std::optional<Gap> common_timer(std::size_t join, std::size_t core,
+                                                std::vector<bool>& entered) const;
+  // A release whose busy period does not end before the callback has ended a job. None: no bound,
+  // or not all of it is on this core.
+  [[nodiscard]] std::optional<Cause> next_cause(std::size_t callback,
+                                                std::vector<bool>& entered) const;
   // Whether the stream's jobs come at once, and those that lead to it on the same core.
   [[nodiscard]] bool stays_on_core(std::size_t stream) const;
   void take_busy_path(const application::Chain& chain, ChainReport& report) const;
@@ -122,10 +139,9 @@ class Paths {
   // Of the callbacks of a join, without one of them (nobody: of all): the longest time between two
   // of their ends.
   [[nodiscard]] std::optional<nanoseconds> longest_gap(std::size_t join, std::size_t but) const;
-  // The longest next_cause() of these callbacks.
-  [[nodiscard]] std::optional<nanoseconds> next_causes(std::size_t join, std::size_t core,
-                                                       std::size_t but,
-                                                       std::vector<bool>& entered) const;
+  // The last next_cause() of all callbacks of a join except `but` (nobody: of all).
+  [[nodiscard]] std::optional<Cause> next_causes(std::size_t join, std::size_t core,
+                                                 std::size_t but, std::vector<bool>& entered) const;
 
   // A chain as far as it was followed. A stretch is a head that time (or another topic) releases,
   // and what its messages release.

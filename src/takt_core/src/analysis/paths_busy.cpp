@@ -34,17 +34,19 @@ bool Paths::stays_on_core(std::size_t stream) const {
   return true;
 }
 
-Bound Paths::next_cause(std::size_t callback, std::vector<bool>& entered) const {
-  Bound least;
+std::optional<Cause> Paths::next_cause(std::size_t callback, std::vector<bool>& entered) const {
+  std::vector<Cause> all;
   for (const std::size_t stream : streams_[callback]) {
     if (!stays_on_core(stream) || may_drop_upstream(stream)) {
       continue;
     }
     const Stream& source = model_.streams()[model_.root_of(stream)];
     if (source.join == nobody) {
-      const std::optional<Gap> released = gap_of_source(source, entered);
-      take_less(least,
-                released ? Bound{std::max(released->between, released->first)} : std::nullopt);
+      if (const std::optional<Gap> released = gap_of_source(source, entered)) {
+        const bool timer = strategy_.tasks()[source.callback].kind == sched::TaskKind::timer;
+        all.push_back(timer ? Cause::timer(released->between, released->first)
+                            : Cause::within(std::max(released->between, released->first)));
+      }
       continue;
     }
     const JoinModel& join = model_.joins()[source.join];
@@ -52,51 +54,141 @@ Bound Paths::next_cause(std::size_t callback, std::vector<bool>& entered) const 
       continue;
     }
     entered[source.join] = true;
-    take_less(least, next_causes(source.join, model_.core_of(stream), nobody, entered));
+    if (auto published = next_causes(source.join, model_.core_of(stream), nobody, entered)) {
+      all.push_back(std::move(*published));
+    }
     entered[source.join] = false;
   }
-  return least;
+  return all.empty() ? std::nullopt : std::optional{Cause::first(std::move(all))};
 }
 
-Bound Paths::next_causes(std::size_t join, std::size_t core, std::size_t but,
-                         std::vector<bool>& entered) const {
-  Bound longest = nanoseconds{0};
+std::optional<Cause> Paths::next_causes(std::size_t join, std::size_t core, std::size_t but,
+                                        std::vector<bool>& entered) const {
+  std::vector<Cause> all;
   for (const std::size_t callback : model_.joins()[join].callbacks) {
     if (callback == but) {
       continue;
     }
     const bool here = std::ranges::all_of(
         streams_[callback], [&](std::size_t stream) { return model_.core_of(stream) == core; });
-    const Bound next = here ? next_cause(callback, entered) : std::nullopt;
-    longest = next && longest ? Bound{std::max(*next, *longest)} : Bound{};
+    auto next = here ? next_cause(callback, entered) : std::nullopt;
+    if (!next) {
+      return {};
+    }
+    all.push_back(std::move(*next));
   }
-  return longest;
+  return Cause::last(std::move(all));
 }
 
-// Stored in a join until the next message of each other callback. False: no bound.
-bool Paths::wait_while_idle(BusyPath& path, std::size_t callback, bool always_new) const {
+std::optional<Paths::Gap> Paths::common_timer(std::size_t join, std::size_t core,
+                                              std::vector<bool>& entered) const {
+  if (entered[join] || !keeps_offsets()) {
+    return {};
+  }
+  entered[join] = true;
+  std::optional<Gap> common;
+  bool alike = true;
+  for (const std::size_t callback : model_.joins()[join].callbacks) {
+    if (streams_[callback].size() != 1) {
+      alike = false;
+      break;
+    }
+    const std::size_t stream = streams_[callback].front();
+    const Stream& source = model_.streams()[model_.root_of(stream)];
+    std::optional<Gap> own;
+    if (model_.core_of(stream) == core && stays_on_core(stream) && !may_drop_upstream(stream)) {
+      if (source.join != nobody) {
+        own = common_timer(source.join, core, entered);
+      } else if (strategy_.tasks()[source.callback].kind == sched::TaskKind::timer) {
+        own = gap_of_source(source, entered);
+      }
+    }
+    alike = alike && own && *bounds_.busy[core] <= own->between &&
+            (!common || (common->between == own->between && common->first == own->first));
+    common = own;
+  }
+  entered[join] = false;
+  return alike ? common : std::nullopt;
+}
+
+// False: no bound.
+bool Paths::add_hop(BusyPath& path, std::size_t callback, bool always_new) const {
   const std::size_t core = model_.core_of(streams_[callback].front());
   const std::size_t join = model_.join_of(callback);
   std::vector<bool> entered(model_.joins().size());
+  const bool together = common_timer(join, core, entered).has_value();
   entered[join] = true;
-  const Bound longest = next_causes(join, core, callback, entered);
-  if (!longest) {
-    return false;
+  std::optional<Cause> others = next_causes(join, core, callback, entered);
+  if (others) {
+    path.hops.push_back({.others = std::move(*others),
+                         .own = always_new ? next_cause(callback, entered) : std::nullopt,
+                         .together = together});
   }
-  const nanoseconds busy = *bounds_.busy[core];
-  if (path.fresh) {
-    *path.fresh += *longest + busy;
+  return others.has_value();
+}
+
+bool Paths::keeps_offsets() const {
+  return strategy_.scenarios().size() == 1 && model_.test() != Test::wait_set &&
+         model_.test() != Test::arrival_order;
+}
+
+// For data that is released then. A cause is a release in whose busy period something has come
+// about, or before: that this data is published, or has been replaced; that newer data has come to
+// the path's callback of the join (`newer`); that this or newer data is published (`fresh`).
+void Paths::follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy,
+                             bool phased) const {
+  nanoseconds published = released;
+  nanoseconds fresh = released;
+  Bound newer;
+  for (const BusyPath::Hop& hop : path.hops) {
+    const auto after = [&](const Cause& cause, nanoseconds time) {
+      return cause.after(time + busy, phased);
+    };
+    if (&hop == &path.hops.front() && hop.own) {
+      newer = hop.own->after(released, phased);  // of the same timer: it comes later
+    }
+    if (phased && hop.together && published == released) {
+      continue;
+    }
+    nanoseconds next = after(hop.others, published);
+    if (hop.own) {
+      next = std::min(next, after(*hop.own, published));
+    }
+    published = std::min(next, newer.value_or(next));
+    if (newer) {
+      newer = after(hop.others, *newer);
+    }
+    if (hop.own) {
+      take_less(newer, std::max(after(hop.others, published), after(*hop.own, published)));
+    }
+    fresh = after(hop.others, fresh);
   }
-  const Bound own = always_new ? next_cause(callback, entered) : std::nullopt;
-  const nanoseconds next = std::min(*longest, own.value_or(*longest));
-  path.latency += next + busy;
-  // At the first join the next data of its own callback counts from the release of this data, not
-  // from the end of its busy period.
-  if (!path.joined && own) {
-    path.latency = std::min(path.latency, *own + busy);
+  path.latency = std::max(path.latency, published + busy - released);
+  path.reaction = std::max(path.reaction, fresh + busy - released);
+}
+
+void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
+  constexpr std::int64_t most_releases = 1000;
+  const nanoseconds busy = *bounds_.busy[model_.core_of(streams_[first].front())];
+  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(first));
+  follow_busy_path(path, nanoseconds{0}, busy, false);
+  if (keeps_offsets() && strategy_.tasks()[first].kind == sched::TaskKind::timer) {
+    nanoseconds period = parameters.period;
+    nanoseconds offset = parameters.offset;
+    const nanoseconds most = most_releases * parameters.period;
+    if (std::ranges::all_of(path.hops, [&](const BusyPath::Hop& hop) {
+          return hop.others.repeat(period, offset, most) &&
+                 (!hop.own || hop.own->repeat(period, offset, most));
+        })) {
+      BusyPath phased{.hops = path.hops};
+      for (nanoseconds at = parameters.offset; at < offset + period; at += parameters.period) {
+        follow_busy_path(phased, at, busy, true);
+      }
+      path.offsets = phased.latency < path.latency || phased.reaction < path.reaction;
+      path.latency = std::min(path.latency, phased.latency);
+      path.reaction = std::min(path.reaction, phased.reaction);
+    }
   }
-  path.joined = true;
-  return true;
 }
 
 std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain) const {
@@ -112,8 +204,8 @@ std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain)
   if (!bounds_.busy[core] || !std::ranges::all_of(streams_[before], is_here)) {
     return {};
   }
-  BusyPath path{.latency = *bounds_.busy[core],
-                .fresh = may_drop(before) ? Bound{} : bounds_.busy[core]};
+  const std::size_t first = before;
+  BusyPath path;
   bool direct = !chain.goes_on;
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::size_t callback = *strategy_.find_task(chain.callbacks[i]);
@@ -123,7 +215,7 @@ std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain)
     if (task.kind != sched::TaskKind::message ||
         std::ranges::count(strategy_.tasks()[before].writes, task.trigger) == 0 ||
         streams_[callback].empty() || !std::ranges::all_of(streams_[callback], is_here) ||
-        may_drop(callback) || (joined && !wait_while_idle(path, before, direct))) {
+        may_drop(callback) || (joined && !add_hop(path, before, direct))) {
       return {};
     }
     path.held = path.held || (joined ? !is_only_writer(task.trigger, model_.join_of(before))
@@ -131,10 +223,11 @@ std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain)
     before = callback;
   }
   direct = direct && streams_[before].size() == 1;
-  if (chain.published && !wait_while_idle(path, before, direct)) {
+  if (chain.published && !add_hop(path, before, direct)) {
     return {};
   }
-  path.fresh = direct ? path.fresh : Bound{};
+  path.fresh = direct && !may_drop(first);
+  bound_busy_path(path, first);
   return path;
 }
 
@@ -143,15 +236,14 @@ void Paths::take_busy_path(const application::Chain& chain, ChainReport& report)
   if (!path) {
     return;
   }
-  if (take_less(report.latency, path->latency)) {
-    report.bound_by = methods::busy_path;
-  }
-  if (!path->held) {
-    take_less(report.age, path->latency);
-  }
+  const bool latency = take_less(report.latency, path->latency);
+  const bool age = !path->held && take_less(report.age, path->latency);
   const Bound next = gap(*strategy_.find_task(chain.callbacks.front()));
-  if (path->fresh && next) {
-    take_less(report.reaction, *path->fresh + *next);
+  const bool reaction = path->fresh && next && take_less(report.reaction, path->reaction + *next);
+  if (path->offsets && (latency || age || reaction)) {
+    report.bound_by = methods::busy_path_offsets;
+  } else if (latency) {
+    report.bound_by = methods::busy_path;
   }
 }
 

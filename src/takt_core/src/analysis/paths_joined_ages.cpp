@@ -98,8 +98,8 @@ Bound Paths::cause_of_publication(std::size_t join, std::size_t core, Publicatio
   for (const std::size_t callback : model_.joins()[join].callbacks) {
     std::vector<bool> looked_at(model_.joins().size());
     looked_at[join] = true;
-    const Bound others = next_causes(join, core, callback, looked_at);
-    const Bound next = next_cause(callback, looked_at);
+    const std::optional<Cause> others = next_causes(join, core, callback, looked_at);
+    const std::optional<Cause> next = next_cause(callback, looked_at);
     for (const std::size_t stream : streams_[callback]) {
       const Bound data = cause_of_end(stream, core, Publication::own, entered);
       if (!data || !others || !next) {
@@ -109,10 +109,10 @@ Bound Paths::cause_of_publication(std::size_t join, std::size_t core, Publicatio
       // Messages of one timer come in order: then the next one counts from the sampling.
       const bool in_order =
           streams_[callback].size() == 1 && model_.streams()[model_.root_of(stream)].join == nobody;
-      const nanoseconds own = in_order ? *next : *data + busy + *next;
-      nanoseconds cause = std::min(own, *data + busy + *others);
+      const nanoseconds own = in_order ? next->longest() : *data + busy + next->longest();
+      nanoseconds cause = std::min(own, *data + busy + others->longest());
       if (which == Publication::next) {
-        cause = std::max(own, cause + busy + *others);
+        cause = std::max(own, cause + busy + others->longest());
       }
       latest = latest ? Bound{std::max(*latest, cause)} : Bound{};
     }

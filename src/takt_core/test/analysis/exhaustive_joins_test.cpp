@@ -37,7 +37,7 @@ class JoinSets : public RandomTasks {
   ExhaustiveSet draw_once(const std::string& policy) {
     ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
     const std::int64_t first = number(4, 12);
-    const std::int64_t second = chance(0.3) ? first : number(4, 12);
+    const std::int64_t second = chance(0.4) ? first : number(4, 12);
     for (const std::int64_t period : {first, second, first, second, std::max(first, second)}) {
       const std::size_t i = set.tasks.size();
       ExhaustiveTask& entry = set.tasks.emplace_back();
@@ -53,6 +53,9 @@ class JoinSets : public RandomTasks {
         entry.trigger = {.writers = {i - 2}, .depth = 4};
       }
       entry.join = i == 2 || i == 3 ? 1 : 0;
+    }
+    if (first == second && chance(0.5)) {  // always released together
+      set.tasks[1].task.offset = set.tasks[0].task.offset;
     }
     set.tasks.back().trigger.writers.push_back(3);
     set.chain = {0, 2, 4};

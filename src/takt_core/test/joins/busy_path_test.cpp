@@ -3,7 +3,7 @@
 // A chain through several joins of one core as one path, by hand.
 #include <gtest/gtest.h>
 
-#include "takt/analysis/analyse.hpp"
+#include "../analysis/documents.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sim/simulation.hpp"
@@ -13,10 +13,11 @@ namespace {
 
 using sched::TaskKind;
 
-// At each of two joins the data waits for nearly a period. Only at the first one does the next data
-// count from the release: T + L there, and F + L at the second one.
-TEST(BusyPath, counts_the_wait_in_each_join_of_a_path) {
-  application::Application app{.name = "two", .policy = "fp"};
+// `first`, `second` and `third` every 100; two joins behind each other, and who reads what the
+// second one publishes. All jobs take 1.
+application::Application two_joins(const std::string& policy, nanoseconds second,
+                                   nanoseconds third) {
+  application::Application app{.name = "two", .policy = policy};
   app.cpus = {0};
   const auto add = [&app](const char* name, const char* trigger, const char* join,
                           const char* topic) -> sched::Task& {
@@ -43,24 +44,94 @@ TEST(BusyPath, counts_the_wait_in_each_join_of_a_path) {
     app.topics.push_back({.name = topic, .depth = 10});
   }
   add("first", "", "", "a");
-  add("late", "", "", "b").parameters.offset = nanoseconds{97};
-  add("later", "", "", "c").parameters.offset = nanoseconds{190};
+  add("second", "", "", "b").parameters.offset = second;
+  add("third", "", "", "c").parameters.offset = third;
   add("on_a", "a", "one", "ab");
   add("on_b", "b", "one", "ab");
   add("on_ab", "ab", "two", "abc");
   add("on_c", "c", "two", "abc");
   add("reader", "abc", "", "end");
   app.chains = {{.name = "whole", .callbacks = {"first", "on_a", "on_ab", "reader"}}};
+  return app;
+}
+
+nanoseconds longest(const application::Application& app) {
+  return sim::simulate(app, {.duration = nanoseconds{1000}}).chains.front().latency.max;
+}
+
+ChainReport chain_of(const application::Application& app) {
+  return analyse(app).scenarios.front().chains.front();
+}
+
+// At each of two joins the data waits for nearly a period. If offsets are not known, T + L at the
+// first one, where the next data counts from the release, and F + L at the second one.
+TEST(BusyPath, counts_the_wait_in_each_join_of_a_path) {
+  const application::Application app =
+      two_joins("rclcpp_events", nanoseconds{97}, nanoseconds{190});
+  const ChainReport chain = chain_of(app);
+  ASSERT_TRUE(chain.latency);
+  EXPECT_LE(*chain.latency, nanoseconds{100 + 8 + 100 + 8});
+  EXPECT_FALSE(contains(analyse(app).scenarios.front().remarks, "offsets"));
+  EXPECT_LE(longest(app), *chain.latency);
+  EXPECT_GT(longest(app), nanoseconds{190});
+}
+
+// With offsets: what is released at 0 is complete in the busy period of 97, and of 190.
+TEST(BusyPath, counts_the_wait_from_release_to_release) {
+  const application::Application app = two_joins("fp", nanoseconds{97}, nanoseconds{190});
   const sched::CompiledStrategy strategy = application::compile(app);
   const ScenarioModel model{app, strategy, strategy.scenarios().front()};
   ASSERT_EQ(model.longest_busy(0), nanoseconds{8});
-  const std::optional<nanoseconds> latency = analyse(app).scenarios.front().chains.front().latency;
-  ASSERT_TRUE(latency);
-  EXPECT_LE(*latency, nanoseconds{100 + 8 + 100 + 8});
-  const nanoseconds found =
-      sim::simulate(app, {.duration = nanoseconds{1000}}).chains.front().latency.max;
-  EXPECT_LE(found, *latency);
-  EXPECT_GT(found, nanoseconds{190});
+  const ChainReport chain = chain_of(app);
+  ASSERT_TRUE(chain.latency);
+  EXPECT_EQ(*chain.latency, nanoseconds{190 + 8});
+  EXPECT_TRUE(
+      contains(analyse(app).scenarios.front().remarks, "assuming timers that keep their offsets"));
+  EXPECT_LE(longest(app), *chain.latency);
+  EXPECT_GT(longest(app), nanoseconds{190});
+}
+
+// Timers that are always released together, with L below their period: nothing waits for the next
+// period.
+TEST(BusyPath, counts_no_wait_where_all_is_released_together) {
+  const application::Application app = two_joins("fp", nanoseconds{0}, nanoseconds{0});
+  const ChainReport chain = chain_of(app);
+  ASSERT_TRUE(chain.latency);
+  EXPECT_LE(*chain.latency, nanoseconds{8});
+  EXPECT_EQ(longest(app), nanoseconds{8});
+}
+
+// The core is busy for longer than a period: both jobs of on_b end before the first one of on_a,
+// and so the second one's message stays for what comes a period later, behind `heavy`.
+TEST(BusyPath, counts_the_wait_where_two_releases_come_in_a_busy_period) {
+  application::Application app = two_joins("fp", nanoseconds{0}, nanoseconds{0});
+  application::Callback& heavy = app.callbacks.emplace_back(app.callbacks[1]);
+  heavy.task.name = heavy.node = "heavy";
+  heavy.task.writes.clear();
+  heavy.execution = {.best = nanoseconds{95}, .worst = nanoseconds{95}};
+  heavy.task.parameters.expected_execution = nanoseconds{95};
+  const auto set = [&app](const char* name, int priority, nanoseconds period) {
+    for (application::Callback& callback : app.callbacks) {
+      if (callback.task.name == name) {
+        callback.task.parameters.priority = priority;
+        callback.task.parameters.period = period;
+      }
+    }
+  };
+  for (const char* timer : {"first", "second", "third"}) {
+    set(timer, 10, nanoseconds{100});
+  }
+  set("heavy", 9, nanoseconds{300});
+  set("on_b", 8, nanoseconds{0});
+  set("on_a", 1, nanoseconds{0});
+  const sched::CompiledStrategy strategy = application::compile(app);
+  const ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  const std::optional<nanoseconds> busy = model.longest_busy(0);
+  ASSERT_TRUE(busy);
+  const ChainReport chain = chain_of(app);
+  ASSERT_TRUE(chain.latency);
+  EXPECT_LE(longest(app), *chain.latency);
+  EXPECT_GT(longest(app), *busy);
 }
 
 }  // namespace
