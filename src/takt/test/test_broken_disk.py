@@ -22,6 +22,7 @@ from takt.errors import Failure
 from takt.measure.history import store
 from takt.measure.run.runner import _cannot_write
 from takt.schedule.campaign import folder as campaigns
+from takt.schedule.record import run as recorder
 
 _SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN
 _AT_ONCE = 2  # what is not on the disk yet never comes there
@@ -159,6 +160,23 @@ def test_without_inodes_a_command_says_so(takt: Takt, disk: Callable[[str], Path
     assert done.returncode == 1
     assert f"no space left on the disk at {place}: all 2 inodes are used" in done.stderr
     assert [one.name for one in place.iterdir()] == ["ballast"]
+
+
+@pytest.mark.parametrize("what", ["pause", "flush"])
+def test_a_recording_on_a_broken_disk_fails_when_its_command_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    library = tmp_path / "library.so"  # a program that loads none is recorded, too
+    monkeypatch.setattr(recorder.stacks, "program", lambda *_: library)
+    monkeypatch.setattr(recorder, "preloaded", lambda _: dict(os.environ))
+    broken_at = {"pause": (recorder.control, "pause"), "flush": (os, "fsync")}[what]
+    monkeypatch.setattr(*broken_at, broken)
+    done = tmp_path / "done"
+    with pytest.raises(Failure, match="Input/output error on the file system") as caught:
+        recorder.run(["touch", str(done)], tmp_path / "out", recorder.How())
+    assert done.exists()
+    assert str(tmp_path / "out") in str(caught.value)
+    assert "the command ended (exit code 0); takt trace" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,26 @@ def test_a_domain_is_free_again_after_its_run(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_domain_in_shared_memory_only_is_taken_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, locks = tmp_path / "memory", tmp_path / "locks"
+    memory.mkdir()
+    locks.mkdir()
+    for number in range(domain.FIRST, domain.LAST + 1):
+        port = domain.PORT_BASE + domain.PORTS_PER_DOMAIN * number
+        if number != 42:
+            (memory / f"fastdds_port{port + 11}").touch()
+    (memory / "fastdds_port7411").touch()  # of domain 0, which is none of ours
+    found = domain.domains_in_memory(memory)
+    assert found == set(range(domain.FIRST, domain.LAST + 1)) - {42}
+    monkeypatch.setattr(domain, "used_domains", set)
+    monkeypatch.setattr(domain, "domains_in_memory", lambda: found)
+    with domain.own_domain(locks) as first, domain.own_domain(locks) as second:
+        assert first == 42
+        assert second in found
+
+
 def test_who_waits_for_a_lock_whose_file_goes_has_none(tmp_path: Path) -> None:
     path = tmp_path / "takt-domain-1.lock"
     held = domain.lock(path)

@@ -66,10 +66,11 @@ constexpr std::size_t padded(std::size_t bytes) noexcept {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// As much of `bytes` as the disk has.
+// As much of `bytes` as the disk has; 0 sets errno.
 std::uint64_t reserve(int file, std::uint64_t bytes) noexcept {
   for (; bytes >= least_bytes; bytes /= 2) {
-    if (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+    errno = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    if (errno == 0) {
       return bytes;
     }
   }
@@ -131,7 +132,7 @@ std::string Recording::create(const std::string& path, std::uint64_t bytes, std:
       size == 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   std::string problem;
   if (place == MAP_FAILED) {
-    problem = size == 0 ? path + ": the disk has no 64 KiB for it" : failed("cannot be mapped");
+    problem = size == 0 ? failed("the disk has no 64 KiB for it") : failed("cannot be mapped");
     ::unlink(path.c_str());
   }
   ::close(file);

@@ -3,7 +3,9 @@
 
 A domain is held by a file lock, which dies with the process; its file goes with the run, or with
 who sweeps after a killed one. Domains whose UDP ports somebody uses already (a robot's own nodes,
-say) are passed over. Ports: DDSI-RTPS 2.5, 9.6.2.3.
+say) are passed over. Ports: DDSI-RTPS 2.5, 9.6.2.3. Over shared memory alone Fast DDS binds no UDP
+port, but its files bear the same numbers: such domains are taken last, as killed programs leave
+these files, too.
 
 All users share the domains of a machine, so any of them can hold all locks. Where nothing else is
 left, a domain is taken whose lock other users hold and whose ports nobody uses: a lock is then no
@@ -16,6 +18,7 @@ import contextlib
 import fcntl
 import os
 import random
+import re
 import stat
 import tempfile
 from collections.abc import Collection, Iterator
@@ -23,9 +26,11 @@ from pathlib import Path
 
 from takt.errors import Failure
 from takt.network.addresses import holders
+from takt.processes import scratch
 
 FIRST, LAST = 1, 101  # above 101 the ports run into Linux's ephemeral range
 LOCKS = "takt-domain-*.lock"
+_PORT_FILE = re.compile(r"fast(?:rtps|dds)_port([0-9]{1,6})")
 PORT_BASE, PORTS_PER_DOMAIN = 7400, 250
 
 
@@ -49,6 +54,13 @@ def used_domains(
     return used
 
 
+def domains_in_memory(memory: Path = scratch.MEMORY) -> set[int]:
+    """Domains of which Fast DDS has, or has left, a port in shared memory."""
+    ports = (_PORT_FILE.fullmatch(path.name) for path in memory.iterdir())
+    found = (domain_of_port(int(one[1])) for one in ports if one)
+    return {domain for domain in found if domain is not None}
+
+
 @contextlib.contextmanager
 def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Iterator[int]:
     """Holds a domain that no other run of this machine has, until the context ends.
@@ -59,6 +71,7 @@ def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Itera
     used = used_domains().union(avoid)
     domains = list(range(FIRST, LAST + 1))
     random.shuffle(domains)  # runs that start together do not queue for the same one
+    domains.sort(key=domains_in_memory().__contains__)
     for domain in domains:
         if domain in used:
             continue

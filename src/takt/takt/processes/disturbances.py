@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody does to a machine that is measured: sets its clock, takes a CPU away, uses it.
+"""What somebody does to a machine that is measured: sets its clock, takes a part away, uses it.
 
 No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets, and Linux moves the
 threads of a CPU that goes to others. But who reads the results has to know.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from takt.processes.others import USUAL, Limit, Others, Ours, Taken
 from takt.processes.rivals import Rivals
+from takt.processes.taken_away import Groups, Interfaces, cpus_of
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 _LEAST_STEP_NS = 10_000_000
@@ -28,12 +29,14 @@ class Disturbances:
         self.reported: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
+        self._interfaces, self._groups = Interfaces(), Groups()
         self._rivals = Rivals()
         self._others = Others(allowed, ours)
         self.by_others: Taken | None = None  # None: not known
 
-    def look(self) -> None:
-        """Compares with the look before."""
+    def look(self, pids: Collection[int] = ()) -> None:
+        """Compares with the look before; ``pids`` are the processes that are measured."""
+        self.reported += self._interfaces.look() + self._groups.look(pids)
         monotonic, offset = _clocks()
         if self._offset is not None and offset is not None:
             step = offset - self._offset
@@ -71,11 +74,7 @@ def online() -> frozenset[int]:
         text = ONLINE.read_text(encoding="ascii").strip()
     except OSError:
         return frozenset()
-    cpus: set[int] = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        cpus.update(range(int(first), int(last or first) + 1))
-    return frozenset(cpus)
+    return cpus_of(text)
 
 
 def _clocks() -> tuple[int, int | None]:

@@ -56,7 +56,7 @@ class Frame:
 
         def look(pids: list[int]) -> None:
             tick(pids, time.monotonic() - self._began)
-            self.disturbances.look()
+            self.disturbances.look(pids)
 
         def last_ended() -> None:
             self.disturbances.measured()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from takt.documents.writing import failure, flush
 from takt.errors import TaktError
 from takt.network import stacks
 from takt.processes import foreground
@@ -61,7 +62,8 @@ def run(command: Sequence[str], folder: Path, how: How) -> Ended:
     """Runs it to its end, or ends it as Ctrl-C does when its time is over.
 
     Raises TaktError, with nothing made, for a folder in use and a program that cannot be recorded.
-    Ctrl-C is for the command: it ends as it does without the recorder.
+    Ctrl-C is for the command: it ends as it does without the recorder. So it does on a disk that
+    does not take its recordings, which is a Failure afterwards.
     """
     path = program(command, "record")
     environment = preloaded(stacks.program(LIBRARY, _FIX)) | {
@@ -75,7 +77,16 @@ def run(command: Sequence[str], folder: Path, how: How) -> Ended:
     code = foreground.run([path, *command[1:]], environment, limit.look, aside=how.aside)
     limit.end_recording()
     ended = limit.finish(code)
-    shorten(folder)
+    try:
+        if limit.failed:
+            raise limit.failed
+        shorten(folder)
+        for kept in (*begun(folder), folder):
+            flush(kept)
+    except OSError as error:
+        fix = f"the command ended (exit code {ended.code}); takt trace {folder} shows what is left"
+        error.filename = error.filename or str(folder)
+        raise failure(error, f"{fix}; record to a folder on another disk: --out") from None
     return ended
 
 
@@ -86,6 +97,7 @@ class _Limit:
         self._folder, self._beside = folder, beside
         self._end = None if seconds is None else time.monotonic() + seconds
         self._interruption: Interruption | None = None
+        self.failed: OSError | None = None  # what was to be written: no reason to end the command
 
     def look(self, process: int) -> None:
         if self._interruption:
@@ -93,13 +105,23 @@ class _Limit:
         elif self._end is not None and time.monotonic() >= self._end:
             self.end_recording()
             self._interruption = Interruption(process)
-        elif self._beside:
-            self._beside.look()
+        elif self._beside and self.failed is None:
+            with self._noting():
+                self._beside.look()
 
     def end_recording(self) -> None:
-        control.pause(self._folder)
+        with self._noting():
+            control.pause(self._folder)
         if self._beside:
-            self._beside.end()
+            with self._noting():
+                self._beside.end()
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self.failed = self.failed or error
 
     def finish(self, code: int) -> Ended:
         """How it ended, once nothing of it runs; the code is its own."""

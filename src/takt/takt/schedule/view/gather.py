@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
-from takt.schedule.trace.file import NONE, NOT_RECORDED, Step, Table, Trace, Type, by_number, chosen
+from takt.schedule.trace.file import (
+    NONE,
+    NOT_RECORDED,
+    RECORDING,
+    Step,
+    Table,
+    Trace,
+    Type,
+    by_number,
+    chosen,
+)
 
 _JOBS = ("task", "job", "core", "release", "start", "end", "deadline", "cpu_time")
 _JOB_KEY = 48  # bits of a job's number
@@ -31,8 +41,27 @@ class Gathered:
     chains: list[NDArray[np.int64]] = field(default_factory=list)  # latencies
 
 
+class Latencies:
+    """The sink of the chains alone."""
+
+    def __init__(self, chains: int) -> None:
+        self._chains = [Series() for _ in range(chains)]
+
+    def take(self, step: Step) -> None:
+        """The next stretch."""
+        arrivals = step.arrivals
+        for chain, (age, first_use) in by_number(
+            arrivals["chain"], arrivals["age"], arrivals["first"]
+        ):
+            self._chains[chain].extend(age[first_use])
+
+    def result(self) -> list[NDArray[np.int64]]:
+        """By chain."""
+        return [one.all() for one in self._chains]
+
+
 class Gathering:
-    """The sink; some hundred bytes of memory a job."""
+    """The sink; some hundred bytes of memory a job. Its result is taken once."""
 
     def __init__(self, trace: Trace, chains: int = 0) -> None:
         self._trace = trace
@@ -41,7 +70,7 @@ class Gathering:
         self._cpus: list[Table] = []
         self._published: list[Table] = []
         self._uses: list[Table] = []
-        self._chains = [Series() for _ in range(chains)]
+        self._chains = Latencies(chains)
         self._span: tuple[int, int] | None = None
 
     def take(self, step: Step) -> None:
@@ -51,7 +80,8 @@ class Gathering:
             first, last = int(events["time"][0]), int(events["time"][-1])
             self._span = (self._span[0] if self._span else first, last)
         kinds = events["type"]
-        self._cpus.append(_some(events, kinds == Type.start, ("task", "job", "detail")))
+        if self._trace.source == RECORDING:
+            self._cpus.append(_some(events, kinds == Type.start, ("task", "job", "detail")))
         columns = ("task", "topic", "value", "time")
         self._published.append(_some(events, kinds == Type.publish, columns))
         used = (kinds == Type.use) & (events["value"] >= 0)
@@ -60,19 +90,17 @@ class Gathering:
         self._jobs.append(_some(step.jobs, started, (*_JOBS, "missed", "preemptions")))
         self._slices.append({name: step.slices[name] for name in ("core", "task", "job")})
         self._slices[-1] |= {name: step.slices[name] for name in ("begin", "end")}
-        arrivals = step.arrivals
-        for chain, (age, first_use) in by_number(
-            arrivals["chain"], arrivals["age"], arrivals["first"]
-        ):
-            self._chains[chain].extend(age[first_use])
+        self._chains.take(step)
 
     def result(self) -> Gathered:
         """To be called when the trace is replayed."""
         begin, end = self._span or (0, 0)
         jobs = _joined(self._jobs)
         jobs["cpu"] = self._cpu(jobs)
-        order = np.lexsort((jobs["start"], jobs["task"]))
+        first = jobs["start"][:1].tolist()
+        _sort(jobs, np.lexsort((jobs["start"], jobs["task"])))
         slices = _joined(self._slices)
+        _sort(slices, np.lexsort((slices["begin"], slices["core"])))
         published = _joined(self._published)
         writers: dict[int, set[int]] = defaultdict(set)
         times = {}
@@ -82,23 +110,23 @@ class Gathering:
             times[topic] = moments
             writers[topic] = set(np.unique(tasks).tolist())
         return Gathered(
-            jobs=chosen(jobs, order),
-            slices=chosen(slices, np.lexsort((slices["begin"], slices["core"]))),
+            jobs=jobs,
+            slices=slices,
             messages=_messages(published, _joined(self._uses)),
             published=times,
             writers=dict(writers),
-            begin=min([begin, *jobs["start"].tolist()[:1]]),
+            begin=min([begin, *first]),
             end=end,
-            chains=[one.all() for one in self._chains],
+            chains=self._chains.result(),
         )
 
     def _cpu(self, jobs: Table) -> NDArray[np.int64]:
-        """Where each job of a recording began; -1: not recorded."""
+        """Where each job of a recording began; -1: not recorded, and no recording."""
+        if not any(len(part["task"]) for part in self._cpus):
+            return np.full(len(jobs["task"]), -1)
         starts = _joined(self._cpus)
         keys = _key(starts)
         order = np.argsort(keys, kind="stable")
-        if not len(order):
-            return np.full(len(jobs["task"]), -1)
         places = np.searchsorted(keys[order], _key(jobs))
         found = starts["detail"][order][np.minimum(places, len(order) - 1)].astype(np.int64)
         return found - 1
@@ -109,7 +137,13 @@ def _some(table: Table, rows: NDArray[np.bool_], names: Sequence[str]) -> Table:
 
 
 def _joined(parts: list[Table]) -> Table:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    """Column by column, each taken out of the parts: of a long trace nothing is there twice."""
+    return {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
+
+
+def _sort(table: Table, order: NDArray[np.intp]) -> None:
+    for name, column in table.items():
+        table[name] = column[order]
 
 
 def _key(table: Table) -> NDArray[np.uint64]:

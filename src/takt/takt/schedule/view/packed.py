@@ -32,15 +32,19 @@ class _Packing:
 
     def __init__(self) -> None:
         self.arrays: dict[str, tuple[str, int, int]] = {}
-        self._bytes = bytearray()
+        self._length = 0
+        self._compressing, self._compressed = zlib.compressobj(6), bytearray()
 
     def add(self, name: str, column: NDArray[Any]) -> None:
-        self.arrays[name] = _TYPES[str(column.dtype)], len(self._bytes), len(column)
-        raw = column.tobytes()
-        self._bytes += raw + bytes(-len(raw) % 8)
+        self.arrays[name] = _TYPES[str(column.dtype)], self._length, len(column)
+        behind = bytes(-column.nbytes % 8)
+        for part in (np.ascontiguousarray(column).data, behind):
+            self._compressed += self._compressing.compress(part)
+        self._length += column.nbytes + len(behind)
 
     def text(self) -> str:
-        return base64.b64encode(zlib.compress(bytes(self._bytes), 6)).decode()
+        self._compressed += self._compressing.flush()
+        return base64.b64encode(self._compressed).decode()
 
 
 def packed(trace: Trace, gathered: Gathered) -> tuple[dict[str, Any], str]:

@@ -16,7 +16,7 @@ from takt.schedule.trace.file import Trace
 from takt.schedule.trace.show import remarks
 from takt.schedule.trace.summary import Summing, TraceSummary
 from takt.schedule.view.figures import Chain, chain, observed, topics
-from takt.schedule.view.gather import Gathered, Gathering
+from takt.schedule.view.gather import Gathered, Gathering, Latencies
 from takt.schedule.view.graph import graph
 from takt.schedule.view.packed import packed
 
@@ -61,12 +61,12 @@ def _observed(trace: Trace, gathered: Gathered) -> list[Chain]:
     found = observed(trace.names, gathered)
     if not found:
         return []
-    again = Gathering(trace, len(found))
+    again = Latencies(len(found))
     recorded = [[trace.recorded(name) for name in callbacks] for callbacks in found.values()]
     files.replay(trace, [again], chains=recorded)
     return [
         chain(name, callbacks, None, ns)
-        for (name, callbacks), ns in zip(found.items(), again.result().chains, strict=True)
+        for (name, callbacks), ns in zip(found.items(), again.result(), strict=True)
     ]
 
 
