@@ -189,6 +189,17 @@ def test_execution_and_models_take_one_host(takt: Takt) -> None:
         modelled.described(json.dumps(flat(read_application(EXAMPLE))))
 
 
+def test_the_page_has_the_cores_of_each_host_and_the_link(takt: Takt, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = takt("report", EXAMPLE, "--out", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert "Core 0 of motors" in text
+    assert "Core 0 of pc" in text
+    assert "link to guard.brake" in text
+    assert "links lose at most 0.1 % of its data" in text
+
+
 def test_executors_of_a_robot_on_two_hosts_are_compared() -> None:
     found = compare(flat(read_application(EXAMPLE)), "robot", duration=500_000_000)
     assert len([one for one in found.candidates if one.refused is None]) > 2

@@ -104,7 +104,7 @@ class Part:
 class Figures:
     """The whole robot."""
 
-    cores: dict[int, list[Part]]  # the process of the highest priority first
+    cores: dict[str, list[Part]]  # by core of a host; the process of the highest priority first
     chains: list[Chain]  # the longest first; those without a bound before
 
     @property
@@ -158,8 +158,8 @@ def _callbacks(
 
 def _cores(
     application: Application, scenario: ScenarioBounds, callbacks: list[Callback]
-) -> dict[int, list[Part]]:
-    cores: dict[int, list[Part]] = {}
+) -> dict[str, list[Part]]:
+    cores: dict[tuple[str, int], list[Part]] = {}
     whole = not application.processes
     for number, core in enumerate(scenario.cores):
         process = application.processes.get(core.process or "")
@@ -180,10 +180,12 @@ def _cores(
             utilization=core.utilization,
             callbacks=own,
         )
-        cores.setdefault(core.cpu, []).append(part)
+        cores.setdefault((core.host or "", core.cpu), []).append(part)
     for parts in cores.values():
         parts.sort(key=lambda part: -(part.priority or 0))
-    return dict(sorted(cores.items()))
+    return {
+        f"{cpu} of {host}" if host else f"{cpu}": cores[host, cpu] for host, cpu in sorted(cores)
+    }
 
 
 def _node(callback: Callback) -> str:
