@@ -246,6 +246,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
     take_busy_path(chain, report);
   }
+  if (const std::string loss = report.latency ? std::string{} : loss_on(chain); !loss.empty()) {
+    report.bound_by = loss;
+  }
   report.verdict = judge(report.latency, chain.max_latency);
   return report;
 }

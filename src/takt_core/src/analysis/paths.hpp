@@ -83,7 +83,9 @@ class Paths {
   // Whether a release may lead to no job, because the previous job has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
-  // The same for a stream whose jobs lead to this stream's.
+  // Why data of the chain may be lost before a callback's job reads it; empty: it is not.
+  [[nodiscard]] std::string loss_on(const application::Chain& chain) const;
+  // As may_drop() for a stream whose jobs lead to this stream's.
   [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;
   // Whether a job of the stream ends before the message comes that its chain sends so many
   // instances later.

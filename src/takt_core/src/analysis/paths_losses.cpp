@@ -99,6 +99,29 @@ bool Paths::may_drop(std::size_t callback) const {
   return (!bound || *bound > releases.time(1)) && !ends_before_message(stream, 1);
 }
 
+std::string Paths::loss_on(const application::Chain& chain) const {
+  for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
+    const std::size_t callback = *strategy_.find_task(chain.callbacks[i]);
+    const sched::Task& task = strategy_.tasks()[callback];
+    if (task.kind != TaskKind::message || !response(callback) || !may_drop(callback)) {
+      continue;
+    }
+    const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
+    const bool each = parameters.overrun == sched::Overrun::catch_up;
+    const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
+    std::string text = "a message of topic '" + task.trigger + "' may be lost before '" +
+                       task.name + "' reads it: ";
+    text += jobs ? "up to " + std::to_string(*jobs) + " come while the core is busy"
+                 : "more of them may come within its response";
+    text += each ? ", and the topic keeps " + std::to_string(depth(task.trigger)) +
+                       ". Fix: give the topic more depth"
+                 : ", and each job reads the newest. Fix: let it catch up (overrun: catch_up), and "
+                   "give the topic as much depth";
+    return text;
+  }
+  return {};
+}
+
 bool Paths::may_drop_upstream(std::size_t stream) const {
   for (; stream != nobody; stream = model_.streams()[stream].parent) {
     if (may_drop(model_.streams()[stream].callback)) {

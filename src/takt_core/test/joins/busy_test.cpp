@@ -161,6 +161,16 @@ TEST(BusyCore, counts_a_publication_with_stored_messages) {
   EXPECT_TRUE(latency(sched::Overrun::catch_up, 2));
   EXPECT_FALSE(latency(sched::Overrun::catch_up, 1));
   EXPECT_FALSE(latency(sched::Overrun::skip, 2));
+  const auto reason = [&app] { return analyse(app).scenarios.front().chains.front().bound_by; };
+  EXPECT_EQ(
+      reason(),
+      "a message of topic 'both' may be lost before 'reader' reads it: up to 2 come while the "
+      "core is busy, and each job reads the newest. Fix: let it catch up (overrun: catch_up), "
+      "and give the topic as much depth");
+  app.callbacks.back().task.parameters.overrun = sched::Overrun::catch_up;
+  app.topics.back().depth = 1;
+  EXPECT_NE(reason().find("and the topic keeps 1. Fix: give the topic more depth"),
+            std::string::npos);
 }
 
 // By callback: whether all that comes to it while the core is busy gets its job, by the count.
