@@ -200,3 +200,19 @@ def test_a_disk_that_fails_is_named(takt: Takt, breaking: Disk, words: list[str 
     assert str(breaking.place) in done.stderr
     assert "fix:" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_campaign_on_a_broken_disk_says_how_it_goes_on(
+    takt: Takt, disk: Callable[[str], Path]
+) -> None:
+    place = disk("64k")
+    words = ["campaign", EXAMPLES / "parameters.json", "--do", "analyse", "--repeat", "2"]
+    words += ["--workers", "1", "--out", place / "campaign"]
+    fill(place, 8192)
+    done = takt(*words)
+    assert done.returncode == 1, done.stderr
+    assert f"no space left on the disk at {place}" in done.stderr
+    assert "repeat the same command to continue" in done.stderr
+    (place / "ballast").unlink()
+    done = takt(*words)
+    assert done.returncode == 0, done.stderr

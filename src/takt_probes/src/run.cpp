@@ -257,8 +257,8 @@ void judge(Result& result, const Options& options, bool time_limit_reached) {
                     .why = std::to_string(outcome.sent) + " of " + std::to_string(options.count) +
                            " samples were taken until then",
                     .fix =
-                        "raise --time-limit-ns, or look for what holds it up (does the other "
-                        "side run?)"};
+                        "look for what holds it up: does the other side run, is the network up? "
+                        "(a probe started by hand: --time-limit-ns)"};
   }
   result.status = result.error ? "failed" : outcome.finished ? "complete" : "stopped";
 }

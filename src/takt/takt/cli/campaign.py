@@ -94,6 +94,7 @@ def campaign(
     """
     from takt.cli.output import print_json, stderr
     from takt.documents.reading import read_json
+    from takt.documents.writing import failure
     from takt.schedule.application.overheads import read_overheads
     from takt.schedule.application.supply import read_supply
     from takt.schedule.campaign.folder import RESULT, Folder, write_json
@@ -117,6 +118,13 @@ def campaign(
             _execute(folder, asked)
     except KeyboardInterrupt:
         stopped = True
+    except OSError as error:
+        if error.filename is None:  # no file's
+            raise
+        failed = failure(error)
+        fix = "repeat the same command to continue"
+        failed.fix = f"{failed.fix}; {fix} in this folder" if failed.fix else fix
+        raise failed from None
     counts = summarise(folder, asked)
     result: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
