@@ -165,6 +165,8 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
   EXPECT_EQ(tally.complete, sets);
   EXPECT_GT(tally.bounded, sets * 3 / 4);
   EXPECT_GT(tally.of_path, sets / 2);
+  EXPECT_GT(tally.ages, sets / 4);
+  EXPECT_GT(tally.ages_of_path, sets / 20);
   EXPECT_GE(tally.reached, tally.of_path / 50);
   EXPECT_GT(tally.beyond, tally.of_path / 10);
   std::cout << tally.complete << " of " << sets << " sets complete; " << tally.bounded
