@@ -88,6 +88,40 @@ def test_assigned_processes_are_written_and_guarantee_everything(
     assert control["priority"] > vision["priority"]
 
 
+# Deadline-monotonic priorities fail: with the jitter of its message far needs all of its deadline.
+JITTERY = """
+processes:
+  sensing: {policy: fp, cpu: 0, priority: 50, nodes: [source]}
+  acting: {policy: dm, cpu: 1, priority: 50, nodes: [near, far]}
+middleware: {latency: [0ms, 6ms]}
+nodes:
+  source: {send: {timer: 20ms, wcet: 1us, priority: 1, writes: [data]}}
+  near: {act: {timer: 20ms, wcet: 2ms, deadline: 8ms, priority: 20}}
+  far: {act: {on: data, wcet: 3ms, deadline: 10ms, priority: 10}}
+"""
+
+
+def test_priorities_of_callbacks_are_assigned_within_their_process(
+    takt: Takt, tmp_path: Path
+) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    app, out = tmp_path / "jittery.app.yaml", folder / "assigned.app.yaml"
+    (tmp_path / "costs.json").write_text('{"upper": {"release": 1}}')
+    app.write_text(JITTERY + "overheads: {from: costs.json}\n")
+    assert takt("analyse", app).returncode == 1
+    done = takt("analyse", app, "--assign", out)
+    assert done.returncode == 0
+    assert "acting: priorities of callbacks after Audsley" in done.stderr
+    written, before = flat(read_application(out)), flat(read_application(app))
+    assert analyse(written, "").verdict == "meets"
+    assert [one["policy"] for one in before["processes"]] == ["fp", "dm"]
+    assert [one["policy"] for one in written["processes"]] == ["fp", "fp"]
+    assert written["overheads"] == before["overheads"] == {"release": 1}
+    priorities = {one["name"]: one["priority"] for one in written["callbacks"]}
+    assert priorities["far.act"] > priorities["near.act"]
+
+
 def test_what_is_not_searched_for_a_robot_is_said(takt: Takt, tmp_path: Path) -> None:
     late = _changed(tmp_path, "wcet: 9ms", "wcet: 40ms")
     done = takt("analyse", late, "--assign", tmp_path / "assigned.app.yaml")

@@ -280,7 +280,7 @@ Report analyse_robot(const Application& described, const Options& options,
     Application& process = views[i];
     process.chains = chains.parts_of(i);
     Options part = options;
-    part.sensitivity = part.proposals = false;
+    part.sensitivity = false;
     ScenarioReport one = std::move(analyse_process(process, part).scenarios.front());
     if (processes.is_disturbed(i)) {
       weaken(one);
@@ -305,6 +305,7 @@ Report analyse_robot(const Application& described, const Options& options,
     for (CallbackReport& callback : one.callbacks) {
       callback.host = robot.processes[i].host;
     }
+    std::ranges::move(one.priorities, std::back_inserter(all.priorities));
     chains.take(one);
     std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
     all.deadlines = worse(all.deadlines, one.deadlines);

@@ -8,7 +8,7 @@ of the policy, and what is returned passed a whole analysis.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from takt.errors import TaktError
@@ -59,25 +59,62 @@ def assign(flat: Part, where: str) -> Assigned:
 
 
 def _of_robot(flat: Part, where: str) -> Assigned:
-    """What the core proposes for the processes: their cores, priorities and policies."""
+    """What the core proposes: priorities of callbacks within processes, else other processes."""
     analysis = analyse(flat, where)
-    proposed = analysis.scenarios[0].proposals.processes
+    described = Assigned(flat, analysis, "processes as described")
+    if analysis.verdict == "meets":
+        return described
+    found = [described]
+    for start in (described, _placed(described, where)):
+        if start is not None:
+            found += [start, *_prioritised(start, where)]
+            if found[-1].analysis.verdict == "meets":
+                break
+
+    def kept(one: Assigned) -> tuple[bool, tuple[int, int]]:
+        return one.analysis.verdict == "meets", _limits_kept(one.analysis)
+
+    best = max(found, key=kept)
+    if best is described:
+        return replace(described, how="processes as described, nothing better found")
+    return best
+
+
+def _prioritised(one: Assigned, where: str) -> list[Assigned]:
+    """With the priorities that the core proposes for callbacks of each process by itself."""
+    proposed = one.analysis.scenarios[0].proposals.priorities
     if not proposed:
-        better = "" if analysis.verdict == "meets" else ", nothing better found"
-        return Assigned(flat, analysis, f"processes as described{better}")
+        return []
+    homes = {part["process"] for part in one.flat["callbacks"] if part["name"] in proposed}
+    processes = [
+        part | {"policy": "fp"} if part["name"] in homes and "policy" in part else part
+        for part in one.flat["processes"]
+    ]
+    changed = {**_with(one.flat, "priority", proposed), "processes": processes}
+    how = f"{', '.join(sorted(homes))}: priorities of callbacks after Audsley"
+    if not one.how.startswith("processes as"):
+        how = f"{one.how}; {how}"
+    return [Assigned(changed, analyse(changed, where), how)]
+
+
+def _placed(one: Assigned, where: str) -> Assigned | None:
+    """With the cores, priorities and policies that the core proposes for the processes."""
+    proposed = one.analysis.scenarios[0].proposals.processes
+    if not proposed:
+        return None
     processes, changes = [], []
-    for one in flat["processes"]:
-        found = proposed[one["name"]]
-        before = {"policy": one.get("policy", "fp"), "cpu": one.get("cpu", 0)}
-        before["priority"] = one["priority"]
-        if one.get("executor", "takt") != "takt":
+    for part in one.flat["processes"]:
+        found = proposed[part["name"]]
+        before = {"policy": part.get("policy", "fp"), "cpu": part.get("cpu", 0)}
+        before["priority"] = part["priority"]
+        if part.get("executor", "takt") != "takt":
             del before["policy"]  # it stays what it is
         new = {key: value for key in before if (value := getattr(found, key)) != before[key]}
-        processes.append(one | new)
+        processes.append(part | new)
         if new:
             what = ", ".join(f"{key} {before[key]} -> {value}" for key, value in new.items())
-            changes.append(f"{one['name']}: {what}")
-    changed = {**flat, "processes": processes}
+            changes.append(f"{part['name']}: {what}")
+    changed = {**one.flat, "processes": processes}
     return Assigned(changed, analyse(changed, where), "; ".join(changes))
 
 

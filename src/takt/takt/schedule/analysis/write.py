@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
@@ -33,7 +34,8 @@ def write(assigned: Assigned, application: Application, source: Path, out: Path)
         recorded = {name: one.recorded for name, one in callbacks if one.recorded}
         write_text(out, timing_yaml(assigned.flat, remark, recorded))
     else:
-        text = f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source))}"
+        base = Path(os.path.relpath(source.parent, out.parent))
+        text = f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source), base)}"
         with replacing(out) as temporary:
             temporary.write_text(text, encoding="utf-8")
             _check(assigned.flat, temporary, source)
@@ -62,16 +64,26 @@ def _verdict(assigned: Assigned) -> str:
     return "every limit is kept" if assigned.analysis.verdict == "meets" else "not proved"
 
 
-def _app_yaml(flat: dict[str, Any], text: str) -> str:
-    """The text with the policy and each callback's core, priority and deadline changed."""
+def _app_yaml(flat: dict[str, Any], text: str, base: Path) -> str:
+    """The text with the policy and each callback's core, priority and deadline changed.
+
+    ``base``: the folder of the text, from that of the file to write.
+    """
     yaml = YAML()
     yaml.width = _WIDEST
     yaml.preserve_quotes = True
     tree = yaml.load(text)
+    if "from" in tree.get("overheads", {}):
+        tree["overheads"]["from"] = str(base / tree["overheads"]["from"])
     if flat.get("policy", "fp") != tree.get("policy", "fp"):
         tree["policy"] = flat["policy"]
     if "processes" in flat:
         _place(flat["processes"], tree["processes"])
+        _unshare(tree["nodes"])
+        for one in flat["callbacks"]:
+            node, _, name = one["name"].partition(".")
+            if one.get("priority") != tree["nodes"][node][name].get("priority"):
+                tree["nodes"][node][name]["priority"] = one["priority"]
         return _text(yaml, tree)
     _unshare(tree["nodes"])
     for one in flat["callbacks"]:

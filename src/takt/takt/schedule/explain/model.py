@@ -162,7 +162,7 @@ class AgainstBounds(_Part):
     """How the responses stand to the bounds of ``./takt analyse``."""
 
     overheads: bool  # whether the bounds count them
-    overheads_us: dict[str, float]  # those that they count, by name
+    overheads_us: dict[str, float] = {}  # those that they count, by name
     responses: int  # of callbacks that have a bound
     above: int
     by_cause: dict[ShareKind, int]

@@ -128,7 +128,8 @@ struct ScenarioReport {
   std::vector<AgeReport> ages = {};             ///< By reader.
   std::optional<Sensitivity> sensitivity = {};  ///< If requested.
   /// Priorities (Audsley) that would guarantee every deadline, if the declared ones do not. Checked
-  /// by a complete analysis.
+  /// by a complete analysis. Of a robot: for each process by itself, beside the others as they are;
+  /// with them the whole robot has to be analysed again.
   std::vector<std::pair<std::string, int>> priorities = {};
   /// Cores that would guarantee every deadline, if the present ones do not. Checked by a complete
   /// analysis.
