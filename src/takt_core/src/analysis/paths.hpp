@@ -64,7 +64,7 @@ class Paths {
   [[nodiscard]] std::optional<BusyPath> busy_path(const application::Chain& chain) const;
   bool add_hop(BusyPath& path, std::size_t callback, bool always_new) const;
   void bound_busy_path(BusyPath& path, std::size_t first) const;
-  void follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy, bool phased) const;
+  static void follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy, bool phased);
   // Whether all that time releases in this scenario keeps its offsets for ever.
   [[nodiscard]] bool keeps_offsets() const;
   // The timer at whose releases all callbacks of the join are released, and at no other time, if
@@ -113,6 +113,8 @@ class Paths {
   [[nodiscard]] std::optional<nanoseconds> noticed(std::size_t callback) const;
   [[nodiscard]] bool kept_by_early_releases(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> kept_age(const sched::AgeConstraint& constraint) const;
+  [[nodiscard]] std::optional<nanoseconds> age_by(std::size_t stream, sched::TaskIndex reader,
+                                                  std::string& bound_by) const;
   [[nodiscard]] std::optional<nanoseconds> way(std::size_t stream) const;
 
   // Of data that a join publishes, when its reader starts.
@@ -128,6 +130,10 @@ class Paths {
   // at, by index.
   [[nodiscard]] std::optional<nanoseconds> age_of_publication(std::size_t join, Publication which,
                                                               std::vector<bool>& entered) const;
+  // The same for what this stream has left in the join of its callback.
+  [[nodiscard]] std::optional<nanoseconds> age_of_stored(std::size_t callback, std::size_t stream,
+                                                         Publication which,
+                                                         std::vector<bool>& entered) const;
   [[nodiscard]] std::optional<nanoseconds> age_at_end(std::size_t stream, Publication which,
                                                       std::vector<bool>& entered) const;
   // The same by the busy periods of one core: from the sampling to a release whose busy period does

@@ -71,6 +71,25 @@ Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
   return start + constraint.longest_use();
 }
 
+// Of the samples that come by this stream: each is used until the next one has come the same way.
+Bound Paths::age_by(std::size_t stream, sched::TaskIndex reader, std::string& bound_by) const {
+  const std::size_t writer = model_.streams()[stream].callback;
+  const std::size_t root = model_.root_of(stream);
+  const std::size_t own = model_.join_of(writer);
+  const std::size_t join = own == nobody ? model_.streams()[root].join : own;
+  if (join != nobody) {
+    const JoinedAge found = joined_age(join, own == nobody ? stream : nobody);
+    bound_by = found.by;
+    return found.age;
+  }
+  Bound until = way(stream);
+  if (root == stream && until && always_first(writer, reader)) {
+    until = lag(writer);
+    bound_by = methods::age_in_order;
+  }
+  return sum(until, gap(model_.streams()[root].callback));
+}
+
 AgeReport Paths::age(const sched::AgeConstraint& constraint) const {
   AgeReport report{.callback = strategy_.tasks()[constraint.reader].name,
                    .topic = constraint.topic,
@@ -87,22 +106,7 @@ AgeReport Paths::age(const sched::AgeConstraint& constraint) const {
       continue;
     }
     written = true;
-    // The sample is used until the next one has come the same way.
-    const std::size_t root = model_.root_of(stream);
-    const std::size_t own = model_.join_of(writer);
-    const std::size_t join = own == nobody ? model_.streams()[root].join : own;
-    if (join != nobody) {
-      const JoinedAge found = joined_age(join, own == nobody ? stream : nobody);
-      age = age && found.age ? Bound{std::max(*age, *found.age)} : Bound{};
-      report.bound_by = found.by;
-      continue;
-    }
-    Bound until = way(stream);
-    if (root == stream && until && always_first(writer, constraint.reader)) {
-      until = lag(writer);
-      report.bound_by = methods::age_in_order;
-    }
-    until = sum(until, gap(model_.streams()[root].callback));
+    const Bound until = age_by(stream, constraint.reader, report.bound_by);
     age = age && until ? Bound{std::max(*age, *until)} : Bound{};
   }
   if (!written) {

@@ -135,8 +135,7 @@ bool Paths::keeps_offsets() const {
 // For data that is released then. A cause is a release in whose busy period something has come
 // about, or before: that this data is published, or has been replaced; that newer data has come to
 // the path's callback of the join (`newer`); that this or newer data is published (`fresh`).
-void Paths::follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy,
-                             bool phased) const {
+void Paths::follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy, bool phased) {
   nanoseconds published = released;
   nanoseconds fresh = released;
   Bound newer;

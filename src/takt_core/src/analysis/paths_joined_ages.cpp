@@ -51,25 +51,31 @@ Bound Paths::age_of_publication(std::size_t join, Publication which,
   Bound longest = nanoseconds{0};
   for (const std::size_t callback : model_.joins()[join].callbacks) {
     for (const std::size_t stream : streams_[callback]) {
-      std::vector<bool> looked_at(model_.joins().size());
-      const Bound data = age_at_end(stream, Publication::own, entered);
-      Bound until = sum(data, wait_in_join(callback, true));
-      // The next one's data is sampled, or published, so much later, and takes no longer.
-      const std::optional<Gap> later =
-          streams_[callback].size() == 1
-              ? gap_of_source(model_.streams()[model_.root_of(stream)], looked_at)
-              : std::nullopt;
-      const Bound own = later ? sum(data, later->between) : Bound{};
-      until = until && own ? std::min(until, own) : until;
-      if (which == Publication::next) {
-        const Bound others = sum(until, longest_gap(join, own ? callback : nobody));
-        until = others && own ? std::max(others, own) : others;
-      }
+      const Bound until = age_of_stored(callback, stream, which, entered);
       longest = until && longest ? Bound{std::max(*until, *longest)} : Bound{};
     }
   }
   entered[join] = false;
   return longest;
+}
+
+Bound Paths::age_of_stored(std::size_t callback, std::size_t stream, Publication which,
+                           std::vector<bool>& entered) const {
+  std::vector<bool> looked_at(model_.joins().size());
+  const Bound data = age_at_end(stream, Publication::own, entered);
+  Bound until = sum(data, wait_in_join(callback, true));
+  // The next one's data is sampled, or published, so much later, and takes no longer.
+  const std::optional<Gap> later =
+      streams_[callback].size() == 1
+          ? gap_of_source(model_.streams()[model_.root_of(stream)], looked_at)
+          : std::nullopt;
+  const Bound own = later ? sum(data, later->between) : Bound{};
+  until = until && own ? std::min(until, own) : until;
+  if (which == Publication::next) {
+    const Bound others = sum(until, longest_gap(model_.join_of(callback), own ? callback : nobody));
+    until = others && own ? std::max(others, own) : others;
+  }
+  return until;
 }
 
 Bound Paths::cause_of_end(std::size_t stream, std::size_t core, Publication which,

@@ -90,9 +90,10 @@ void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, doub
                               " asks for core " + std::to_string(cluster.cpu) + " and " +
                               task_text(task) + " for core " + std::to_string(task.cpu);
     if (!lock.empty()) {
-      throw ScheduleError("lock " + name_text(lock),
-                          "all tasks that take it" + cores + ": a lock across cores is not analysed yet",
-                          "ask for the same core, or give each core a lock of its own");
+      throw ScheduleError(
+          "lock " + name_text(lock),
+          "all tasks that take it" + cores + ": a lock across cores is not analysed yet",
+          "ask for the same core, or give each core a lock of its own");
     }
     throw ScheduleError("group " + name_text(task.group), "its members" + cores,
                         "ask for the same core, or take one of them out of the group");

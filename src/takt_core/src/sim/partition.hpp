@@ -91,7 +91,7 @@ class Partition final : private sched::CoreListener {
   void write(TaskState& task, const Job& job, TimePoint now) noexcept;
   void pause(TimePoint now) noexcept;
   void resume(TaskState& task, TimePoint now) noexcept;
-  void begin_steps(TaskState& task) noexcept;
+  static void begin_steps(TaskState& task) noexcept;
   void pass_step(TaskState& task, TimePoint now) noexcept;
   void look_ahead() noexcept;
   void lose_time(TimePoint now) noexcept;
