@@ -23,7 +23,7 @@ inline constexpr std::string_view non_preemptive =
 inline constexpr std::string_view self_suspension =
     "busy period with self-suspension (Chen et al. 2019), eq. 13";
 inline constexpr std::string_view locks =
-    "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 24";
+    "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 25";
 inline constexpr std::string_view suspension_as_blocking =
     "self-suspension as jitter or blocking (Chen, Nelissen & Huang 2016), eq. 13";
 inline constexpr std::string_view holistic = "; releases by messages (Tindell & Clark 1994), eq. 9";

@@ -95,7 +95,7 @@ TEST(Bounds, count_the_longest_section_once_under_ceilings) {
   EXPECT_EQ(callback(inheritance, "b").blocking, nanoseconds{7});
   EXPECT_EQ(callback(inheritance, "c").blocking, nanoseconds{4});
   EXPECT_EQ(callback(inheritance, "c").bound_by,
-            "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 24");
+            "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 25");
 }
 
 TEST(Bounds, are_not_called_exact_where_locks_matter) {
