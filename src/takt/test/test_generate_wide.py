@@ -28,15 +28,19 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 MS = 1_000_000
 ALL = object()  # in place of a value: whatever may be said
-WORDS = ("description", ".recorded")  # said to people, and of where it came from
+WORDS = ("description", ".recorded", ".from")  # said to people, and of where it came from
 # Of the machine, not of an application: the core's own tests draw supplies and interrupts.
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
+LOCKS = ("Application.locks", "Lock.", "CriticalSection.", "Length.")
 # Not drawn yet; takt_core's own tests draw them.
-NOT_DRAWN = ("Callback.join", "Callback.at_once")
+NOT_DRAWN = ("Callback.join", "Callback.at_once", "Callback.critical_sections", *LOCKS)
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.
-ROBOT = ("Application.processes", "Application.middleware", "Process.", "Middleware.")
+ROBOT = (
+    *("Application.processes", "Application.middleware", "Application.links"),
+    *("Process.", "Middleware.", "Link."),
+)
 
 OLD: dict[str, tuple[dict[str, Any] | str, str]] = {
     "listing 5.3": (

@@ -20,7 +20,7 @@ from takt.schedule.model import robot as modelled
 from takt.schedule.simulation.simulate import simulate
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two_hosts.app.yaml"
-DECLARED = "latency: [150us, 2ms], loss: 0.1%, drift: 100ppm"
+DECLARED = "latency: [150us, 2ms], loss: 1000ppm, drift: 100ppm"
 
 
 def _changed(tmp_path: Path, old: str, new: str) -> Path:

@@ -25,7 +25,7 @@ REASONS = {
     "chain-outside-writer": "other writers of topic 'topic2'",
     "chain-three-writers-depth-2": "other writers of topic",
     "chain-two-writers": "other writers of topic 'topic4'",
-    "chain-two-writers-message": "job chains",
+    "chain-two-writers-message": "may lose messages of 'topic3'",
     "switch-of-policy": "do not order jobs alike",
     "switch-of-deadline": "which it waits for",
     "switch-same-levels": "above a deadline",

@@ -30,7 +30,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
         document["overheads"] = {
             key: chance.whole((0, wanted.overheads))
             for key in Overheads.model_fields
-            if chance.happens()
+            if key != "measured" and chance.happens()
         }
     _share_nodes(draft)
     add_bursts(draft)
