@@ -28,6 +28,9 @@ class RandomLocks : public RandomTasks {
 
   application::Application make(const LocksForm& form) {
     application::Application app{.name = "random"};
+    if (form.varied && chance(0.3)) {
+      app.cpus = {0, 1};
+    }
     for (std::int64_t i = number(1, form.most_locks); i > 0; --i) {
       app.locks.push_back({.name = "l" + std::to_string(app.locks.size()),
                            .protocol = chance(0.5) ? application::LockProtocol::ceiling
@@ -82,6 +85,9 @@ class RandomLocks : public RandomTasks {
       callback.jitter = nanoseconds{chance(0.15) ? number(1, period / 2) : 0};
       task.group = chance(0.15) ? "g" : "";
     }
+    if (form.varied && !app.callbacks.empty() && chance(0.3)) {
+      release_by_messages(app, callback);
+    }
     if (chance(0.8)) {
       add_sections(app, form, callback, 0, worst, 0);
     }
@@ -92,6 +98,21 @@ class RandomLocks : public RandomTasks {
       }
     }
     app.callbacks.push_back(std::move(callback));
+  }
+
+  // Of a callback before it, on its own core or another one; some of them form a chain.
+  void release_by_messages(application::Application& app, application::Callback& callback) {
+    sched::Task& task = callback.task;
+    const auto writer =
+        static_cast<std::size_t>(number(0, static_cast<std::int64_t>(app.callbacks.size()) - 1));
+    application::Callback& before = app.callbacks[writer];
+    task.kind = sched::TaskKind::message;
+    task.parameters.period = task.parameters.offset = nanoseconds{0};
+    task.trigger = "t" + std::to_string(app.topics.size());
+    before.task.writes.push_back(task.trigger);
+    app.topics.push_back({.name = task.trigger, .depth = 8});
+    app.chains.push_back({.name = "from " + before.task.name + " to " + task.name,
+                          .callbacks = {before.task.name, task.name}});
   }
 
   // Within [from, to), of locks from `first` on, so that there is no circle.
@@ -126,11 +147,15 @@ inline std::string text(const application::Application& app) {
   for (const application::Callback& callback : app.callbacks) {
     const sched::TaskParameters& parameters = callback.task.parameters;
     result += "; " + callback.task.name + " P=" + std::to_string(parameters.priority) +
+              (callback.task.trigger.empty() ? "" : " on " + callback.task.trigger) +
               " T=" + std::to_string(parameters.period.count()) +
               " O=" + std::to_string(parameters.offset.count()) +
               " C=" + std::to_string(callback.execution.best.count()) + ".." +
               std::to_string(callback.execution.worst.count()) +
               " J=" + std::to_string(callback.jitter.count()) + " G=" + callback.task.group;
+    for (const std::string& written : callback.task.writes) {
+      result += " writes " + written;
+    }
     for (const application::CriticalSection& section : callback.critical_sections) {
       result += " l" + std::to_string(section.lock) + "[" + std::to_string(section.begin.count()) +
                 ", " + std::to_string(section.end().count()) + ")";

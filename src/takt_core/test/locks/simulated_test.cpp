@@ -18,7 +18,8 @@ const LocksForm wide{.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300}, .varie
 
 struct Comparison {
   int bounded = 0;
-  int above = 0;  // responses above bounds
+  int chains = 0;
+  int above = 0;  // responses and latencies above bounds
   double tightness = 0;
   std::string first;  // that is above
 };
@@ -31,6 +32,16 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
                                                 .seed = seed,
                                                 .execution = execution,
                                                 .percentiles = false});
+    for (std::size_t i = 0; i < report.chains.size(); ++i) {
+      const nanoseconds longest = run.chains[i].latency.max;
+      if (report.chains[i].latency && longest > *report.chains[i].latency) {
+        ++found.above;
+        found.first = "chain " + report.chains[i].name + " takes " +
+                      std::to_string(longest.count()) + ", bound " +
+                      std::to_string(report.chains[i].latency->count());
+      }
+      found.chains += report.chains[i].latency ? 1 : 0;
+    }
     for (std::size_t i = 0; i < report.callbacks.size(); ++i) {
       const CallbackReport& bound = report.callbacks[i];
       const nanoseconds longest = run.callbacks[i].response.max;
@@ -52,7 +63,7 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
 }
 
 TEST(Locks, simulated_responses_are_within_their_bounds) {
-  const int sets = rounds(1500);
+  const int sets = rounds(800);
   Comparison all;
   int blocked = 0;
   for (int i = 0; i < sets && !HasFailure(); ++i) {
@@ -64,14 +75,16 @@ TEST(Locks, simulated_responses_are_within_their_bounds) {
     EXPECT_EQ(found.above, 0) << "seed " << seed << ": " << found.first << "\n" << text(app);
     all.bounded += found.bounded;
     all.tightness += found.tightness;
+    all.chains += found.chains;
     blocked += static_cast<int>(std::ranges::count_if(
         report.callbacks, [](const CallbackReport& callback) { return !callback.locks.empty(); }));
   }
   std::cout << sets << " sets, " << all.bounded << " responses, on average "
             << all.tightness / std::max(1, all.bounded) << " of their bounds; " << blocked
-            << " callbacks with blocking by locks\n";
+            << " callbacks with blocking by locks, " << all.chains << " latencies of chains\n";
   EXPECT_GT(all.bounded, sets * 3);
   EXPECT_GT(blocked, sets / 2);
+  EXPECT_GT(all.chains, sets / 4);
 }
 
 // Whoever left out what locks add would be found.
