@@ -122,17 +122,10 @@ def _measured(near: Path, reference: str) -> dict[str, Any]:
         keys = list(dict.fromkeys(one.key for one in usable))
         known = f"its cells are {', '.join(keys[:8])}" if keys else "it has none"
         raise ValueError(f"no ping-pong or publications {name or '#CELL'} in {path}: {known}")
-    whole = [one.statistics for one in cells if one.status == "complete" and one.statistics]
-    if len(whole) < len(cells):
+    ways = [way for one in cells if (way := _way(one)) is not None]
+    if len(ways) < len(cells):
         raise ValueError(f"cell {name} in {path} is not complete: measure it again")
-    # A round trip is no shorter than each of its ways.
-    there = [0.0 if one.kind == "pingpong" else None for one in cells]
-    wrong = max((one.conditions and one.conditions.clock_bound_us) or 0.0 for one in cells)
-    least = min(
-        0.0 if way is not None else one.latency.min_us - wrong
-        for way, one in zip(there, whole, strict=True)
-    )
-    most = max(one.latency.max_us for one in whole) + wrong
+    least, most = min(way[0] for way in ways), max(way[1] for way in ways)
     lost, count = sum(one.lost for one in cells), sum(one.count for one in cells)
     share = math.ceil(_MILLIONTHS * lost / max(1, lost + count))
     return {
@@ -143,3 +136,17 @@ def _measured(near: Path, reference: str) -> dict[str, Any]:
         **({"loss": f"{share / 10**4:.4f}%"} if share else {}),
         "messages": max(1, count + lost),
     }
+
+
+def _way(cell: _Cell) -> tuple[float, float] | None:
+    """The shortest and the longest time of one way in µs; None: the cell is not complete.
+
+    With the error of the clocks. A round trip, by one clock, is no shorter than each of its ways.
+    """
+    if cell.status != "complete" or cell.statistics is None:
+        return None
+    latency = cell.statistics.latency
+    if cell.kind == "pingpong":
+        return 0.0, latency.max_us
+    wrong = (cell.conditions and cell.conditions.clock_bound_us) or 0.0
+    return latency.min_us - wrong, latency.max_us + wrong
