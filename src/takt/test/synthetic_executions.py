@@ -121,7 +121,7 @@ def _metrics(experiment: str, value: float) -> Metrics:
         duration_ms=1000,
         closed_in_order=True,
         lost=0,
-        shortfalls=[],
+        not_granted=[],
         declared=True,
         callbacks=[listener],
         helpers=[],

@@ -312,7 +312,7 @@ def test_overheads_hold_for_both_policies_and_their_upper_figures_for_every_roun
 def test_without_real_time_priorities_nothing_is_compared(answers: Answers) -> None:
     refused = {
         **loops(bare=1, fp=1, edf=1),
-        "shortfalls": ["policy fifo at priority 80: not permitted"],
+        "not_granted": ["policy fifo at priority 80: not permitted"],
     }
     answers({"bench_executor": {"preempt": refused}})
     with pytest.raises(Failure, match=r"SCHED_FIFO is not allowed here.*not permitted"):

@@ -56,7 +56,7 @@ def test_an_execution_in_which_nothing_ran_has_failed(
 
     class Done:
         trace, status, steal_seconds = tmp_path, "complete", 0.0
-        shortfalls: tuple[str, ...] = ()
+        not_granted: tuple[str, ...] = ()
         disturbances: tuple[str, ...] = ()
 
     def run(*_: Any, trace: Path, **__: Any) -> type[Done]:
@@ -84,7 +84,7 @@ def test_an_execution_in_which_nothing_ran_is_exit_code_1(
 
     def run(*_: Any, trace: Path, **__: Any) -> Execution:
         trace_files.write(trace, [])
-        return Execution(**fields, **times, shortfalls=[], disturbances=[], trace=trace)
+        return Execution(**fields, **times, not_granted=[], disturbances=[], trace=trace)
 
     monkeypatch.setattr("takt.schedule.execution.execute", run)
     app = tmp_path / "a.app.yaml"

@@ -194,7 +194,7 @@ def test_ctrl_c_keeps_the_trace(tmp_path: Path, approach: str) -> None:
     printed, errors = process.communicate(timeout=150)
     assert process.returncode == 1, errors
     document = json.loads(printed)
-    assert (document["schema_version"], document["status"]) == (1, "stopped")
+    assert (document["schema_version"], document["status"]) == (2, "stopped")
     assert document["metrics"]["closed_in_order"]
     assert document["metrics"]["executions"] > 0
     assert [one.name for one in out.iterdir()] == [trace.name]

@@ -295,7 +295,7 @@ def test_the_command_prints_one_document_for_all_traces(
     never = 1  # plan.step has an age limit, and never ran
     assert takt(["metrics", str(path), str(path), "--json"]) == never
     document = json.loads(capfd.readouterr().out)
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert [one["executions"] for one in document["traces"]] == [1, 1]
     assert takt(["metrics", str(path)]) == never
     assert "sensor.read" in capfd.readouterr().out

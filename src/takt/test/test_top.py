@@ -49,7 +49,7 @@ def message(*status: dict[str, Any], stamp_ns: int = 10**9) -> dict[str, Any]:
         "message": "without all real-time settings",
         "hardware_id": "takt",
         "values": [["tasks", "1"], ["scenario", "docking"], ["lost_trace_events", "3"],
-                   ["shortfall", "SCHED_FIFO: no"], ["shortfall", "mlockall: no"]],
+                   ["not_granted", "SCHED_FIFO: no"], ["shortfall", "mlockall: no"]],
     }  # fmt: skip
     return {"stamp_ns": stamp_ns, "status": [head, *status]}
 
@@ -65,7 +65,7 @@ def test_reports_of_others_are_left_out() -> None:
     other = {"level": 2, "name": "motor: heat", "message": "hot", "hardware_id": "m", "values": []}
     (robot,) = executors(message(other, task("/robot: brake", deadline_misses=2)))
     assert (robot.node, robot.scenario, robot.lost_trace_events) == ("/robot", "docking", 3)
-    assert robot.shortfalls == ["SCHED_FIFO: no", "mlockall: no"]
+    assert robot.not_granted == ["SCHED_FIFO: no", "mlockall: no"]
     assert [(one.name, one.deadline_misses) for one in robot.tasks] == [("brake", 2)]
 
 
@@ -176,7 +176,7 @@ def test_once_prints_the_first_report_as_one_document(takt: Takt, reader: Path) 
     lines = [{"publishers": 1}, message(task("/robot: brake", completed=5))]
     reader.write_text("".join(json.dumps(line) + "\n" for line in lines))
     document = takt.json("top", "--once")
-    assert (document["exit_code"], document["schema_version"]) == (0, 1)
+    assert (document["exit_code"], document["schema_version"]) == (0, 2)
     (executor,) = document["executors"]
     assert Executor.model_validate(executor).tasks[0].completed == 5
 

@@ -73,7 +73,7 @@ def test_percentiles_are_exact_over_many_blocks(call: Call, tmp_path: Path) -> N
 def test_what_makes_a_trace_doubtful_is_said(call: Call, tmp_path: Path) -> None:
     records = [
         *two_tasks()[:-3],
-        name("attribute", 0, "shortfall=SCHED_FIFO: not permitted"),
+        name("attribute", 0, "not_granted=SCHED_FIFO: not permitted"),
         event(140_000, Type.overflow, value=4),
         event(150_000, 99),
     ]

@@ -32,13 +32,13 @@ def times(trace: files.Trace) -> list[int]:
 
 
 def test_names_are_put_together_and_attributes_kept_in_order(tmp_path: Path) -> None:
-    records = [*two_tasks(), name("attribute", 0, "shortfall=lock_memory: " + "why " * 20)]
+    records = [*two_tasks(), name("attribute", 0, "not_granted=lock_memory: " + "why " * 20)]
     trace = files.read(write(tmp_path / "t", records))
     assert trace.names.task(0) == "planner.low_with_a_name_that_needs_two_records"
     assert trace.names.topic(3) == "/scan"
     assert trace.names.scenario(1) == "docking"
     assert trace.names.values("policy.default") == ["fp"]
-    assert trace.names.values("shortfall") == ["lock_memory: " + "why " * 20]
+    assert trace.names.not_granted() == ["lock_memory: " + "why " * 20]
     assert trace.names.task(7) == "task 7"
 
 

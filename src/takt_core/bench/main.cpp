@@ -34,7 +34,7 @@ void print_document(const std::string& mode, const Settings& settings, const Jso
                       {"rounds", settings.rounds},
                       {"duration_ms", settings.duration / 1ms},
                       {"cpu", settings.cpu},
-                      {"shortfalls", all_not_granted},
+                      {"not_granted", all_not_granted},
                       {"rows", rows}};
   std::puts(document.dump().c_str());
 }

@@ -71,7 +71,7 @@ int run(int argc, char** argv) {
                   {"bench", settings.mode},
                   {"executor", settings.executor},
                   {"cpu", settings.cpu},
-                  {"shortfalls", be_in_real_time(settings.cpu)}};
+                  {"not_granted", be_in_real_time(settings.cpu)}};
     rclcpp::InitOptions of_context;
     of_context.set_domain_id(settings.domain);
     rclcpp::init(0, nullptr, of_context, rclcpp::SignalHandlerOptions::None);

@@ -98,7 +98,7 @@ void print_document(const Settings& settings, const Json& figures) {
                 {"bench", settings.mode},
                 {"executor", settings.executor},
                 {"cpu", settings.cpu},
-                {"shortfalls", all_not_granted()}};
+                {"not_granted", all_not_granted()}};
   document.update(figures);
   std::puts(document.dump().c_str());
 }

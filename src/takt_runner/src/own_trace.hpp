@@ -32,7 +32,7 @@ inline void add_not_granted(std::vector<std::pair<std::string, std::string>>& at
                             const os::ThreadSettings& settings) {
   const os::Thread trying{settings, [] {}};
   for (const os::NotGranted& refused_setting : trying.not_granted()) {
-    attributes.emplace_back("shortfall", refused_setting.what + ": " + refused_setting.why);
+    attributes.emplace_back("not_granted", refused_setting.what + ": " + refused_setting.why);
   }
 }
 

@@ -91,9 +91,9 @@ def figures(name: str, mode: str, **options: object) -> dict[str, Any]:
         for word in (f"--{key.replace('_', '-')}", _written(value))
     ]
     answer = document([stacks.program(name), mode, *words])
-    for shortfall in answer["shortfalls"]:
-        if shortfall.startswith("policy fifo"):
-            raise no_real_time(shortfall)
+    for setting in answer["not_granted"]:
+        if setting.startswith("policy fifo"):
+            raise no_real_time(setting)
     return answer
 
 

@@ -112,7 +112,7 @@ class ExaminedTraces:
             for trial in self.trials
         ]
         limits, confidence = self.trials[0].limits, self.trials[0].confidence
-        remarks = [line for trial in self.trials for line in trial.metrics.shortfalls]
+        remarks = [line for trial in self.trials for line in trial.metrics.not_granted]
         if limits.cells:
             remarks.append("limits of cells are for run folders: not judged here")
         found = _with_baseline(self, limits, pooled(by_trial, confidence), remarks)

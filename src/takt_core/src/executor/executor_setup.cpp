@@ -302,7 +302,7 @@ void Executor::report_not_granted() {
   const os::SettingsNotGranted not_granted = shared_->take_unreported();
   if (shared_->tracer) {
     for (const os::NotGranted& refused_setting : not_granted) {
-      shared_->tracer->writer().attribute("shortfall",
+      shared_->tracer->writer().attribute("not_granted",
                                           refused_setting.what + ": " + refused_setting.why);
     }
   }

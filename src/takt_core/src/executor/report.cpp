@@ -88,7 +88,7 @@ Status describe(const Snapshot& now) {
   status.values.emplace_back("scenario", now.scenario);
   status.values.emplace_back("lost_trace_events", std::to_string(now.lost_trace_events));
   for (const os::NotGranted& refused_setting : now.not_granted) {
-    status.values.emplace_back("shortfall", refused_setting.what + ": " + refused_setting.why);
+    status.values.emplace_back("not_granted", refused_setting.what + ": " + refused_setting.why);
   }
   return status;
 }

@@ -78,7 +78,7 @@ struct Shared {
     const std::lock_guard lock{mutex};
     not_granted.insert(not_granted.end(), more.begin(), more.end());
   }
-  // The shortfalls that have not been reported to the user.
+  // The settings that were not granted and have not been reported to the user.
   [[nodiscard]] os::SettingsNotGranted take_unreported() {
     const std::lock_guard lock{mutex};
     os::SettingsNotGranted unreported{

@@ -47,7 +47,7 @@ TEST(Reporter, WarnsOfWhatTheExecutorLacks) {
   const auto report = reporter.report(lacking);
   EXPECT_EQ(report[0].level, StatusLevel::warn);
   EXPECT_EQ(report[0].message, "without all real-time settings, trace events lost");
-  EXPECT_EQ(values_of(report[0]).at("shortfall"), "priority 90: not permitted");
+  EXPECT_EQ(values_of(report[0]).at("not_granted"), "priority 90: not permitted");
   EXPECT_EQ(values_of(report[0]).at("lost_trace_events"), "3");
 }
 

@@ -112,7 +112,7 @@ TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   const trace::Trace trace = trace::read_trace(file.path());
   EXPECT_TRUE(std::ranges::any_of(trace.attributes, [](const std::string& attribute) {
-    return attribute.starts_with("shortfall=policy fifo");
+    return attribute.starts_with("not_granted=policy fifo");
   })) << "the trace is not marked";
 }
 

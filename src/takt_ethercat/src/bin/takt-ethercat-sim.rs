@@ -123,11 +123,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, Str
 
 fn simulate(options: &Options) -> Result<(), String> {
     end_on_signals();
-    let shortfalls = set_up(options);
+    let not_granted = set_up(options);
     let socket = Socket::open(&options.interface)
         .map_err(|error| format!("{} cannot be opened: {error}", options.interface))?;
     let mut segment = Segment::with_fault(options.slaves, options.fault, options.fault_cycle);
-    report(options, &segment, &shortfalls)?;
+    report(options, &segment, &not_granted)?;
     let mut frame = [0u8; LONGEST_FRAME];
     while !ENDED.load(Ordering::Relaxed) {
         let taken = socket.receive(&mut frame, now_ns() + LOOK_NS);
@@ -140,20 +140,20 @@ fn simulate(options: &Options) -> Result<(), String> {
                 }
             }
             Err(error) => {
-                report(options, &segment, &shortfalls)?;
+                report(options, &segment, &not_granted)?;
                 return Err(format!("{} is gone: {error}", options.interface));
             }
         }
     }
-    report(options, &segment, &shortfalls)
+    report(options, &segment, &not_granted)
 }
 
 /// Makes it as real-time as was asked; what it did not get.
 fn set_up(options: &Options) -> Vec<String> {
-    let mut shortfalls = Vec::new();
+    let mut not_granted = Vec::new();
     let mut note = |what: &str, result: i32| {
         if result != 0 {
-            shortfalls.push(format!("{what}: {}", io::Error::last_os_error()));
+            not_granted.push(format!("{what}: {}", io::Error::last_os_error()));
         }
     };
     // SAFETY: plain values on the stack, whose lengths are their own.
@@ -180,11 +180,11 @@ fn set_up(options: &Options) -> Vec<String> {
             );
         }
     }
-    shortfalls
+    not_granted
 }
 
 /// Writes the counts, as a whole or not at all.
-fn report(options: &Options, segment: &Segment, shortfalls: &[String]) -> Result<(), String> {
+fn report(options: &Options, segment: &Segment, not_granted: &[String]) -> Result<(), String> {
     let Some(file) = &options.result else {
         return Ok(());
     };
@@ -193,7 +193,7 @@ fn report(options: &Options, segment: &Segment, shortfalls: &[String]) -> Result
     let _ = write!(
         text,
         "{{\"slaves\": {}, \"operational\": {}, \"frames\": {}, \"ignored\": {}, \"cycles\": {}, \
-         \"shortfalls\": {shortfalls:?}}}",
+         \"not_granted\": {not_granted:?}}}",
         options.slaves,
         segment.in_state(OP),
         counts.frames,

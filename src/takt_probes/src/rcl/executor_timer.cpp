@@ -22,7 +22,7 @@ std::optional<os::TimePoint> ExecutorTimer::start(std::chrono::nanoseconds inter
                           .real_time = options_.real_time(),
                           .lock_memory = options_.real_time(),
                           // The result document says what was granted.
-                          .on_not_granted = [](const os::SettingsNotGranted& /*shortfalls*/) {}});
+                          .on_not_granted = [](const os::SettingsNotGranted& /*settings*/) {}});
     executor_->add({.name = "probe.timer",
                     .parameters = {.period = interval,
                                    .offset = interval,

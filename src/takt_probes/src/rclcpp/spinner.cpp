@@ -19,7 +19,7 @@ takt_rclcpp::Options scheduling_of(const Options& options, const os::ThreadSetti
   scheduling.scheduling.real_time = options.real_time();
   scheduling.scheduling.lock_memory = options.real_time();
   // The result document says what was granted.
-  scheduling.scheduling.on_not_granted = [](const os::SettingsNotGranted& /*shortfalls*/) {};
+  scheduling.scheduling.on_not_granted = [](const os::SettingsNotGranted& /*settings*/) {};
   scheduling.default_priority = options.real_time() ? options.priority : 1;
   return scheduling;
 }

@@ -114,7 +114,7 @@ def _execute(
         "misses": found.misses,
         "mean_miss_ratio": found.mean_miss_ratio,
         "steal_seconds": done.steal_seconds,
-        "shortfalls": done.shortfalls,
+        "not_granted": done.not_granted,
     }
     if done.status == "complete" and not found.executions:
         trace.unlink(missing_ok=True)

@@ -141,7 +141,7 @@ EXECUTIONS = pa.schema(
         ("above_unexplained", pa.int64()),
         ("above_whole", pa.int64()),  # with supplies: above the bounds of whole cores
         ("steal_seconds", pa.float64()),
-        ("shortfalls", pa.list_(pa.string())),
+        ("not_granted", pa.list_(pa.string())),
         ("trace", pa.string()),  # kept where takt explain has something to tell
         ("error", pa.string()),
     ]

@@ -225,7 +225,7 @@ class _Executing:
             duration_s=duration_s,
             seconds=frame.seconds,
             steal_seconds=frame.steal_seconds,
-            shortfalls=recorded.names.values("shortfall"),
+            not_granted=recorded.names.not_granted(),
             disturbances=disturbances,
             trace=trace,
         )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from takt.schedule.metrics.model import Metrics
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BASELINES = ("baseline0", "baseline1")  # the thesis's
 #: With nodes of rclcpp, by its executors and by Takt's for them; where rclcpp is installed.
 RCLCPP = (
@@ -36,7 +36,7 @@ class Execution(BaseModel):
     duration_s: float  # as asked for, from the first release
     seconds: float  # with starting and ending
     steal_seconds: float  # CPU time that the hypervisor took from this machine meanwhile
-    shortfalls: list[str]  # real-time settings that were not granted
+    not_granted: list[str]  # real-time settings that were not granted
     disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
     trace: Path
 

@@ -339,9 +339,7 @@ class _Watching:
         return self._application is None or self._names.task(task) in self._callbacks
 
     def _all_remarks(self, totals: Totals) -> list[str]:
-        lines = [
-            f"no evidence of real-time behaviour: {one}" for one in self._names.values("shortfall")
-        ]
+        lines = [f"no evidence of real-time behaviour: {one}" for one in self._names.not_granted()]
         lines += [*self._names.values("note"), *self._above.remarks]
         lines += totals.remarks(self._trace, self._application)
         lines += self._programs.remarks(missed=any(sums.misses for _, sums in totals.callbacks))

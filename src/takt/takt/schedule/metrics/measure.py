@@ -185,7 +185,7 @@ class Gathering:
             duration_ms=(span[1] - span[0]) / 1e6,
             closed_in_order=trace.closed_in_order,
             lost=trace.lost,
-            shortfalls=self._names.values("shortfall"),
+            not_granted=self._names.not_granted(),
             notes=self._names.values("note"),
             declared=self._application is not None,
             callbacks=[self._callback(number, of) for number, of in counted.items()],

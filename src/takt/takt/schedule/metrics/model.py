@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from takt.schedule.absence.model import Absence
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class _Part(BaseModel):
@@ -115,7 +115,7 @@ class Metrics(_Part):
     duration_ms: float
     closed_in_order: bool
     lost: int
-    shortfalls: list[str]
+    not_granted: list[str]
     notes: list[str] = []  # what a recording does not contain
     declared: bool  # whether the trace carries its application
     callbacks: list[CallbackMetrics]

@@ -42,7 +42,7 @@ def show(console: Console, metrics: Metrics) -> None:
 
 def remarks(metrics: Metrics) -> list[str]:
     """What a reader must know before trusting the figures."""
-    lines = [f"no evidence of real-time behaviour: {one}" for one in metrics.shortfalls]
+    lines = [f"no evidence of real-time behaviour: {one}" for one in metrics.not_granted]
     lines += metrics.notes
     if metrics.lost:
         lines.append(f"{metrics.lost} events were lost; counts are too low")

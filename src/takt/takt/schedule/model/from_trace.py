@@ -354,10 +354,10 @@ class _Gathering:
             notes.append(f"{trace.lost} events were lost: counts are too low, periods may be wrong")
         if not trace.closed_in_order:
             notes.append("the trace was not closed: its end is missing")
-        shortfalls = trace.names.values("shortfall")
-        if shortfalls:
+        not_granted = trace.names.not_granted()
+        if not_granted:
             notes.append(
-                "real-time settings were not granted during this trace: " + "; ".join(shortfalls)
+                "real-time settings were not granted during this trace: " + "; ".join(not_granted)
             )
         return notes
 

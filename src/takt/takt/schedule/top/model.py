@@ -7,11 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 HARDWARE_ID = "takt"
 LEVELS = ("ok", "warn", "error", "stale")
 _EXECUTOR = "executor"
 _LIMIT = "limit: "
+_NOT_GRANTED = ("not_granted", "shortfall")  # the second in reports of older programs
 
 
 class Task(BaseModel):
@@ -66,7 +67,7 @@ class Executor(BaseModel):
     message: str = ""
     scenario: str = ""
     lost_trace_events: int = 0
-    shortfalls: list[str] = []
+    not_granted: list[str] = []
     tasks: list[Task] = []
     limits: list[Limit] = []
 
@@ -88,7 +89,7 @@ def executors(message: dict[str, Any]) -> list[Executor]:
             executor.level, executor.message = level, status["message"]
             executor.scenario = dict(values).get("scenario", "")
             executor.lost_trace_events = int(dict(values).get("lost_trace_events", 0))
-            executor.shortfalls = [value for key, value in values if key == "shortfall"]
+            executor.not_granted = [value for key, value in values if key in _NOT_GRANTED]
         else:
             known = {**dict(values), "level": level, "message": status["message"]}
             if what.startswith(_LIMIT) and "limit_us" in known:

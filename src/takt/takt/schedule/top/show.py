@@ -105,7 +105,7 @@ class Board:
             for one in both
             if one.level != "ok" and not stale
         ]
-        lines += [Text(f"not granted: {one}", style="yellow") for one in executor.shortfalls]
+        lines += [Text(f"not granted: {one}", style="yellow") for one in executor.not_granted]
         return Group(title, table, *([limits] if executor.limits else []), *lines, "")
 
 

@@ -25,6 +25,8 @@ from takt.schedule.trace.beside import HELD
 NONE = NO_TASK  # no task, topic or core
 #: The approaches of ``takt execute`` that follow the policy and the scenarios of the description.
 SCHEDULED = ("takt", "rclcpp_takt")
+#: The key of a real-time setting that was not granted, and the one that older programs write.
+NOT_GRANTED = ("not_granted", "shortfall")
 MAGIC = b"TAKTTRC1"
 #: What Trace.source is for a folder of takt record.
 RECORDING = "recording"
@@ -72,6 +74,10 @@ class Names:
     def values(self, key: str) -> list[str]:
         """The attributes of one key."""
         return [one.partition("=")[2] for one in self.attributes if one.startswith(f"{key}=")]
+
+    def not_granted(self) -> list[str]:
+        """Real-time settings that were not granted."""
+        return [value for key in NOT_GRANTED for value in self.values(key)]
 
     def policies(self) -> list[str]:
         """The policies of its scenarios."""

@@ -6,8 +6,10 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.pages.row_table import Columns, RowTable, count
+from takt.schedule.trace.file import NOT_GRANTED
 from takt.schedule.trace.summary import TaskSummary, TraceSummary
 
+_NOT_GRANTED = tuple(f"{key}=" for key in NOT_GRANTED)
 _ALWAYS: Columns[TaskSummary] = {
     "releases": lambda task: task.releases,
     "jobs": lambda task: task.jobs,
@@ -34,7 +36,7 @@ def show(console: Console, summary: TraceSummary) -> None:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
     # Descriptions would fill the screen: of the application, and of each task as JSON.
-    shown_elsewhere = ("shortfall=", "application=", "task=", "thread.", "note=")
+    shown_elsewhere = (*_NOT_GRANTED, "application=", "task=", "thread.", "note=")
     facts = [one for one in summary.attributes if not one.startswith(shown_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
@@ -69,7 +71,7 @@ def remarks(summary: TraceSummary) -> list[str]:
     lines += [
         f"no evidence of real-time behaviour: {one.partition('=')[2]}"
         for one in summary.attributes
-        if one.startswith("shortfall=")
+        if one.startswith(_NOT_GRANTED)
     ]
     lines += [one.partition("=")[2] for one in summary.attributes if one.startswith("note=")]
     if summary.not_nested:

@@ -146,7 +146,7 @@ struct Options {
   /// SCHED_OTHER, which is then not reported as not granted.
   bool real_time = true;
   /// Lock the memory of the whole process, so that no page fault occurs in the loop; of other
-  /// threads' stacks only what they have used. Only with real_time; a shortfall if it is not
+  /// threads' stacks only what they have used. Only with real_time; not granted if it is not
   /// allowed.
   bool lock_memory = true;
   /// No job is released before, so that executors of several processes begin together. A moment

@@ -24,7 +24,7 @@ enum class Stacks : std::uint8_t {
 /// Locks nothing if the limit for locked memory (RLIMIT_MEMLOCK) is finite and applies to this
 /// process: at the limit an allocation would fail and a growing stack would end the process with
 /// SIGSEGV.
-/// @return one shortfall for each setting that the system refused; empty on success.
+/// @return what the system did not grant, setting by setting; empty on success.
 TAKT_CORE_PUBLIC SettingsNotGranted lock_memory(Stacks of_others = Stacks::used);
 
 /// After lock_memory(): makes the mapped pages resident, and locks them: programs, libraries, heap;
@@ -38,7 +38,7 @@ TAKT_CORE_PUBLIC bool memory_locked();
 
 /// Touches `bytes` of the calling thread's stack below the present frame, so that calls of that
 /// depth cause no page fault; after lock_memory(), all of it is made resident and locked.
-/// @return a shortfall if the stack is smaller than that; then less is touched.
+/// @return what was not granted, where the stack is smaller than that; then less is touched.
 TAKT_CORE_PUBLIC SettingsNotGranted prefault_stack(std::size_t bytes);
 
 }  // namespace takt::os

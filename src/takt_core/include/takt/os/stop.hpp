@@ -90,7 +90,7 @@ class TAKT_CORE_PUBLIC StopOnSignal {
 /// @param signal what to send.
 /// @param parent the process id of the parent, if known: if it has already ended, the signal is
 /// raised at once.
-/// @return a shortfall if the kernel refused.
+/// @return what was not granted, where the kernel refused.
 TAKT_CORE_PUBLIC std::optional<NotGranted> end_with_parent(int signal = SIGTERM,
                                                            std::optional<pid_t> parent = {});
 

@@ -66,7 +66,7 @@ struct ThreadSettings {
 /// Applies the settings to the calling thread, each on its own: if one fails, the others are still
 /// applied. Threads started later inherit policy (see reset_on_fork), priority and CPUs (see
 /// child_cpus.hpp).
-/// @return one shortfall for each setting that the kernel refused.
+/// @return what the kernel did not grant, setting by setting.
 TAKT_CORE_PUBLIC SettingsNotGranted apply(const ThreadSettings& settings);
 
 /// What the kernel granted to a thread.

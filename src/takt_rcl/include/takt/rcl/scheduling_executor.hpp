@@ -158,7 +158,7 @@ class TAKT_RCL_PUBLIC SchedulingExecutor {
   /// @throws std::out_of_range if there is no such task.
   [[nodiscard]] const std::string& task_name(TaskIndex task) const;
 
-  /// The underlying executor, which knows no ROS: start time, shortfalls, trace.
+  /// The underlying executor, which knows no ROS: start time, settings not granted, trace.
   [[nodiscard]] const executor::Executor& core() const noexcept;
 
  private:
