@@ -78,4 +78,4 @@ def test_every_exception_is_of_a_finding_and_has_its_reason() -> None:
 @pytest.mark.timeout(1800)
 def test_the_page_has_the_verdict_of_every_finding_in_every_world(answers: Answers) -> None:
     written = (ROOT / "docs/reference/reproduction-verdicts.md").read_text(encoding="utf-8")
-    assert written == page(answers), "python src/takt/test/synthetic_verdicts.py writes it again"
+    assert written == page(answers), "synthetic_verdicts.py beside this file writes it again"

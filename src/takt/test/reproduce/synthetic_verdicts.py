@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdict of every finding of every paper on made-up runs, and the page that lists them.
 
-``python src/takt/test/synthetic_verdicts.py`` writes the page.
+``PYTHONPATH=src/takt/test python src/takt/test/reproduce/synthetic_verdicts.py`` writes the page.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from takt.pages.markdown import table
 from takt.reproduce.model import Answer, Finding
 from takt.reproduce.page import verdict
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/reference/reproduction-verdicts.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs/reference/reproduction-verdicts.md"
 WORLDS = ("paper", "reversed", "neutral", "tail")
 INTRODUCTION = """\
-<!-- Written by src/takt/test/synthetic_verdicts.py; a test holds that it is as computed. -->
+<!-- Written by synthetic_verdicts.py; a test holds that it is as computed. -->
 # Verdicts on made-up runs
 
 How `takt reproduce` judges runs whose answer is known. Each finding is judged on four kinds of
