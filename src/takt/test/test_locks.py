@@ -103,6 +103,16 @@ def test_an_execution_takes_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("app_runner")
+def test_edf_with_locks_is_not_executed(tmp_path: Path) -> None:
+    locks = LOCKS.replace("inheritance", "ceiling")
+    application = document(tmp_path, f"policy: edf\ncpus: [{cpu()}]\n{locks}{NODES}")
+    scenario = analyse(application, "here").scenarios[0]
+    assert [one.blocking_us for one in scenario.callbacks] == [3000, 0]
+    with pytest.raises(TaktError, match="analysed and simulated with locks, but not executed yet"):
+        executed(tmp_path, "takt", application)
+
+
+@pytest.mark.usefixtures("app_runner")
 def test_a_lock_is_not_shared_by_processes(tmp_path: Path) -> None:
     application = document(tmp_path, f"cpus: [{cpu()}]\n{LOCKS}{NODES}")
     with pytest.raises(TaktError, match="not executed under 'baseline1'"):

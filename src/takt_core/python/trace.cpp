@@ -210,7 +210,9 @@ void bind_types(nb::module_& module) {
       .value("stolen", EventType::stolen)
       .value("dispatch", EventType::dispatch)
       .value("wait", EventType::wait)
-      .value("boost", EventType::boost);
+      .value("boost", EventType::boost)
+      .value("lock_wait", EventType::lock_wait)
+      .value("lock", EventType::lock);
   module.attr("NO_TASK") = no_task;  // no topic and no core, too
   module.attr("NO_DEADLINE") = no_deadline;
   module.attr("NOT_RECORDED") = not_recorded;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <takt/application/compile.hpp>
+#include <takt/os/clock.hpp>
+#include <takt/trace/current.hpp>
 
 #include "work.hpp"
 
@@ -20,8 +22,18 @@ void HeldLock::take() noexcept {
     parameters.sched_priority = ceiling_;
     before = sched_setparam(0, &parameters) == 0 ? before : 0;
   }
-  mutex_.lock();
+  if (!mutex_.try_lock()) {
+    wait_for_mutex();
+  }
+  holder_.store(trace::task_of_current_job(), std::memory_order_relaxed);
   before_ = before;
+}
+
+void HeldLock::wait_for_mutex() noexcept {
+  trace::record_in_job(trace::EventType::lock_wait, os::now(), number_,
+                       holder_.load(std::memory_order_relaxed));
+  mutex_.lock();
+  trace::record_in_job(trace::EventType::lock, os::now(), number_, 0);
 }
 
 void HeldLock::leave() noexcept {
@@ -51,8 +63,8 @@ std::deque<HeldLock> locks_of(const application::Application& application) {
       ceiling = raises ? std::max(ceiling, priority) : ceiling;
     }
   }
-  for (const int ceiling : ceilings) {
-    locks.emplace_back(ceiling);
+  for (std::size_t i = 0; i < ceilings.size(); ++i) {
+    locks.emplace_back(ceilings[i], static_cast<std::uint16_t>(i));
   }
   return locks;
 }

@@ -3,9 +3,12 @@
 // The locks that callbacks hold while they compute, as mutexes of the kernel.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <takt/application/application.hpp>
 #include <takt/executor/mutex.hpp>
+#include <takt/trace/event.hpp>
 #include <vector>
 
 namespace takt::runner {
@@ -15,16 +18,21 @@ namespace takt::runner {
 // for each job.
 class HeldLock {
  public:
-  // `ceiling`: the priority of whoever holds it; 0: priority inheritance.
-  explicit HeldLock(int ceiling) : ceiling_{ceiling} {}
+  // `ceiling`: the priority of whoever holds it; 0: priority inheritance. `number`: of the lock in
+  // the application.
+  HeldLock(int ceiling, std::uint16_t number) : ceiling_{ceiling}, number_{number} {}
 
   void take() noexcept;
   // By the thread that took it, the last one first.
   void leave() noexcept;
 
  private:
+  void wait_for_mutex() noexcept;
+
   executor::PriorityMutex mutex_;
   const int ceiling_;
+  const std::uint16_t number_;
+  std::atomic<std::uint32_t> holder_{trace::no_task};  // its number in the trace
   int before_{0};  // the holder's priority; 0: it was not changed
 };
 

@@ -127,6 +127,9 @@ class EventType(IntEnum):
     stolen = 17
     dispatch = 18
     wait = 19
+    boost = 20
+    lock_wait = 21
+    lock = 22
 
 @final
 class Trace:

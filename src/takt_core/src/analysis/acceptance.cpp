@@ -132,7 +132,7 @@ bool Acceptance::is_refused_again(std::span<const Demand> demands, Effort& effor
     const nanoseconds window =
         *overfull_ + demand.lag - (demand.interrupt ? nanoseconds{0} : demand.deadline);
     due += window.count() < 0 ? nanoseconds{0} : demand.releases.closed(window) * demand.execution;
-    blocked = blocked || demand.ceiling != sched::no_ceiling;
+    blocked = blocked || demand.ceiling != sched::no_ceiling || !demand.sections.empty();
   }
   return supply_.time_for(due) > *overfull_ ||
          (blocked && supply_.time_for(due + EdfBlocking{demands, test_ == Test::edf, supply_}.at(

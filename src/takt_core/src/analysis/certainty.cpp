@@ -134,7 +134,8 @@ bool Certainty::misses(std::size_t core) const {
   return model_.test() == Test::edf && demands.supply.undisturbed() &&
          bounds_.cores[core].schedulable == false &&
          all([&](std::size_t stream, const Demand& demand) {
-           return demand.ceiling == sched::no_ceiling && parameters(stream).offset.count() == 0;
+           return demand.ceiling == sched::no_ceiling && demand.sections.empty() &&
+                  parameters(stream).offset.count() == 0;
          });
 }
 

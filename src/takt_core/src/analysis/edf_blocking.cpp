@@ -153,22 +153,29 @@ void EdfBlocking::add_holders(std::span<const Demand> demands, bool preemptive) 
   const auto holds = [this, preemptive](const Demand& demand) {
     return can_block(demand, head_start_) && (!preemptive || demand.ceiling != sched::no_ceiling);
   };
-  if (std::ranges::none_of(demands, holds)) {
+  const auto blocks = [&](const Demand& demand) {
+    return holds(demand) || (preemptive && !demand.sections.empty());
+  };
+  if (std::ranges::none_of(demands, blocks)) {
     return;
   }
   const ShortestUpTo shortest{demands};
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Demand& demand = demands[i];
-    if (!holds(demand)) {
-      continue;
+    const auto add = [&](sched::Level ceiling, nanoseconds longest) {
+      const Holder holder{.from = shortest.without(i, ceiling),
+                          .until = blocks_until(demand),
+                          .longest = longest,
+                          .ceiling = ceiling};
+      if (holder.from < holder.until) {
+        holders_.push_back(holder);
+      }
+    };
+    if (holds(demand)) {
+      add(preemptive ? demand.ceiling : sched::infinite_ceiling, demand.execution - head_start_);
     }
-    const sched::Level ceiling = preemptive ? demand.ceiling : sched::infinite_ceiling;
-    const Holder holder{.from = shortest.without(i, ceiling),
-                        .until = blocks_until(demand),
-                        .longest = demand.execution - head_start_,
-                        .ceiling = ceiling};
-    if (holder.from < holder.until) {
-      holders_.push_back(holder);
+    for (std::size_t k = 0; preemptive && k < demand.sections.size(); ++k) {
+      add(demand.sections[k].reach, demand.sections[k].length);
     }
   }
   std::ranges::sort(holders_, {}, &Holder::from);
@@ -186,8 +193,8 @@ bool EdfBlocking::may_nest(std::span<const Demand> demands) const {
     }
   }
   std::ranges::sort(above);
-  for (std::size_t i = above.size() - 1; i-- > 0;) {
-    above[i].second = std::max(above[i].second, above[i + 1].second);
+  for (std::size_t i = above.size(); i-- > 1;) {
+    above[i - 1].second = std::max(above[i - 1].second, above[i].second);
   }
   return std::ranges::any_of(holders_, [&](const Holder& holder) {
     const auto first = std::ranges::upper_bound(above, holder.ceiling, {},
@@ -230,6 +237,7 @@ void EdfBlocking::add_nested_steps(std::span<const Demand> demands) {
   cuts.reserve(holders_.size() + demands.size());
   for (const Holder& holder : holders_) {
     cuts.push_back(holder.from);
+    cuts.push_back(holder.until);
   }
   for (const Demand& demand : demands) {
     if (can_block(demand, head_start_)) {

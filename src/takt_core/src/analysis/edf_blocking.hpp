@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Blocking under EDF: how long jobs that are due later delay one that is due within an interval,
-// with exclusive groups (Baker 1991) and releases that are noticed late.
+// with exclusive groups or locks (Baker 1991) and releases that are noticed late.
 //
 // Let the interval [s, s + t] begin when no job that is due by its end is pending, and let such a
 // job be pending at any time from then on. A job that is due after the end computes in the interval
@@ -18,9 +18,12 @@
 //    level to ceiling of those in groups are disjoint; and two that are noticed at once, with one
 //    relative deadline, do not preempt each other.
 //
-// B(t) is the maximum over all H of its C - 1 plus that of such a stack above it. Non-preemptive
-// jobs have no job above H. Fixed priorities have one blocker, however late releases are noticed:
-// level(X) > ceiling(H) >= level(W) means that W waits for X anyway.
+// B(t) is the maximum over all H of its C - 1 plus that of such a stack above it. A job that holds
+// locks while it computes counts with each section in place of C - 1, and with the ceiling of its
+// lock: once it has left the outermost section that it was in at s and that blocks such a W, it
+// computes no more in the interval. The section counts in full, for it may begin at s.
+// Non-preemptive jobs have no job above H. Fixed priorities have one blocker, however late releases
+// are noticed: level(X) > ceiling(H) >= level(W) means that W waits for X anyway.
 #pragma once
 
 #include <span>

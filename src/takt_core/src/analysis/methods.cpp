@@ -122,8 +122,9 @@ std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
   if (test != Test::edf) {
     return {};
   }
-  const bool groups = std::ranges::any_of(
-      demands.demands, [](const Demand& demand) { return demand.ceiling != sched::no_ceiling; });
+  const bool groups = std::ranges::any_of(demands.demands, [](const Demand& demand) {
+    return demand.ceiling != sched::no_ceiling || !demand.sections.empty();
+  });
   return std::string{groups ? methods::edf_groups : methods::edf_demand};
 }
 

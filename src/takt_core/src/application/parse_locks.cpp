@@ -251,13 +251,11 @@ class Faults {
       return;
     }
     const sched::PolicyPtr policy = sched::parse_policy(application_.policy);
-    if (policy->preemptive() && !policy->fixed_priority()) {
-      add("policy " + sched::name_text(application_.policy),
-          "locks are analysed under fixed priorities and without preemption, not under it yet",
-          "use fp, rm, dm or np-edf");
-    }
     if (!policy->preemptive()) {
       return;
+    }
+    if (!policy->fixed_priority()) {
+      check_by_deadline(*policy);
     }
     for (const Callback& callback : application_.callbacks) {
       if (callback.task.waits) {
@@ -274,6 +272,26 @@ class Faults {
         }
       }
     }
+  }
+
+  void check_by_deadline(const sched::Policy& policy) {
+    if (policy.name() != "edf") {
+      add("policy " + sched::name_text(application_.policy), "locks are not analysed under it",
+          "use fp, rm, dm, edf or np-edf");
+      return;
+    }
+    for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
+      if (application_.locks[lock].protocol == LockProtocol::inheritance && is_taken(lock)) {
+        add(lock_text(lock), "its protocol is inheritance, which is not analysed under edf",
+            "use the protocol ceiling");
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_taken(std::size_t lock) const {
+    return std::ranges::any_of(application_.callbacks, [lock](const Callback& callback) {
+      return std::ranges::count(callback.critical_sections, lock, &CriticalSection::lock) > 0;
+    });
   }
 
   const Application& application_;

@@ -204,6 +204,7 @@ struct TaskState : sched::CoreTask {
   bool will_wait = false;
   std::span<const application::LockStep> steps;  // by its time of computing; empty: no locks
   std::size_t step = 0;                          // the next one
+  bool waits_for_lock = false;                   // it needs it to continue
   nanoseconds until_end{0};                      // all of that time
   TimePoint wakes = TimePoint::max();            // while it waits
   RandomStream times;

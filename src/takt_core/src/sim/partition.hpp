@@ -93,6 +93,7 @@ class Partition final : private sched::CoreListener {
   void resume(TaskState& task, TimePoint now) noexcept;
   static void begin_steps(TaskState& task) noexcept;
   void pass_step(TaskState& task, TimePoint now) noexcept;
+  bool take(TaskState& task, std::size_t lock, TimePoint now) noexcept;
   void look_ahead() noexcept;
   void lose_time(TimePoint now) noexcept;
 

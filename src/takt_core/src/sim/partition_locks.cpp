@@ -28,6 +28,19 @@ void Partition::begin_steps(TaskState& task) noexcept {
   }
 }
 
+bool Partition::take(TaskState& task, std::size_t lock, TimePoint now) noexcept {
+  const sched::CoreTask* const holder = state_.holder(lock);
+  const bool taken = state_.take(task, lock);
+  if (taken && task.waits_for_lock) {
+    record(EventType::lock, now, task, task.job.index, 0, static_cast<std::uint16_t>(lock));
+  } else if (!taken && !task.waits_for_lock) {
+    record(EventType::lock_wait, now, task, task.job.index, holder->index,
+           static_cast<std::uint16_t>(lock));
+  }
+  task.waits_for_lock = !taken;
+  return taken;
+}
+
 // The running job has come to where it takes or leaves a lock.
 void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
   if (task.steps[task.step].at == task.until_end) {
@@ -41,7 +54,7 @@ void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
   if (!step.takes) {
     state_.leave(step.lock);  // who waits for it comes before the next step
   }
-  const bool has_core = !step.takes || state_.take(task, step.lock);
+  const bool has_core = !step.takes || take(task, step.lock, now);
   if (has_core) {
     const bool last = ++task.step == task.steps.size();
     task.left = (last ? task.until_end : task.steps[task.step].at) - step.at;

@@ -25,6 +25,10 @@ CurrentJob::~CurrentJob() {
   current_job = outer_job_;
 }
 
+std::uint32_t task_of_current_job() noexcept {
+  return current_task;
+}
+
 void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
                    std::int64_t value) noexcept {
   if (current_recorder != nullptr && current_recorder->on()) {

@@ -18,7 +18,7 @@ TraceError::~TraceError() = default;
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-constexpr EventType last_type = EventType::boost;
+constexpr EventType last_type = EventType::lock;
 
 bool is_known(const Event& event) noexcept {
   return event.type > EventType::name && event.type <= last_type;

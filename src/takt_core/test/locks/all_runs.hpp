@@ -3,13 +3,17 @@
 // Every run of a few sporadic callbacks that take locks, tick by tick: each is released a period
 // after its last release or any time later, and computes for any time from its best to its worst
 // case. Priorities are numbers here, inherited and raised one by one; the library has a stack.
-// Distinct priorities, constant lengths of sections, no overheads.
+// Under EDF a job begins if it is due first, and before all who share a lock that is held; of those
+// that are due at the same time any one. Distinct priorities, constant lengths of sections, no
+// overheads.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -27,17 +31,23 @@ struct LeftOut {
 struct AllRuns {
   std::vector<std::int64_t> responses;  // the longest of each callback
   bool complete = true;                 // nothing was left out
+  bool waited = false;                  // under EDF some job that had begun, for a lock
 };
 
 class LockSearch {
  public:
   LockSearch(const application::Application& app, LeftOut left_out)
-      : app_(app), left_out_(left_out), ceilings_(app.locks.size(), 0) {
+      : app_(app),
+        left_out_(left_out),
+        ceilings_(app.locks.size(), 0),
+        shortest_(app.locks.size(), std::numeric_limits<std::int64_t>::max()) {
     result_.responses.assign(app.callbacks.size(), 0);
     for (const application::Callback& callback : app.callbacks) {
       for (const application::CriticalSection& section : callback.critical_sections) {
         int& ceiling = ceilings_[section.lock];
         ceiling = std::max(ceiling, callback.task.parameters.priority);
+        shortest_[section.lock] =
+            std::min(shortest_[section.lock], callback.task.parameters.deadline.count());
       }
     }
   }
@@ -107,7 +117,11 @@ class LockSearch {
       own.ages[own.pending++] = 0;
       own.next = static_cast<std::uint8_t>(app_.callbacks[task].task.parameters.period.count());
     }
-    choose(now);
+    if (app_.policy == "edf") {
+      choose_by_deadline(now);
+    } else {
+      choose(now);
+    }
   }
 
   // The task that holds the lock; size() if nobody does.
@@ -185,6 +199,78 @@ class LockSearch {
     }
   }
 
+  [[nodiscard]] std::int64_t deadline(std::size_t task) const {
+    return app_.callbacks[task].task.parameters.deadline.count();
+  }
+
+  // Whether somebody holds a lock that one of no longer deadline than this task's takes.
+  [[nodiscard]] bool is_kept_out(const Situation& now, std::size_t task) const {
+    for (std::size_t lock = 0; lock < shortest_.size() && !left_out_.ceilings; ++lock) {
+      if (holder(now, lock) < size() && shortest_[lock] <= deadline(task)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::int64_t due_in(const Situation& now, std::size_t task) const {
+    return deadline(task) - now.tasks[task].ages[0];
+  }
+
+  [[nodiscard]] std::size_t due_first(const Situation& now,
+                                      const std::set<std::size_t>& but) const {
+    std::size_t first = size();
+    for (std::size_t task = 0; task < size(); ++task) {
+      if (now.tasks[task].pending > 0 && !but.contains(task)) {
+        first = first == size() || due_in(now, task) < due_in(now, first) ? task : first;
+      }
+    }
+    return first;
+  }
+
+  void choose_by_deadline(const Situation& now) {
+    std::size_t top = size();  // of those that have begun
+    std::vector<std::size_t> first;
+    for (std::size_t task = 0; task < size(); ++task) {
+      const TaskNow& own = now.tasks[task];
+      if (own.pending == 0) {
+        continue;
+      }
+      if (own.computed > 0 || own.held != 0) {
+        top = top == size() || due_in(now, task) < due_in(now, top) ? task : top;
+        continue;
+      }
+      if (!first.empty() && due_in(now, task) < due_in(now, first.front())) {
+        first.clear();
+      }
+      if (first.empty() || due_in(now, task) == due_in(now, first.front())) {
+        first.push_back(task);
+      }
+    }
+    if (first.empty() || (top < size() && due_in(now, first.front()) >= due_in(now, top))) {
+      take_and_compute(now, top);
+      return;
+    }
+    for (const std::size_t task : first) {
+      take_and_compute(now, is_kept_out(now, task) ? top : task);
+    }
+  }
+
+  void take_and_compute(Situation now, std::size_t runs) {
+    std::set<std::size_t> waiting;
+    while (runs < size() && due(now, runs) < sections(runs).size()) {
+      const std::size_t section = due(now, runs);
+      if (const std::size_t other = holder(now, sections(runs)[section].lock); other < size()) {
+        result_.waited = true;
+        waiting.insert(runs);
+        runs = left_out_.inheritance ? due_first(now, waiting) : other;
+      } else {
+        now.tasks[runs].held = static_cast<std::uint8_t>(now.tasks[runs].held | 1U << section);
+      }
+    }
+    compute(now, runs);
+  }
+
   void compute(Situation now, std::size_t runs) {
     for (std::size_t task = 0; task < size(); ++task) {
       TaskNow& own = now.tasks[task];
@@ -243,6 +329,7 @@ class LockSearch {
   const application::Application& app_;
   LeftOut left_out_;
   std::vector<int> ceilings_;
+  std::vector<std::int64_t> shortest_;  // deadline of those who take each lock
   AllRuns result_;
   std::unordered_set<Situation, Hash> visited_;
   std::vector<Situation> todo_;

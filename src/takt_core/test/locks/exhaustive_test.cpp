@@ -15,9 +15,9 @@
 namespace takt::analysis {
 namespace {
 
-const LocksForm tiny{.most_tasks = 3, .most_locks = 2, .share = 0.4, .periods = {8, 10, 12, 15}};
-
-application::Application tiny_set(std::uint64_t seed) {
+application::Application tiny_set(std::uint64_t seed, const std::string& policy) {
+  const LocksForm tiny{
+      .most_tasks = 3, .most_locks = 2, .share = 0.4, .periods = {8, 10, 12, 15}, .policy = policy};
   RandomLocks random{seed};
   application::Application app = random.make(tiny);
   for (application::Callback& callback : app.callbacks) {
@@ -56,18 +56,19 @@ std::string above(const sim::Result& run, const AllRuns& runs) {
   return {};
 }
 
-TEST(EveryRunWithLocks, keeps_to_its_bounds) {
+void keep_to_bounds(const std::string& policy) {
   const int sets = rounds(1000);
   int complete = 0;
   int blocked = 0;
   int reached = 0;  // of those
-  for (int i = 0; i < sets && !HasFailure(); ++i) {
+  for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    const application::Application app = tiny_set(seed);
+    const application::Application app = tiny_set(seed, policy);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text(app));
     const ScenarioReport report = report_of(app);
     const AllRuns runs = all_runs(app);
     EXPECT_EQ(above(report, runs), "");
+    EXPECT_FALSE(runs.waited);
     complete += runs.complete ? 1 : 0;
     for (std::size_t k = 0; k < runs.responses.size(); ++k) {
       const CallbackReport& callback = report.callbacks[k];
@@ -91,18 +92,27 @@ TEST(EveryRunWithLocks, keeps_to_its_bounds) {
   EXPECT_GT(reached, 0);
 }
 
-int exceeded(LeftOut left_out) {
+TEST(EveryRunWithLocks, keeps_to_its_bounds) {
+  keep_to_bounds("fp");
+}
+
+TEST(EveryRunWithLocks, keeps_to_its_bounds_under_edf) {
+  keep_to_bounds("edf");
+}
+
+int exceeded(const std::string& policy, LeftOut left_out) {
   int sets = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const application::Application app = tiny_set(seed);
+    const application::Application app = tiny_set(seed, policy);
     sets += above(report_of(app), all_runs(app, left_out)).empty() ? 0 : 1;
   }
   return sets;
 }
 
 TEST(EveryRunWithLocks, exceeds_bounds_without_the_protocols) {
-  EXPECT_EQ(exceeded({}), 0);
-  EXPECT_GT(exceeded({.inheritance = true, .ceilings = true}), 0);
+  EXPECT_EQ(exceeded("fp", {}), 0);
+  EXPECT_GT(exceeded("fp", {.inheritance = true, .ceilings = true}), 0);
+  EXPECT_GT(exceeded("edf", {.inheritance = true, .ceilings = true}), 0);
 }
 
 // Three callbacks by hand: the middle one has no lock, so it delays the high one without end.

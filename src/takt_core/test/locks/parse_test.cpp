@@ -77,7 +77,9 @@ TEST(LockFaults, what_is_not_analysed_yet_is_refused) {
   const auto expect = [&](const std::string& json, const std::string& words) {
     EXPECT_NE(refusal(json).find(words), std::string::npos) << words << " in " << refusal(json);
   };
-  expect(one(section_of_m, m, ", 'policy': 'edf'"), "not under it yet");
+  expect(one(section_of_m, m, ", 'policy': 'edf'"), "inheritance, which is not analysed under edf");
+  EXPECT_EQ(refusal(one(section("c", 0, 4), m + "," + mutex("c", "ceiling"), ", 'policy': 'edf'")),
+            "");
   for (const auto* const policy : {"np-fp", "np-edf", "p-rm", "cw-edf", "rm", "dm"}) {
     EXPECT_EQ(refusal(one(section_of_m, m, ", 'policy': '" + std::string{policy} + "'")), "");
   }

@@ -19,6 +19,7 @@ struct LocksForm {
   std::int64_t most_locks = 3;
   double share = 0.6;                      // of the core, about
   std::vector<std::int64_t> periods = {};  // to draw from
+  std::string policy = "fp";               // or edf, whose locks have ceilings
   bool varied = false;  // execution times, lengths, jitters, groups, equal priorities, overheads
 };
 
@@ -27,14 +28,15 @@ class RandomLocks : public RandomTasks {
   using RandomTasks::RandomTasks;
 
   application::Application make(const LocksForm& form) {
-    application::Application app{.name = "random"};
+    application::Application app{.name = "random", .policy = form.policy};
     if (form.varied && chance(0.3)) {
       app.cpus = {0, 1};
     }
     for (std::int64_t i = number(1, form.most_locks); i > 0; --i) {
       app.locks.push_back({.name = "l" + std::to_string(app.locks.size()),
-                           .protocol = chance(0.5) ? application::LockProtocol::ceiling
-                                                   : application::LockProtocol::inheritance});
+                           .protocol = form.policy == "edf" || chance(0.5)
+                                           ? application::LockProtocol::ceiling
+                                           : application::LockProtocol::inheritance});
     }
     const std::int64_t count = number(form.least_tasks, form.most_tasks);
     std::vector<int> priorities;
@@ -139,7 +141,8 @@ class RandomLocks : public RandomTasks {
 };
 
 inline std::string text(const application::Application& app) {
-  std::string result = "overheads " + std::to_string(app.overheads.preemption.count());
+  std::string result =
+      app.policy + ", overheads " + std::to_string(app.overheads.preemption.count());
   for (const application::Lock& lock : app.locks) {
     result += "; " + lock.name +
               (lock.protocol == application::LockProtocol::ceiling ? " ceiling" : " inheritance");
@@ -149,6 +152,7 @@ inline std::string text(const application::Application& app) {
     result += "; " + callback.task.name + " P=" + std::to_string(parameters.priority) +
               (callback.task.trigger.empty() ? "" : " on " + callback.task.trigger) +
               " T=" + std::to_string(parameters.period.count()) +
+              " D=" + std::to_string(parameters.deadline.count()) +
               " O=" + std::to_string(parameters.offset.count()) +
               " C=" + std::to_string(callback.execution.best.count()) + ".." +
               std::to_string(callback.execution.worst.count()) +

@@ -55,6 +55,25 @@ TEST(Ceiling, keeps_all_who_take_the_lock_from_starting) {
   EXPECT_EQ(longest(parsed(free)), (Responses{{"high", 4}, {"middle", 16}, {"low", 20}}));
 }
 
+// Due at 2 + 20, 3 + 30 and 100. Without the lock the first one would preempt at once.
+TEST(CeilingUnderEdf, goes_by_relative_deadlines) {
+  const auto json = [](const std::string& lock_of_low) {
+    return with_locks(
+        timer("high", 1000, 4, 1, holds(section("m", 1, 2)) + at(2) + ", 'deadline': 20") + "," +
+            timer("middle", 1000, 10, 1, at(3) + ", 'deadline': 30") + "," +
+            timer("low", 1000, 6, 1, holds(section(lock_of_low, 1, 4)) + ", 'deadline': 100"),
+        mutex("m", "ceiling") + "," + mutex("n", "ceiling"), ", 'policy': 'edf'");
+  };
+  EXPECT_EQ(longest(parsed(json("m"))), (Responses{{"high", 7}, {"middle", 16}, {"low", 20}}));
+  EXPECT_EQ(longest(parsed(json("n"))), (Responses{{"high", 4}, {"middle", 13}, {"low", 20}}));
+  const ScenarioReport report = analyse_json(json("m")).scenarios.front();
+  EXPECT_EQ(callback(report, "high").blocking, nanoseconds{4});
+  EXPECT_EQ(callback(report, "high").response, nanoseconds{4 + 4});
+  EXPECT_EQ(callback(report, "high").locks, std::vector<std::string>{"m"});
+  EXPECT_EQ(callback(report, "middle").response, nanoseconds{4 + 10 + 4});
+  EXPECT_EQ(callback(analyse_json(json("n")).scenarios.front(), "high").response, nanoseconds{4});
+}
+
 // The high one waits for the middle one's lock, and that one for the low one's.
 std::string chain(const std::string& protocol) {
   return with_locks(timer("high", 1000, 3, 3, holds(section("m", 1, 1)) + at(4)) + "," +

@@ -15,6 +15,7 @@ from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
+from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import Above, ShareKind
 from takt.schedule.explain.recent import Recent
 from takt.schedule.trace.file import Names
@@ -30,6 +31,7 @@ class AboveBounds:
         declared: Declarations,
         recent: Recent,
         blocking: Blocking,
+        lock_waits: LockWaits,
         *,
         overheads: bool,
         waits: bool,
@@ -38,6 +40,7 @@ class AboveBounds:
         self._names = names
         self._declared = declared
         self._blocking = blocking
+        self._lock_waits = lock_waits
         self._overheads = overheads
         self._recent = recent
         self._waits = waits
@@ -92,6 +95,7 @@ class AboveBounds:
             stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
             less_urgent=less_urgent,
             blocking=self._blocking,
+            lock_waits=self._lock_waits.of,
             counted=counted.get(self._names.task(job.task), 0),
             overheads=self._overheads,
             waits=self._waits,

@@ -8,11 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from takt.schedule.explain.jobs import Job, Slice
+from takt.schedule.explain.lock_waits import LockWait
 from takt.schedule.explain.model import ShareKind
 
 _NOTABLE = 100_000  # ns without CPU time that are not just those of switching
 _RAN_BEFORE = {ShareKind.waited, ShareKind.blocked, ShareKind.former, ShareKind.not_scheduled}
 _SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a page, a tick
+
+LockHeld = tuple[int, int]  # a lock and the task that held it
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Part:
     jobs: int = 0  # that ran instead
     measured: int = 0  # of stolen time: what the jobs' own clocks show, to the nanosecond
     interrupts: Counter[str] = field(default_factory=Counter)  # ns by name
+    locks: tuple[int, ...] = ()  # that were waited for
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def account(
     may_block: Callable[[Job, Job], bool],
     waits: bool = False,
     interrupts: Callable[[int, int], Counter[str]] = lambda _begin, _end: Counter(),
+    lock_waits: Callable[[Job], Sequence[LockWait]] = lambda _job: (),
 ) -> list[Part]:
     """The parts of a job's response, the largest first; parts of no length are left out.
 
@@ -66,10 +71,12 @@ def account(
     in ticks that the hypervisor took from the core meanwhile, ``less_urgent(a, b)`` tells whether b
     goes before a, ``may_block(a, b)`` whether a may go on all the same, and ``waits`` whether the
     trace tells of threads that could have run. ``interrupts`` tells for how long which of them
-    had the core between two times.
+    had the core between two times, and ``lock_waits`` when a job waited for locks.
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
+    locked = _within(lock_waits(job), start, end)  # as far as nobody else is shown on the core
+    held: Counter[LockHeld] = Counter()
     before = after = measured = 0
     handled = [interrupts(release, start), interrupts(start, end)]
     reached = release  # slices of one core do not overlap, unless callbacks sleep
@@ -83,17 +90,31 @@ def account(
             reached = until
             length = until - begin
             handled[started] -= interrupts(begin, until)
+            taken, idle, its = _spread(one.job, begin, until, lock_waits(one.job), waits=waits)
+            # What it had in place of one that waits for its lock is its own.
+            own_in_place = sum(its.pop(key) for key in list(its) if started and key[1] == job.task)
             before += 0 if started else length
-            after += length if started else 0
-            taken, idle = _spread(one.job, length, waits=waits)
+            after += length - own_in_place if started else 0
             measured += taken
-            ran = _kind(job, one.job, started=started, less_urgent=less_urgent, may_block=may_block)
-            for kind, ns in ((ran, length - idle - taken), (ShareKind.not_scheduled, idle)):
+            mine = _within(lock_waits(job), begin, until) if started else Counter()
+            locked -= mine
+            ran = length - idle - taken - own_in_place - its.total()
+            if mine and less_urgent(one.job, job):
+                held += mine
+                ran -= mine.total()
+            held += its
+            kind = _kind(
+                job, one.job, started=started, less_urgent=less_urgent, may_block=may_block
+            )
+            for of, ns in ((kind, ran), (ShareKind.not_scheduled, idle)):
                 if ns:
-                    others.setdefault((kind, one.job.task), []).append((one.job, ns))
+                    others.setdefault((of, one.job.task), []).append((one.job, ns))
     had = end - start - after
     own = lack(job, had, waits=waits)
-    used = had - own.taken - own.unscheduled
+    found_locked = _at_most(locked, own.unscheduled)
+    own = replace(own, unscheduled=own.unscheduled - found_locked.total())
+    held += found_locked
+    used = had - own.taken - own.unscheduled - found_locked.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
     kept_waiting = min(late, max(0, job.waited_before - before)) if waits else 0
@@ -110,6 +131,7 @@ def account(
     if waits:
         others_ran = sum(part.ns for part in parts if part.kind in _RAN_BEFORE)
         parts = _never_ran(parts, max(0, job.waited_before - kept_waiting - others_ran))
+    parts += _by_holder(held)
     parts += [
         Part(ShareKind.not_scheduled, None, own.unscheduled + kept_waiting),
         Part(ShareKind.late, None, late - kept_waiting),
@@ -128,15 +150,51 @@ def whole(job: Job) -> tuple[int, int, int]:
     return job.release, max(job.start, job.release), job.end
 
 
-def _spread(other: Job, ns: int, *, waits: bool) -> tuple[int, int]:
-    """What was taken, and what was not scheduled, in a stretch of the job that had the core.
+def _spread(
+    other: Job, begin: int, until: int, its_waits: Sequence[LockWait], *, waits: bool
+) -> tuple[int, int, Counter[LockHeld]]:
+    """What was taken, not scheduled, and waited for, while this job had the core.
 
-    What a job lacks is spread evenly over its stretches.
+    What a job lacks is spread evenly over its stretches, apart from waiting for locks.
     """
     found = lack(other, other.running, waits=waits)
     if found.taken + found.unscheduled <= _NOTABLE:
-        return 0, 0
-    return ns * found.taken // other.running, ns * found.unscheduled // other.running
+        return 0, 0, Counter()
+    ns = until - begin
+    taken = ns * found.taken // other.running
+    waited = sum(_within(its_waits, other.start or 0, other.end or until).values())
+    idle = ns * max(0, found.unscheduled - waited) // other.running
+    return taken, idle, _at_most(_within(its_waits, begin, until), ns - taken - idle)
+
+
+def _within(waits: Sequence[LockWait], begin: int, end: int) -> Counter[LockHeld]:
+    """How long each lock, and who held it, kept a job waiting between two times."""
+    found: Counter[LockHeld] = Counter()
+    for wait in waits:
+        found[wait.lock, wait.holder] += wait.overlap(begin, end)
+    return +found
+
+
+def _at_most(found: Counter[LockHeld], most: int) -> Counter[LockHeld]:
+    left = most
+    kept: Counter[LockHeld] = Counter()
+    for key, ns in found.items():
+        kept[key] = min(ns, left)
+        left -= kept[key]
+    return +kept
+
+
+def _by_holder(held: Counter[LockHeld]) -> list[Part]:
+    holders = {holder for _, holder in held}
+    return [
+        Part(
+            ShareKind.lock,
+            holder,
+            ns=sum(ns for (_, by), ns in held.items() if by == holder),
+            locks=tuple(sorted(lock for lock, by in held if by == holder)),
+        )
+        for holder in sorted(holders)
+    ]
 
 
 def _with_interrupts(parts: list[Part], before: Counter[str], after: Counter[str]) -> list[Part]:

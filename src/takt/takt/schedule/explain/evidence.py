@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from takt.schedule.explain.account import Part
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job
@@ -16,8 +18,11 @@ _NOTABLE_PAUSE = 10_000_000  # ns: what the kernel's limit for real-time threads
 class Evidence:
     """Tells it from the trace's names and declarations."""
 
-    def __init__(self, names: Names, declared: Declarations, *, waits: bool) -> None:
+    def __init__(
+        self, names: Names, declared: Declarations, locks: Sequence[str], *, waits: bool
+    ) -> None:
         self._names = names
+        self._locks = locks
         self._declared = declared
         self._waits = waits
 
@@ -32,11 +37,17 @@ class Evidence:
                 return self._nobody(part, job)
             case ShareKind.stolen:
                 return _stolen(part, ticks)
-            case ShareKind.interrupts:
-                named = part.interrupts.most_common()
-                return ", ".join(f"{name} {ns / 1000:.0f} µs" for name, ns in named)
+            case ShareKind.lock | ShareKind.interrupts:
+                return self._named(part)
             case _:
                 return self._other(part, job)
+
+    def _named(self, part: Part) -> str:
+        if part.kind is ShareKind.lock:
+            named = [self._locks[lock] for lock in part.locks if lock < len(self._locks)]
+            return f"waited for {', '.join(named) or 'a lock'}"
+        handled = part.interrupts.most_common()
+        return ", ".join(f"{name} {ns / 1000:.0f} µs" for name, ns in handled)
 
     def _own(self, job: Job) -> str:
         worst = self._declared.worst(job)

@@ -17,6 +17,7 @@ from takt.schedule.explain.account import lack, whole
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job, Slice
+from takt.schedule.explain.lock_waits import LockWait
 from takt.schedule.explain.model import ShareKind
 
 # ns that dispatching, waking a thread or messages take at most, each time; what takes longer has
@@ -32,7 +33,7 @@ class Unknown:
     jobs: int  # that had the core in it
     by_kind: dict[
         ShareKind, int
-    ]  # stolen, not scheduled, noticed late, executed longer than declared, overheads
+    ]  # stolen, not scheduled, noticed late, executed longer than declared, lock, overheads
 
     def cause(self, suffices: Callable[[int], bool]) -> ShareKind | None:
         """What put a response above its bound, given which loss of time would; None: not all of it.
@@ -83,6 +84,7 @@ def unknown_to_the_bound(
     stolen: Callable[[int, int], int],
     less_urgent: Callable[[Job, Job], bool],
     blocking: Blocking,
+    lock_waits: Callable[[Job], Sequence[LockWait]],
     counted: int,
     overheads: bool,
     waits: bool,
@@ -99,7 +101,8 @@ def unknown_to_the_bound(
     sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
     due = release if sleeping else since
     late: list[int] = []
-    before = 0
+    before = held = 0
+    lower = {one.job.task for one in slices if less_urgent(one.job, job)}
     reached = since
     gave_way: dict[int, int] = {}
     had: dict[int, tuple[Job, int]] = {}
@@ -111,6 +114,10 @@ def unknown_to_the_bound(
         reached = max(reached, until)
         whose, length = had.get(id(one.job), (one.job, 0))
         had[id(one.job)] = (whose, length + until - begin)
+        if not less_urgent(one.job, job):
+            held += sum(
+                wait.overlap(begin, until) for wait in lock_waits(one.job) if wait.holder in lower
+            )
         if one.job is job:
             continue
         if less_urgent(one.job, job):
@@ -118,7 +125,11 @@ def unknown_to_the_bound(
             gave_way[id(one.job)] = gave_way.get(id(one.job), 0) + overlap
         else:
             before += max(0, min(until, start) - max(begin, release))
-    found, rest = _lost(had, late, declared, waits=waits)
+    locked = {
+        key: sum(wait.overlap(since, end) for wait in lock_waits(other))
+        for key, (other, _) in had.items()
+    }
+    found, rest = _lost(had, late, declared, locked, waits=waits)
     for key, length in gave_way.items():
         other, ns = had[key][0], min(length, rest[key])
         may = blocking.may(other, job)
@@ -126,9 +137,10 @@ def unknown_to_the_bound(
         counted = max(0, counted - ns) if may else counted
     waiting = max(0, job.waited_before - before) if waits else 0
     kinds = found.by_kind(waiting, overheads=overheads)
+    kinds[ShareKind.lock] = max(0, held - counted)
     reported = left = max(0, stolen(since, end) - found.taken)
     for kind, ns in kinds.items():
-        if kind is not ShareKind.overheads:
+        if kind not in {ShareKind.overheads, ShareKind.lock}:
             kinds[kind] = ns - min(ns, left)
             left -= min(ns, left)
     kinds[ShareKind.stolen] = found.taken + reported - left
@@ -136,7 +148,12 @@ def unknown_to_the_bound(
 
 
 def _lost(
-    had: dict[int, tuple[Job, int]], late: list[int], declared: Declarations, *, waits: bool
+    had: dict[int, tuple[Job, int]],
+    late: list[int],
+    declared: Declarations,
+    locked: dict[int, int],
+    *,
+    waits: bool,
 ) -> tuple[_Lost, dict[int, int]]:
     """Of the jobs that had the core, each for so long; and what is left of that, by job."""
     taken = room = 0
@@ -149,7 +166,7 @@ def _lost(
         if other.cpu_time is not None and other.end is not None:
             lacking = lack(other, other.running, waits=waits)
             taken += min(lacking.taken, length)
-            unscheduled.append(min(lacking.unscheduled, length))
+            unscheduled.append(min(max(0, lacking.unscheduled - locked[key]), length))
             left -= min(lacking.taken + lacking.unscheduled, length)
             if worst is not None and said is not None:
                 overran.append(min(max(0, other.cpu_time - worst), left))

@@ -22,6 +22,7 @@ from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
 from takt.schedule.explain.jobs import Job, job_of, less_urgent
+from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import (
     DISTURBANCES,
     Above,
@@ -32,7 +33,7 @@ from takt.schedule.explain.model import (
     ShareKind,
     Stretch,
 )
-from takt.schedule.explain.recent import STEAL_SETTLES, Recent
+from takt.schedule.explain.recent import BUSY, STEAL_SETTLES, Recent
 from takt.schedule.explain.totals import Sums, Totals
 from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
@@ -103,13 +104,16 @@ class _Watching:
         self._held: Counter[tuple[str, int]] = Counter()  # ns by program and process
         self._declared = Declarations(self._application, trace.names, self._recent)
         self._blocking = Blocking(trace.names.policies(), self._declared)
-        self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
+        self._lock_waits = LockWaits()
+        locks = [one["name"] for one in (flat or {}).get("locks", [])]
+        self._evidence = Evidence(trace.names, self._declared, locks, waits=self._waits)
         self._above = AboveBounds(
             trace.names,
             flat,
             self._declared,
             self._recent,
             self._blocking,
+            self._lock_waits,
             overheads=bool(self._overheads),
             waits=self._waits,
             simulated=trace.source == "simulator",
@@ -132,6 +136,7 @@ class _Watching:
     def take(self, step: Step) -> None:
         """Remembers what happened, and explains what is known by now."""
         self._recent.add(step)
+        self._lock_waits.add(step)
         self._inputs.add(step)
         self._chains.add(step)
         times = step.events["time"]
@@ -256,6 +261,7 @@ class _Watching:
             may_block=self._blocking.may,
             waits=self._waits,
             interrupts=lambda begin, until: self._programs.interrupts(core, begin, until),
+            lock_waits=self._lock_waits.of,
         )
         above = self._above.why(job, before)
         cause = _cause(job, parts, above, declared=declared is not None)
@@ -332,6 +338,7 @@ class _Watching:
         needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
         needed = min(needed, self._chains.needed(now))
         self._recent.forget(needed)
+        self._lock_waits.forget(needed - BUSY)
         self._chains.forget(needed)
         self._inputs.forget(needed)
 

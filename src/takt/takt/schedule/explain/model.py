@@ -18,6 +18,7 @@ class ShareKind(str, Enum):
     preempted = "preempted"  # others ran after the job had started
     waited = "waited for"  # others of at least its urgency ran before the job started
     blocked = "blocked by"  # a less urgent job that had begun before ran on
+    lock = "lock"  # a less urgent job held a lock that it, or a more urgent one, waited for
     former = "former job"  # the task's own job before was not done
     late = "noticed late"  # released, the core was without a traced job, and nothing started
     # Ready or started, and the kernel ran something else, or it slept.

@@ -17,7 +17,7 @@ from takt.schedule.explain.jobs import Job, Slice, job_of
 from takt.schedule.trace.file import Step, Table, Type, chosen
 
 STEAL_SETTLES = 20_000_000  # ns: the kernel tells steal in ticks, and the trace every 10 ms
-_BUSY = 500_000_000  # ns before a release that its busy period may go back
+BUSY = 500_000_000  # ns before a release that its busy period may go back
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Recent:
         slices = self._whole().slices
         rows = slices["core"] == (-1 if job.core is None else job.core)
         rows &= slices["begin"] < (job.end or 0)
-        rows &= slices["end"] >= (job.release or 0) - _BUSY
+        rows &= slices["end"] >= (job.release or 0) - BUSY
         return self._objects(slices, np.flatnonzero(rows), job)
 
     def around(self, job: Job, margin: int) -> list[Slice]:
@@ -109,9 +109,9 @@ class Recent:
     def forget(self, needed: int) -> None:
         """Nobody asks any more for what is older, by as much as a busy period may go back."""
         for switches in self._switches.values():
-            while len(switches) > 1 and switches[1][0] < needed - _BUSY:
+            while len(switches) > 1 and switches[1][0] < needed - BUSY:
                 del switches[0]  # the core followed the next one all the time that is asked about
-        kept = [one for one in self._kept if one.until >= needed - _BUSY]
+        kept = [one for one in self._kept if one.until >= needed - BUSY]
         if len(kept) < len(self._kept):
             self._kept, self._together = kept, None
 

@@ -192,6 +192,7 @@ def label(kind: ShareKind, by: str | None) -> str:
         ShareKind.preempted: " by ",
         ShareKind.not_scheduled: ", nor was ",
         ShareKind.late: ", behind ",
+        ShareKind.lock: ", held by ",
     }.get(kind, " ")
     return f"{kind.value}{between}{by}"
 

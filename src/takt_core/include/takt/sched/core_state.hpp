@@ -203,6 +203,11 @@ class TAKT_CORE_PUBLIC CoreState {
   /// free; call again when this one is the running job once more.
   bool take(CoreTask& task, std::size_t lock) noexcept;
 
+  /// The task whose job holds the lock; null: none does.
+  [[nodiscard]] const CoreTask* holder(std::size_t lock) const noexcept {
+    return locks_[lock].holder;
+  }
+
   /// The running job leaves the lock, the last that it took and still holds.
   void leave(std::size_t lock) noexcept;
 

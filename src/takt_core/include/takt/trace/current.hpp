@@ -33,11 +33,15 @@ class TAKT_CORE_PUBLIC CurrentJob {
   std::uint64_t outer_job_;
 };
 
+/// The task whose job the calling thread runs, by its number in the trace; no_task outside of a
+/// callback. Real-time safe.
+TAKT_CORE_PUBLIC std::uint32_t task_of_current_job() noexcept;
+
 /// Records an event of the job that the calling thread runs. Has no effect outside of a callback
 /// and without a trace. Real-time safe.
-/// @param type EventType::publish or EventType::use.
+/// @param type EventType::publish, use, lock_wait or lock.
 /// @param time when it happened.
-/// @param topic number of the topic (executor::Executor::trace_topic()).
+/// @param topic number of the topic (executor::Executor::trace_topic()), or of the lock.
 /// @param value see EventType.
 TAKT_CORE_PUBLIC void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
                                     std::int64_t value) noexcept;

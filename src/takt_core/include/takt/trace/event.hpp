@@ -53,6 +53,11 @@ enum class EventType : std::uint8_t {
   /// the job, released or started, now has the priority of a reader that needs its data; value:
   /// that priority; detail: started jobs that are still above it (255: or more)
   boost = 20,
+  /// the job needs a lock that another one holds; topic: the lock's number in the application;
+  /// value: the task that holds it
+  lock_wait = 21,
+  /// the job has that lock now; topic: as in lock_wait
+  lock = 22,
 };
 
 /// Shorter waits without a sleep are not recorded.
@@ -73,7 +78,7 @@ struct Event {
   std::uint64_t job = 0;             ///< Index of the release within its task, from 0.
   std::int64_t value = 0;            ///< See EventType.
   std::uint16_t task = no_task;      ///< Index of the task.
-  std::uint16_t topic = no_topic;    ///< Number of the topic.
+  std::uint16_t topic = no_topic;    ///< Number of the topic, or of the lock.
   std::uint16_t core = no_core;      ///< Number of the CPU.
   EventType type = EventType::none;  ///< The kind of the event.
   std::uint8_t detail = 0;           ///< See EventType.
