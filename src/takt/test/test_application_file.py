@@ -107,6 +107,24 @@ def test_the_number_of_messages_is_written_as_it_is_read(tmp_path: Path) -> None
     assert [one["messages"] for one in again["callbacks"]] == [{"tf": 8}, {"log": 3}]
 
 
+def test_an_offset_may_be_unknown(tmp_path: Path) -> None:
+    document = read(tmp_path, "nodes:\n  n:\n    c: {timer: 9ms, wcet: 1ms, offset: unknown}\n")
+    assert document["callbacks"][0]["offset"] == "unknown"
+    again = read(tmp_path, app_yaml(document, "written"))
+    assert again["callbacks"] == document["callbacks"]
+
+
+def test_an_offset_that_is_neither_a_time_nor_unknown_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="offset"):
+        callback(tmp_path, "timer: 9ms, wcet: 1ms, offset: any")
+
+
+def test_a_scenario_does_not_make_an_offset_unknown(tmp_path: Path) -> None:
+    text = "nodes: {n: {c: {timer: 9ms, wcet: 1ms}}}\nscenarios: {s: {n.c: {offset: unknown}}}"
+    with pytest.raises(TaktError, match=r"does not make the offset of n\.c unknown"):
+        read(tmp_path, text)
+
+
 def test_the_number_of_messages_may_be_a_range(tmp_path: Path) -> None:
     writes = (
         "{tf: {size: 2KB, messages: [1, 8]}, log: {messages: [3, 3]}, plan: {messages: [1, 1]}}"

@@ -44,7 +44,7 @@ DECLARED = st.fixed_dictionaries(
     optional={
         "period": st.integers(1, 50_000).map(lambda one: one * US),
         "deadline": st.integers(1, 60_000).map(lambda one: one * US),
-        "offset": st.integers(0, 10_000_000),
+        "offset": st.integers(0, 10_000_000) | st.just("unknown"),
         "budget": st.integers(1, 300_000_000),
         "overrun": st.sampled_from(["skip", "queue_one", "catch_up"]),
         "group": st.sampled_from(["one", "two"]),

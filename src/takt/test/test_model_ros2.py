@@ -64,6 +64,8 @@ def test_a_trace_of_stock_executors_becomes_an_application(
         application.callbacks[name] for name in ("camera.timer0", "ns_planner.subscription_image")
     )
     assert (look.timer, look.wcet, list(look.writes)) == (20 * MS, MS + 9, ["image"])
+    # At the next start it counts from another time.
+    assert (look.offset, heard.offset) == ("unknown", None)
     assert (heard.on, heard.wcet, list(heard.writes)) == ("image", 2 * MS, ["plan"])
     assert (look.group, heard.group) == ("camera", "ns_planner")
     assert application.topics["image"].depth == 3

@@ -51,6 +51,8 @@ CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) co
 Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity& entity,
                         const EntityPointer& locked, executor::Executor& core) {
   sched::Task task = describe(id, timing, *entity.group, timer_of(locked));
+  // Its node made it at a time of its own.
+  task.any_offset = task.kind == sched::TaskKind::timer;
   const std::size_t lanes = lanes_of(id, task, *entity.group);
   if (lanes > 1) {
     task.lane_of = task.name;

@@ -53,6 +53,7 @@ class Paths {
       Cause others;              // of the next jobs of all its other callbacks
       std::optional<Cause> own;  // of the next job of the path's, which has newer data
       bool together;             // all follow from releases at the same times, one in a busy period
+      bool one_timer;            // and of one timer, whatever its offset is
     };
     std::vector<Hop> hops = {};
     bool held = false;     // a callback goes on with older data for messages of others
@@ -65,12 +66,18 @@ class Paths {
   bool add_hop(BusyPath& path, std::size_t callback, bool always_new) const;
   void bound_busy_path(BusyPath& path, std::size_t first) const;
   static void follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds busy, bool phased);
-  // Whether all that time releases in this scenario keeps its offsets for ever.
-  [[nodiscard]] bool keeps_offsets() const;
+  // Whether the timer has its declared offset from the start of this scenario for ever.
+  [[nodiscard]] bool keeps_offset(std::size_t timer) const;
   // The timer at whose releases all callbacks of the join are released, and at no other time, if
-  // only one of them comes in a busy period: each completes the set.
-  [[nodiscard]] std::optional<Gap> common_timer(std::size_t join, std::size_t core,
-                                                std::vector<bool>& entered) const;
+  // only one of them comes in a busy period: each completes the set. It may be one of several with
+  // the same releases.
+  struct CommonTimer {
+    std::size_t timer;
+    Gap gap;
+    bool one_timer;  // it is the only one
+  };
+  [[nodiscard]] std::optional<CommonTimer> common_timer(std::size_t join, std::size_t core,
+                                                        std::vector<bool>& entered) const;
   // A release whose busy period does not end before the callback has ended a job. None: no bound,
   // or not all of it is on this core.
   [[nodiscard]] std::optional<Cause> next_cause(std::size_t callback,

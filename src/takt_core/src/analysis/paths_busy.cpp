@@ -43,7 +43,8 @@ std::optional<Cause> Paths::next_cause(std::size_t callback, std::vector<bool>& 
     const Stream& source = model_.streams()[model_.root_of(stream)];
     if (source.join == nobody) {
       if (const std::optional<Gap> released = gap_of_source(source, entered)) {
-        const bool timer = strategy_.tasks()[source.callback].kind == sched::TaskKind::timer;
+        const sched::Task& task = strategy_.tasks()[source.callback];
+        const bool timer = task.kind == sched::TaskKind::timer && !task.any_offset;
         all.push_back(timer ? Cause::timer(released->between, released->first)
                             : Cause::within(std::max(released->between, released->first)));
       }
@@ -80,13 +81,13 @@ std::optional<Cause> Paths::next_causes(std::size_t join, std::size_t core, std:
   return Cause::last(std::move(all));
 }
 
-std::optional<Paths::Gap> Paths::common_timer(std::size_t join, std::size_t core,
-                                              std::vector<bool>& entered) const {
-  if (entered[join] || !keeps_offsets()) {
+std::optional<Paths::CommonTimer> Paths::common_timer(std::size_t join, std::size_t core,
+                                                      std::vector<bool>& entered) const {
+  if (entered[join] || strategy_.scenarios().size() > 1) {
     return {};
   }
   entered[join] = true;
-  std::optional<Gap> common;
+  std::optional<CommonTimer> common;
   bool alike = true;
   for (const std::size_t callback : model_.joins()[join].callbacks) {
     if (streams_[callback].size() != 1) {
@@ -95,16 +96,23 @@ std::optional<Paths::Gap> Paths::common_timer(std::size_t join, std::size_t core
     }
     const std::size_t stream = streams_[callback].front();
     const Stream& source = model_.streams()[model_.root_of(stream)];
-    std::optional<Gap> own;
+    std::optional<CommonTimer> own;
     if (model_.core_of(stream) == core && stays_on_core(stream) && !may_drop_upstream(stream)) {
       if (source.join != nobody) {
         own = common_timer(source.join, core, entered);
       } else if (strategy_.tasks()[source.callback].kind == sched::TaskKind::timer) {
-        own = gap_of_source(source, entered);
+        own = {.timer = source.callback, .gap = *gap_of_source(source, entered), .one_timer = true};
       }
     }
-    alike = alike && own && *bounds_.busy[core] <= own->between &&
-            (!common || (common->between == own->between && common->first == own->first));
+    alike = alike && own && *bounds_.busy[core] <= own->gap.between;
+    if (!alike) {
+      break;
+    }
+    if (common && common->timer != own->timer) {
+      alike = keeps_offset(common->timer) && keeps_offset(own->timer) && common->gap == own->gap;
+      own->one_timer = false;
+    }
+    own->one_timer = own->one_timer && (!common || common->one_timer);
     common = own;
   }
   entered[join] = false;
@@ -116,20 +124,21 @@ bool Paths::add_hop(BusyPath& path, std::size_t callback, bool always_new) const
   const std::size_t core = model_.core_of(streams_[callback].front());
   const std::size_t join = model_.join_of(callback);
   std::vector<bool> entered(model_.joins().size());
-  const bool together = common_timer(join, core, entered).has_value();
+  const std::optional<CommonTimer> common = common_timer(join, core, entered);
   entered[join] = true;
   std::optional<Cause> others = next_causes(join, core, callback, entered);
   if (others) {
     path.hops.push_back({.others = std::move(*others),
                          .own = always_new ? next_cause(callback, entered) : std::nullopt,
-                         .together = together});
+                         .together = common.has_value(),
+                         .one_timer = common && common->one_timer});
   }
   return others.has_value();
 }
 
-bool Paths::keeps_offsets() const {
+bool Paths::keeps_offset(std::size_t timer) const {
   return strategy_.scenarios().size() == 1 && model_.test() != Test::wait_set &&
-         model_.test() != Test::arrival_order;
+         model_.test() != Test::arrival_order && !strategy_.tasks()[timer].any_offset;
 }
 
 // For data that is released then. A cause is a release in whose busy period something has come
@@ -146,7 +155,7 @@ void Paths::follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds b
     if (&hop == &path.hops.front() && hop.own) {
       newer = hop.own->after(released, phased);  // of the same timer: it comes later
     }
-    if (phased && hop.together && published == released) {
+    if ((phased ? hop.together : hop.one_timer) && published == released) {
       continue;
     }
     nanoseconds next = after(hop.others, published);
@@ -171,7 +180,7 @@ void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
   const nanoseconds busy = *bounds_.busy[model_.core_of(streams_[first].front())];
   const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(first));
   follow_busy_path(path, nanoseconds{0}, busy, false);
-  if (keeps_offsets() && strategy_.tasks()[first].kind == sched::TaskKind::timer) {
+  if (strategy_.tasks()[first].kind == sched::TaskKind::timer && keeps_offset(first)) {
     nanoseconds period = parameters.period;
     nanoseconds offset = parameters.offset;
     const nanoseconds most = most_releases * parameters.period;

@@ -55,7 +55,8 @@ std::optional<Paths::Gap> Paths::gap_of_source(const Stream& source,
   const sched::Task& task = strategy_.tasks()[source.callback];
   if (task.kind == sched::TaskKind::timer) {
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    return Gap{.between = parameters.period, .first = parameters.offset};
+    return Gap{.between = parameters.period,
+               .first = task.any_offset ? parameters.period : parameters.offset};
   }
   const application::Topic* topic = application_.find_topic(task.trigger);
   return topic != nullptr && topic->external && !source.last ? topic->external_gap : std::nullopt;

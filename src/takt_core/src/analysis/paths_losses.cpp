@@ -35,7 +35,9 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
       continue;
     }
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    Gap regular{.between = parameters.period, .first = parameters.offset};
+    const bool any_offset = strategy_.tasks()[source.callback].any_offset;
+    Gap regular{.between = parameters.period,
+                .first = any_offset ? parameters.period : parameters.offset};
     if (joined) {
       std::vector<bool> entered(model_.joins().size());
       const std::optional<Gap> published = gap_of_publications(source.join, entered);

@@ -54,9 +54,13 @@ std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
   if (strategy_->scenarios().size() > 1) {
     return "a switch of the scenario may shift its timers against each other";
   }
+  std::size_t timers = 0;
+  std::string any_offset;
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const Stream& stream = streams_[core.streams[i]];
     const sched::Task& task = strategy_->tasks()[stream.callback];
+    timers += task.kind == sched::TaskKind::timer ? 1 : 0;
+    any_offset = task.any_offset ? task.name : any_offset;
     if (stream.join != nobody) {
       return "'" + task.name + "' is released by a join, which graphs do not know";
     }
@@ -78,6 +82,11 @@ std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
         sched::relative_deadline(parameters) > parameters.period) {
       return "the deadline of '" + task.name + "' is above its period";
     }
+  }
+  if (!any_offset.empty() && timers > 1) {
+    return "the offset of '" + any_offset +
+           "' is unknown, so others may be released at any time "
+           "before and after its releases";
   }
   return {};
 }

@@ -85,6 +85,17 @@ std::map<std::string, MessageCount> parse_messages(const Json& json, const std::
   return messages;
 }
 
+// A time, or that none is known.
+void parse_offset(Object& object, sched::Task& task) {
+  const Json* offset = object.find("offset");
+  task.any_offset = offset != nullptr && *offset == "unknown";
+  if (!task.any_offset) {
+    object.read("offset", task.parameters.offset);
+  } else if (task.kind != sched::TaskKind::timer) {
+    Object::fail(object.at("offset"), "is that of a timer: this callback is released by messages");
+  }
+}
+
 Callback parse_callback(const Json& json, const std::string& path, const std::vector<Lock>& locks,
                         std::string& process, std::size_t& at_once) {
   Object object{json, path};
@@ -104,7 +115,7 @@ Callback parse_callback(const Json& json, const std::string& path, const std::ve
   task.kind = kind == "timer" ? sched::TaskKind::timer : sched::TaskKind::message;
   object.read("trigger", task.trigger);
   object.read("period", task.parameters.period);
-  object.read("offset", task.parameters.offset);
+  parse_offset(object, task);
   object.read("deadline", task.parameters.deadline);
   object.read("priority", task.parameters.priority);
   callback.execution = parse_execution_time(object.get("execution"), object.at("execution"));

@@ -10,6 +10,7 @@
 #include "../application/own_subscriptions.hpp"
 #include "../application/robot.hpp"
 #include "model.hpp"
+#include "offsets.hpp"
 #include "partition.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
@@ -276,6 +277,9 @@ class Simulation {
 }  // namespace
 
 Result simulate(const application::Application& application, const Options& options) {
+  if (options.execution == ExecutionTimes::drawn && has_any_offset(application)) {
+    return simulate(with_drawn_offsets(application, options.seed), options);
+  }
   if (!application.processes.empty()) {
     const application::Application extended = application::with_handover(application);
     return Simulation{extended, options}.run();

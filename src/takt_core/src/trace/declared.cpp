@@ -55,6 +55,9 @@ std::string written(const Json& json) {
 
 Json described(const sched::Task& task, const TaskParameters& declared) {
   Json json = parameters(declared, {});
+  if (task.any_offset) {
+    json["offset"] = "unknown";
+  }
   json["name"] = task.name;
   json["kind"] = task.kind == sched::TaskKind::timer ? "timer" : "message";
   if (!task.trigger.empty()) {

@@ -91,6 +91,52 @@ TEST(BusyPath, counts_the_wait_from_release_to_release) {
   EXPECT_GT(longest(app), nanoseconds{190});
 }
 
+application::Application with_any_offsets(application::Application app) {
+  for (application::Callback& callback : app.callbacks) {
+    callback.task.any_offset = callback.task.kind == TaskKind::timer;
+  }
+  return app;
+}
+
+// With unknown offsets: as under rclcpp's executors, and in some runs it waits for a period.
+TEST(BusyPath, promises_nothing_of_unknown_offsets) {
+  const application::Application app =
+      with_any_offsets(two_joins("fp", nanoseconds{0}, nanoseconds{0}));
+  const ChainReport chain = chain_of(app);
+  ASSERT_TRUE(chain.latency);
+  EXPECT_EQ(*chain.latency, nanoseconds{100 + 8 + 100 + 8});
+  EXPECT_FALSE(contains(analyse(app).scenarios.front().remarks, "offsets"));
+  nanoseconds found{0};
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const sim::Result run = sim::simulate(
+        app,
+        {.duration = nanoseconds{1000}, .seed = seed, .execution = sim::ExecutionTimes::drawn});
+    found = std::max(found, run.chains.front().latency.max);
+  }
+  EXPECT_LE(found, *chain.latency);
+  EXPECT_GT(found, nanoseconds{90});
+}
+
+// The offset of the only timer does not matter: both callbacks of a join follow from it.
+TEST(BusyPath, knows_that_one_timer_is_released_with_itself) {
+  for (const char* policy : {"fp", "edf", "rclcpp_single_threaded", "rclcpp_events"}) {
+    application::Application app =
+        with_any_offsets(two_joins(policy, nanoseconds{0}, nanoseconds{0}));
+    std::erase_if(app.callbacks, [](const application::Callback& callback) {
+      return callback.task.name == "second" || callback.task.name == "third";
+    });
+    for (application::Callback& callback : app.callbacks) {
+      if (callback.task.kind == TaskKind::timer) {
+        callback.task.writes = {"a", "b", "c"};
+      }
+    }
+    const ChainReport chain = chain_of(app);
+    ASSERT_TRUE(chain.latency) << policy;
+    EXPECT_LE(*chain.latency, nanoseconds{6}) << policy;
+    EXPECT_EQ(longest(app), nanoseconds{6}) << policy;
+  }
+}
+
 // Timers that are always released together, with L below their period: nothing waits for the next
 // period.
 TEST(BusyPath, counts_no_wait_where_all_is_released_together) {

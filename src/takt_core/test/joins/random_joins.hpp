@@ -33,6 +33,7 @@ class RandomJoins : public RandomTasks {
     alike_ = chance(0.4);
     lags_ = chance(0.2);
     losses_ = chance(0.2);
+    any_offsets_ = chance(0.3);
     bursts_ = chance(0.2);
     for (std::int64_t i = number(2, 4); i > 0; --i) {
       add_timer(app, "");
@@ -92,7 +93,9 @@ class RandomJoins : public RandomTasks {
     application::Callback& callback = add(app);
     const std::int64_t period = alike_ ? 60 : periods[static_cast<std::size_t>(number(0, 4))];
     callback.task.parameters.period = nanoseconds{period};
-    callback.task.parameters.offset = nanoseconds{chance(0.5) ? number(0, period) : 0};
+    callback.task.any_offset = any_offsets_ && chance(0.6);
+    callback.task.parameters.offset =
+        nanoseconds{!callback.task.any_offset && chance(0.5) ? number(0, period) : 0};
     Way way{.topic = {}, .callbacks = {}};
     if (!reads.empty()) {
       callback.task.reads = {{.topic = reads, .max_age = nanoseconds{any_age}}};
@@ -156,6 +159,7 @@ class RandomJoins : public RandomTasks {
   bool alike_ = false;  // all timers have the same period
   bool lags_ = false;
   bool losses_ = false;
+  bool any_offsets_ = false;
   bool bursts_ = false;
 };
 

@@ -134,7 +134,7 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
         keys |= _times(callback, "period")
     else:
         keys["timer"] = format_duration(callback["period"])
-    keys |= _times(callback, "offset")
+    keys |= _offset(callback)
     keys |= _execution(callback["execution"])
     keys |= _times(callback, "suspension", "jitter")
     if callback.get("suspensions"):
@@ -233,6 +233,11 @@ def _topic(topic: Part, written: set[str]) -> dict[str, str]:
 
 def _chain(chain: Part) -> dict[str, str]:
     return {"callbacks": _list(chain["callbacks"]), **_times(chain, "max_latency")}
+
+
+def _offset(callback: Part) -> dict[str, str]:
+    unknown = callback.get("offset") == "unknown"
+    return {"offset": "unknown"} if unknown else _times(callback, "offset")
 
 
 def _scenario(scenario: Part, timers: set[str]) -> dict[str, str]:

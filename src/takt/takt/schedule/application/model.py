@@ -24,7 +24,7 @@ from pydantic import (
 from takt_core import Quantity
 
 from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
-from takt.documents.units import format_duration, pattern
+from takt.documents.units import format_duration, parse_duration, pattern
 from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.cores import Core
 from takt.schedule.application.execution_time import ExecutionTime
@@ -40,8 +40,23 @@ def _above_zero(value: int) -> int:
     return value
 
 
+def _offset(value: Any) -> int | Literal["unknown"]:
+    return "unknown" if value == "unknown" else parse_duration(value)
+
+
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 TopicName = Annotated[str, Field(pattern=r"^[A-Za-z_/~][A-Za-z0-9_/]*$", max_length=200)]
+Offset = Annotated[
+    int | Literal["unknown"],
+    PlainValidator(_offset),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "examples": ["10ms", "unknown"],
+            "pattern": f"^({pattern(Quantity.DURATION)}|unknown)$",
+        }
+    ),
+]
 Deadline = Annotated[Duration, AfterValidator(_above_zero)]
 Overrun = Literal["skip", "queue_one", "catch_up"]
 
@@ -153,8 +168,10 @@ class Timing(Strict):
         description="with on: minimum distance between two relevant messages; default: "
         "that of their writers",
     )
-    offset: Duration | None = Field(
-        None, description="offset of the first release from the start; default: 0s"
+    offset: Offset | None = Field(
+        None,
+        description="offset of the first release from the start, or unknown: any up to the "
+        "period; default: 0s",
     )
     deadline: Deadline | None = Field(
         None,
@@ -310,8 +327,13 @@ class Scenario(Strict):
     )
 
     @model_validator(mode="after")
-    def _same_messages(self) -> Scenario:
+    def _changeable(self) -> Scenario:
         for callback, change in self.changes.items():
+            if change.offset == "unknown":
+                raise ValueError(
+                    f"a scenario does not make the offset of {callback} unknown: write offset: "
+                    f"unknown where {callback} is declared"
+                )
             several = [name for name, one in change.writes.items() if one.messages != (1, 1)]
             if several:
                 raise ValueError(

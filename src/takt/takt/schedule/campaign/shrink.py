@@ -127,6 +127,8 @@ def _times(document: Document) -> Iterator[Document]:
 
 def _with_times(part: Document) -> Iterator[Document]:
     for key in TIMES:
+        if part.get(key) == "unknown":  # an offset
+            continue
         for time in _simpler(part.get(key, 0)):
             # What is due with its period stays so.
             due = {"deadline": time} if key == "period" == _due(part) else {}

@@ -171,8 +171,10 @@ def _callback(
     options += [f".group = {_literal(one['group'])}"] if one.get("group") else []
     options += [".waits = true"] if one.get("suspension") else []
     timer = one.get("kind", "timer") == "timer"
-    if timer and one.get("offset"):
-        options.append(f".offset = {format_duration(one['offset'])}")
+    # A program's timers have one: of those that are unknown, none.
+    known = timer and one.get("offset", 0) not in (0, "unknown")
+    offset = format_duration(one["offset"]) if known else ""
+    options += [f".offset = {offset}"] if offset else []
     options.append(f".expected_execution = {format_duration(one['execution']['worst'])}")
     options += [f".budget = {format_duration(one['budget'])}"] if one.get("budget") else []
     options += [f".overrun = takt::Overrun::{one['overrun']}"] if one.get("overrun") else []
@@ -191,7 +193,7 @@ def _callback(
         "messages": {topic: _count(of) for topic, of in one.get("messages", {}).items()},
         "times": [format_duration(time) for time in times],
         "deadline": format_duration(one["deadline"]) if one.get("deadline") else "",
-        "offset": format_duration(one["offset"]) if timer and one.get("offset") else "",
+        "offset": offset,
         "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
         "options": options,
     }

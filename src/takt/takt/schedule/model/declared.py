@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from takt.documents.units import LONGEST
 
@@ -17,7 +17,6 @@ class _Parameters(BaseModel):
     """What a scenario may change; a later version of Takt may tell more."""
 
     period: Time | None = None
-    offset: Time | None = None
     deadline: Time | None = None
     expected_execution: Time | None = None
     budget: Time | None = None
@@ -38,6 +37,7 @@ class DeclaredTask(_Parameters):
 
     name: Name
     kind: Literal["timer", "message"]
+    offset: Time | Literal["unknown"] | None = None
     trigger: Name | None = None
     reads: list[DeclaredRead] | None = None
     writes: list[Name] | None = None
@@ -47,12 +47,19 @@ class DeclaredTask(_Parameters):
     jitter: Time | None = None
     waits: bool | None = None
 
+    @model_validator(mode="after")
+    def _released_by_one(self) -> DeclaredTask:
+        if self.kind == "message" and self.offset == "unknown":
+            raise ValueError("only a timer has an offset")
+        return self
+
 
 class DeclaredChange(_Parameters):
     """What a scenario changes of a task."""
 
     scenario: Name
     task: Name
+    offset: Time | None = None
 
 
 def declarations(texts: list[str], kind: type[BaseModel]) -> list[dict[str, Any]]:

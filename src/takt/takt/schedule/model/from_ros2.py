@@ -116,6 +116,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
     found.declared = {"group": found.name.split(".")[0]}
     if entity.kind == "timer":
         found.declared |= {"name": recorded, "kind": "timer", "period": entity.period}
+        found.declared["offset"] = "unknown"  # it counts from when the node made its timer
         if entity.period and len(begins):
             found.releases, found.indices = due(begins, entity.period, entity.created)
             late = int((begins - found.releases).max())

@@ -375,6 +375,9 @@ def _start(callbacks: list[ObservedCallback], otherwise: int) -> int:
         - int(one.indices[0]) * one.declared["period"]
         - one.declared.get("offset", 0)
         for one in callbacks
-        if one.kind == "timer" and len(one.releases) and one.declared.get("period")
+        if one.kind == "timer"
+        and len(one.releases)
+        and one.declared.get("period")
+        and one.declared.get("offset") != "unknown"
     ]
     return min(starts, default=otherwise)

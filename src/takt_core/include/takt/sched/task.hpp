@@ -78,6 +78,9 @@ struct Task {
   bool joined = false;
   /// What its jobs lock while they run, by name: place() keeps all tasks of a lock on one core.
   std::vector<std::string> locks = {};
+  /// A timer whose first release comes at a time that is not known, up to a period after the start;
+  /// parameters.offset is then not its offset, but 0.
+  bool any_offset = false;
   bool paused = false;  ///< No releases, in any scenario.
   bool vacant = false;  ///< Placeholder of a removed task, so that the others keep their indices.
 };
