@@ -11,13 +11,13 @@ from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import Analysis, CallbackBound, ChainBound
 from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
+from takt.schedule.application.under import first_scenario, under
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described, named
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
 from takt.schedule.simulation.simulate import simulate
 
 Execution = Literal["worst", "drawn"]
-_OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
 Flat = dict[str, Any]
 
 
@@ -63,64 +63,6 @@ def compare(
         execution=execution,
         candidates=candidates,
     )
-
-
-def under(flat: Flat, executor: str, policy: str | None) -> Flat:
-    """The application under another executor; scenarios without a policy of their own.
-
-    An executor of rclcpp has none: there it is the application in its first scenario.
-    """
-    kept = {key: value for key, value in flat.items() if key not in ("executor", "policy")}
-    if policy is None:
-        return {**_in_first_scenario(kept), "executor": executor}
-    scenarios = [
-        {key: value for key, value in one.items() if key != "policy"}
-        for one in kept.get("scenarios", [])
-    ]
-    return {**kept, "policy": policy, "scenarios": scenarios}
-
-
-def _in_first_scenario(flat: Flat) -> Flat:
-    scenarios = flat.get("scenarios") or []
-    if not scenarios:
-        return flat
-    name = first_scenario(flat)
-    changes = {
-        change["task"]: change
-        for one in scenarios
-        if one["name"] == name
-        for change in one["tasks"]
-    }
-    if any("expected_execution" in change for change in changes.values()):
-        return flat  # simulated times go with it; the executor refuses the scenarios
-    return {
-        **{key: value for key, value in flat.items() if key not in _OF_SCENARIOS},
-        "callbacks": [_changed(one, changes.get(one["name"], {})) for one in flat["callbacks"]],
-    }
-
-
-def first_scenario(flat: Flat) -> str | None:
-    """The scenario in which the application begins; None: it has no scenarios."""
-    scenarios = flat.get("scenarios") or [{"name": None}]
-    name: str | None = flat.get("default_scenario", scenarios[0]["name"])
-    return name
-
-
-def _changed(callback: Flat, change: Flat) -> Flat:
-    """What a scenario adds to reads and writes is there as well; the rest is replaced."""
-    added = {key: change[key] for key in ("reads", "writes") if change.get(key)}
-    rest = {key: value for key, value in change.items() if key not in ("task", "reads", "writes")}
-    return {
-        **callback,
-        **rest,
-        **{
-            key: [
-                *callback.get(key, []),
-                *(one for one in more if one not in callback.get(key, [])),
-            ]
-            for key, more in added.items()
-        },
-    }
 
 
 def _candidates(flat: Flat) -> Iterator[Change]:

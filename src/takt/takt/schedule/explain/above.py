@@ -18,11 +18,11 @@ from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import Above, ShareKind
 from takt.schedule.explain.recent import Recent
-from takt.schedule.trace.file import Names
+from takt.schedule.trace.file import SCHEDULED, Names
 
 
 class AboveBounds:
-    """Of the application that a trace carries, where it is Takt that executed it."""
+    """Of the application that a trace carries, where its executor has bounds."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class AboveBounds:
         self._waits = waits
         self.remarks: list[str] = []
         self._handovers = _handovers(flat or {}, simulated=simulated)
+        self._queues = _queues(flat or {})
         self._analysed = self._analyse(flat)
         self.bounds = self._analysed.of if self._analysed else {}
 
@@ -99,16 +100,28 @@ class AboveBounds:
             counted=counted.get(self._names.task(job.task), 0),
             overheads=self._overheads,
             waits=self._waits,
+            same_queue=self._same_queue,
         )
         known = self._handovers.get(self._names.task(job.task), 0)
         by_kind = dict(found.by_kind)
         by_kind[ShareKind.late] = max(0, by_kind.get(ShareKind.late, 0) - known)
         return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})
 
+    def _same_queue(self, one: Job, other: Job) -> bool:
+        queue = self._queues.get(self._names.task(one.task))
+        return queue is not None and queue == self._queues.get(self._names.task(other.task))
+
     def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
-        """What the core proves of the application, where it is Takt that executed it."""
-        approach = self._names.values("approach")
-        if flat is None or (approach and approach != ["takt"]):
+        """What the core proves of the application under the executor that ran it."""
+        approaches = {*self._names.values("approach")}
+        if flat is None or not approaches <= {*SCHEDULED, *STOCK_EXECUTORS}:
+            return None
+        other = approaches & {*STOCK_EXECUTORS} - {flat.get("executor")}
+        if other and not flat.get("processes"):
+            self.remarks.append(
+                f"bounds are unknown: {other.pop()} has none for several cores, or for scenarios "
+                "with simulated times"
+            )
             return None
         try:
             return Analysed(flat)
@@ -134,4 +147,15 @@ def _handovers(flat: dict[str, Any], *, simulated: bool) -> dict[str, int]:
             and one.get("trigger", "") in other.get("writes", [])
             for other in callbacks
         )
+    }
+
+
+def _queues(flat: dict[str, Any]) -> dict[str, str]:
+    """By callback under rclcpp_events the process whose queue it has; "" where there is one."""
+    executors = {one["name"]: one.get("executor") for one in flat.get("processes", [])}
+    executors |= {} if executors else {"": flat.get("executor")}
+    return {
+        one["name"]: process
+        for one in flat.get("callbacks", [])
+        if executors.get(process := one.get("process", "")) == "rclcpp_events"
     }

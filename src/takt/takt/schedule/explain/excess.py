@@ -88,11 +88,14 @@ def unknown_to_the_bound(
     counted: int,
     overheads: bool,
     waits: bool,
+    same_queue: Callable[[Job, Job], bool],
 ) -> Unknown:
     """Of a whole job; ``slices`` of its core by time, some from long before.
 
     ``stolen(begin, end)`` is what the kernel tells in ticks, ``counted`` the blocking that the
-    bound counts with, and ``overheads`` whether it counts them; the others are as in ``account``.
+    bound counts with, and ``overheads`` whether it counts them. ``same_queue``: whether two
+    jobs have an executor whose bound takes them in the order of their releases. The others are as
+    in ``account``.
     """
     release, start, end = whole(job)
     since = _busy_since(job, slices, less_urgent)
@@ -101,7 +104,7 @@ def unknown_to_the_bound(
     sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
     due = release if sleeping else since
     late: list[int] = []
-    before = held = 0
+    before = held = overtaken = 0
     lower = {one.job.task for one in slices if less_urgent(one.job, job)}
     reached = since
     gave_way: dict[int, int] = {}
@@ -125,6 +128,8 @@ def unknown_to_the_bound(
             gave_way[id(one.job)] = gave_way.get(id(one.job), 0) + overlap
         else:
             before += max(0, min(until, start) - max(begin, release))
+            if (other := one.job).release is not None and same_queue(other, job):
+                overtaken += until - begin if release < other.release <= begin < start else 0
     locked = {
         key: sum(wait.overlap(since, end) for wait in lock_waits(other))
         for key, (other, _) in had.items()
@@ -144,6 +149,7 @@ def unknown_to_the_bound(
             kinds[kind] = ns - min(ns, left)
             left -= min(ns, left)
     kinds[ShareKind.stolen] = found.taken + reported - left
+    kinds[ShareKind.overtaken] = overtaken
     return Unknown(since, len(had), {kind: ns for kind, ns in kinds.items() if ns})
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from takt.schedule.application.under import as_run
 from takt.schedule.explain.above import AboveBounds
 from takt.schedule.explain.account import Part, account
 from takt.schedule.explain.blocking import Blocking
@@ -380,4 +381,6 @@ def _flat(trace: Trace, overheads: dict[str, int] | None) -> dict[str, Any] | No
         return None
     files.declared(text, trace.names)  # raises for a damaged one
     flat: dict[str, Any] = json.loads(text)
+    for approach in trace.names.values("approach"):
+        flat = as_run(flat, approach)
     return flat if overheads is None else {**flat, "overheads": overheads}

@@ -25,6 +25,9 @@ class ShareKind(str, Enum):
     not_scheduled = "not scheduled"
     stolen = "stolen"  # the core was taken from the machine meanwhile
     interrupts = "interrupts"  # they had the core instead of the job's thread
+    # Above bounds of rclcpp_events only: what arrived later was in its queue before, so that the
+    # order is not that of arrival, on which its bound rests.
+    overtaken = "overtaken"
     # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
     # messages take, each time no more than excess.ORDINARY.
     overheads = "overheads not counted"

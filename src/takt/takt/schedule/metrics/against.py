@@ -17,6 +17,7 @@ import takt_core
 from takt.errors import TaktError
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.application.under import as_run
 from takt.schedule.trace.file import RECORDING, Trace, read
 from takt.schedule.trace.names import whole_name
 
@@ -24,6 +25,11 @@ _NO_BOUNDS = (
     "note=bounds are those of Takt's executor; a stock executor of ROS 2 follows no policy and may "
     "exceed them"
 )
+_SHOWN = {
+    "rclcpp_single_threaded": "the callbacks were taken from a wait set, in one thread",
+    "rclcpp_events": "the callbacks ran in one thread, without a wait set. If it was Takt's "
+    "executor, add executor: takt to the file",
+}
 _BOUNDS_OF_ROBOT = (
     "note=bounds are those of the executors, cores and real-time priorities in the file; threads "
     "that ran without them may exceed them"
@@ -43,6 +49,10 @@ def against(trace: Trace, application: Path | None) -> Trace:
     document = flat(described)
     if trace.source == RECORDING:
         trace = read(trace.path, _deadlines(document, recorded))
+    notes = []
+    if trace.source == RECORDING:
+        document = _as_recorded(document, trace)
+        notes = [_note(document, described.executor)]
     with located(described):
         text = json.dumps(document)
         try:
@@ -61,13 +71,28 @@ def against(trace: Trace, application: Path | None) -> Trace:
             fix=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the "
             "file written by takt model for this application",
         )
-    bounds = _BOUNDS_OF_ROBOT if document.get("processes") else _NO_BOUNDS
-    notes = [bounds] if trace.source == RECORDING else []
     attributes = [one for one in trace.names.attributes if not one.startswith("application=")]
     names = replace(
         trace.names, tasks=tasks, attributes=[*attributes, *notes, f"application={text}"]
     )
     return replace(trace, names=names)
+
+
+def _as_recorded(document: dict[str, Any], trace: Trace) -> dict[str, Any]:
+    """Under the executor that the recording shows, where the file names none."""
+    ran = trace.names.values("executor")
+    return as_run(document, ran[0]) if ran and "executor" not in document else document
+
+
+def _note(document: dict[str, Any], declared: str | None) -> str:
+    """Of which executors the bounds are; ``declared``: that of the file."""
+    executor = document.get("executor", "takt")
+    if document.get("processes"):
+        return _BOUNDS_OF_ROBOT
+    if executor == "takt":
+        return _NO_BOUNDS
+    why = "as the file has it" if declared else _SHOWN[executor]
+    return f"note=bounds are those of {executor}: {why}"
 
 
 def _deadlines(document: dict[str, Any], recorded: dict[str, str]) -> dict[str, int]:

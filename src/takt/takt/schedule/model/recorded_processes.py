@@ -19,6 +19,7 @@ import numpy as np
 from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.model.robot import Robot
 from takt.schedule.ros2.called import Call, Entity, Handle
+from takt.schedule.ros2.executors import executor_of, threads_of
 from takt.schedule.ros2.reading import Reading
 from takt.schedule.ros2.recordings import Recording
 from takt.schedule.trace.names import identifier
@@ -127,19 +128,15 @@ def _processes(reading: Reading, recordings: Sequence[Recording]) -> dict[int, _
 
 
 def _executor(one: _Process, reading: Reading, notes: list[str]) -> str:
-    threads = {call.thread for call in one.calls}
-    calls = sum(len(entity.jobs) for entity in one.entities if entity.kind != "service")
-    executed = sum(reading.executed[thread] for thread in threads)
-    waits = any(reading.waited[thread] for thread in threads)
-    by_wait_set = 2 * executed >= calls if calls else waits
-    executor = "rclcpp_single_threaded" if by_wait_set else "rclcpp_events"
+    threads = threads_of(one.entities)
+    executor = executor_of(one.entities, reading)
     if len(threads) > 1:
         notes.append(
             f"process {one.name}: its callbacks ran in {len(threads)} threads, which a robot "
             f"cannot describe; written as {executor}, which has one. Bounds are of that; where "
             "each thread has nodes of its own, make each a process"
         )
-    elif not by_wait_set:
+    elif executor == "rclcpp_events":
         notes.append(
             f"process {one.name}: no wait set; taken for rclcpp_events. A recording shows Takt's "
             "executor alike: if it is that, give the policy instead of the executor"

@@ -3,7 +3,8 @@
 
 Stock executors run the callbacks of a thread one after the other, whatever core it has. So a thread
 stands where Takt's executor has a core; attributes ``thread.N`` name them. The CPU on which a job
-began is the detail of its start, plus one.
+began is the detail of its start, plus one. Where all ran in one thread, ``executor`` is which of
+rclcpp's executors it follows, as far as a recording shows it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from takt.processes.switches import LEAST_NS, Held
 from takt.schedule.ros2 import control, switches
 from takt.schedule.ros2.called import Call, Entity, Handle, Message
 from takt.schedule.ros2.due import due
+from takt.schedule.ros2.executors import executor_of
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import Recording, recordings
 from takt.schedule.trace.beside import (
@@ -114,6 +116,7 @@ class _Converted:
         deadlines: Mapping[str, int] | None,
         begins: list[int],
     ) -> None:
+        self._reading = reading
         self._begins = begins  # of the stretches in which it was recorded
         self._tasks = [one for one in reading.named() if one[1].jobs]
         self._complete = {one.process for one in processes if not one.dropped}
@@ -230,6 +233,9 @@ class _Converted:
         for (process, thread), number in self._threads.items():
             program = self._programs.get(process, "process")
             yield "attribute", 0, f"thread.{number}={program} {process}, thread {thread}"
+        if len(self._threads) == 1:
+            executor = executor_of([entity for _, entity in self._tasks], self._reading)
+            yield "attribute", 0, f"executor={executor}"
         for note in self._notes:
             yield "attribute", 0, f"note={note}"
 
