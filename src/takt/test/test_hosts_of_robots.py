@@ -182,9 +182,9 @@ def test_links_without_processes_are_refused(tmp_path: Path) -> None:
         read_application(_changed(tmp_path, processes, ""))
 
 
-def test_execution_and_models_take_one_host(takt: Takt) -> None:
+def test_execution_asks_for_machines_and_models_take_one_host(takt: Takt) -> None:
     done = takt("execute", EXAMPLE, "--duration", "1s")
-    assert "takes a robot of one host, and this one has motors, pc" in done.stderr
+    assert "--hosts gives no machine, but its hosts are pc, motors" in done.stderr
     with pytest.raises(TaktError, match="takt model takes a robot of one host"):
         modelled.described(json.dumps(flat(read_application(EXAMPLE))))
 
