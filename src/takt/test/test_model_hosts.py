@@ -41,7 +41,7 @@ def test_a_simulated_robot_on_two_hosts_is_modelled_as_it_was(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("app_runner", "both_here")
-def test_an_executed_robot_is_modelled_with_the_link_as_it_was_seen(tmp_path: Path) -> None:
+def test_an_executed_robot_is_modelled_with_its_link(tmp_path: Path) -> None:
     application = two_hosts()
     application["links"][0] |= {"most": 0, "drift": 0}
     found = _modelled(executed(tmp_path, application).trace, tmp_path)

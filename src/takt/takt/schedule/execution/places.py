@@ -130,8 +130,8 @@ def opened(places: Places, scratch: Scratch, domain: int) -> Iterator[list[Place
             if lack := namespace.lacking():
                 raise TaktError(lack[0], where=OPTION, fix=lack[1])
             wants = namespace.Wants(places.bits_per_s)
-            made = namespace.link(scratch.folder, scratch.run_id, domain, wants)
-            link = around.enter_context(made)
+            opening = namespace.link(scratch.folder, scratch.run_id, domain, wants)
+            link = around.enter_context(opening)
         for host, machine in places.machines.items():
             if machine == HERE:
                 found.append(Place(host, Side(link.addresses[0]) if link else Side(), here))

@@ -23,7 +23,7 @@ class Taken:
     task: int
     topic: int
     jobs: Times  # of the task
-    made: Times
+    published: Times
     writers: Times  # their tasks
 
 

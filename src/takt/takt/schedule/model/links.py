@@ -54,8 +54,8 @@ def ways(
         by_host = np.array([robot.host(homes[writer]) for writer in one.writers.tolist()])
         for host in np.unique(by_host).tolist():
             rows = by_host == host
-            used, made = one.jobs[rows], one.made[rows]
-            took = handover_times(of.job.all(), of.release.all(), used, made)
+            used, published = one.jobs[rows], one.published[rows]
+            took = handover_times(of.job.all(), of.release.all(), used, published)
             if host == own:
                 found.within.append(took)
                 continue
@@ -64,20 +64,20 @@ def ways(
                 # Released when they were made: the way is until the start, on a core that is idle.
                 took, reader.noticing = reader.noticing, np.empty(0, np.int64)
             writers = [task for task, home in homes.items() if robot.host(home) == host]
-            sent = handovers.sent(one.topic, writers, int(made.max()))
+            sent = handovers.sent(one.topic, writers, int(published.max()))
             # What the reader skipped did arrive.
-            lost = max(0, sent - len(np.unique(made)) - of.skipped)
+            lost = max(0, sent - len(np.unique(published)) - of.skipped)
             found.across.append(Crossing(frozenset((host, own)), took, sent, lost))
     return found
 
 
 def note_links(robot: Robot, across: Sequence[Crossing], clocks: Sequence[HostClock]) -> None:
     """Makes each declared link as long, as lossy and as uncertain as what was seen."""
-    seen: dict[frozenset[str], list[Crossing]] = defaultdict(list)
+    by_link: dict[frozenset[str], list[Crossing]] = defaultdict(list)
     for one in across:
-        seen[one.hosts].append(one)
+        by_link[one.hosts].append(one)
     for link in robot.links:
-        if crossings := seen.get(frozenset(link["hosts"])):
+        if crossings := by_link.get(frozenset(link["hosts"])):
             robot.notes.append(_widen(link, crossings, clocks))
 
 
