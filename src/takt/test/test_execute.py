@@ -30,8 +30,9 @@ from takt.errors import Failure, TaktError
 from takt.network import addresses
 from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, execute
-from takt.schedule.execution.execute import RECORDING, with_policy
+from takt.schedule.execution.execute import with_policy
 from takt.schedule.execution.model import RCLCPP
+from takt.schedule.execution.recording import RECORDING
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces

@@ -16,7 +16,6 @@ from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.executors.compare import compare
-from takt.schedule.model import robot as modelled
 from takt.schedule.simulation.simulate import simulate
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two_hosts.app.yaml"
@@ -182,11 +181,9 @@ def test_links_without_processes_are_refused(tmp_path: Path) -> None:
         read_application(_changed(tmp_path, processes, ""))
 
 
-def test_execution_and_models_take_one_host(takt: Takt) -> None:
+def test_execution_asks_for_the_machines_of_hosts(takt: Takt) -> None:
     done = takt("execute", EXAMPLE, "--duration", "1s")
-    assert "takes a robot of one host, and this one has motors, pc" in done.stderr
-    with pytest.raises(TaktError, match="takt model takes a robot of one host"):
-        modelled.described(json.dumps(flat(read_application(EXAMPLE))))
+    assert "--hosts gives no machine, but its hosts are pc, motors" in done.stderr
 
 
 def test_the_page_has_the_cores_of_each_host_and_the_link(takt: Takt, tmp_path: Path) -> None:

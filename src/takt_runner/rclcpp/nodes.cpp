@@ -27,14 +27,6 @@ const application::Topic& described(const Execution& execution, const std::strin
   return execution.application.topics[place_of(execution.application, topic)];
 }
 
-os::TimePoint made_at(const Message& message) {
-  return os::TimePoint{nanoseconds{message.sent_ns}};
-}
-
-os::TimePoint sampled_at(const Message& message) {
-  return os::TimePoint{nanoseconds{message.intended_ns}};
-}
-
 std::vector<std::string> heard_by(const application::Callback& callback) {
   std::vector<std::string> topics;
   for (const sched::Read& read : callback.task.reads) {
@@ -119,9 +111,9 @@ NodeOutlet::NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& c
 
 void NodeOutlet::publish(os::TimePoint sampled) {
   message_.sequence = static_cast<std::uint64_t>(common_->next_sequence(place_));
-  message_.intended_ns = sampled.time_since_epoch().count();
+  message_.intended_ns = common_->stamp(sampled);
   const os::TimePoint published_at = os::now();
-  message_.sent_ns = published_at.time_since_epoch().count();
+  message_.sent_ns = common_->stamp(published_at);
   publisher_->publish(message_);
   trace::record_in_job(EventType::publish, published_at, number_,
                        static_cast<std::int64_t>(message_.sequence));
@@ -212,9 +204,9 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
                   .keeps_only = true};
     inlet.subscription = node->create_subscription<Message>(
         read.topic, qos_of(described(execution, read.topic)),
-        [&inlet, &trace](std::shared_ptr<const Message> message) {
-          trace.message(inlet.task, made_at(*message), [&](std::uint64_t job) {
-            trace.delivered(inlet.task, job, sampled_at(*message), inlet.number);
+        [&inlet, &trace, &common](std::shared_ptr<const Message> message) {
+          trace.message(inlet.task, common.time_of(message->sent_ns), [&](std::uint64_t job) {
+            trace.delivered(inlet.task, job, common.time_of(message->intended_ns), inlet.number);
             inlet.newest = std::move(message);
           });
         },
@@ -239,11 +231,11 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
   }
   member.trigger = node->create_subscription<Message>(
       callback.task.trigger, qos_of(described(execution, callback.task.trigger)),
-      [&member, &trace](std::shared_ptr<const Message> message) {
-        trace.message(member.task, made_at(*message), [&](std::uint64_t job) {
+      [&member, &trace, &common](std::shared_ptr<const Message> message) {
+        trace.message(member.task, common.time_of(message->sent_ns), [&](std::uint64_t job) {
           trace::record_in_job(EventType::use, os::now(), member.trigger_number,
                                static_cast<std::int64_t>(message->sequence));
-          member.compute_and_write(job, sampled_at(*message));
+          member.compute_and_write(job, common.time_of(message->intended_ns));
         });
       },
       in_group);

@@ -50,9 +50,9 @@ class Outlet {
     std::shared_ptr<Message> message = by_pointer_ ? publisher_->reuse_message() : own_;
     message->payload.resize(bytes_);
     message->sequence = static_cast<std::uint64_t>(common_->next_sequence(topic_));
-    message->intended_ns = sampled.time_since_epoch().count();
+    message->intended_ns = common_->stamp(sampled);
     const os::TimePoint published_at = os::now();
-    message->sent_ns = published_at.time_since_epoch().count();
+    message->sent_ns = common_->stamp(published_at);
     const auto sequence = static_cast<std::int64_t>(message->sequence);
     const Status status =
         by_pointer_ ? publisher_->publish(std::move(message)) : publisher_->publish(*message);

@@ -53,10 +53,35 @@ std::map<std::string, std::size_t> readers_of(const application::Application& ap
   return readers;
 }
 
-bool has_outside(const application::Application& application) {
-  return std::ranges::any_of(application.topics, [](const application::Topic& topic) {
-    return topic.external && topic.external_period.count() > 0;
+bool is_fed_on(const application::Application& application, const application::Topic& topic,
+               const std::string& host) {
+  if (!topic.external || topic.external_period.count() == 0) {
+    return false;
+  }
+  const auto first =
+      std::ranges::find_if(application.callbacks, [&](const application::Callback& callback) {
+        return callback.task.trigger == topic.name ||
+               std::ranges::find(callback.task.reads, topic.name, &sched::Read::topic) !=
+                   callback.task.reads.end();
+      });
+  return host.empty() || (first != application.callbacks.end() &&
+                          application.processes[first->process].host == host);
+}
+
+bool has_outside(const application::Application& application, const std::string& host) {
+  return std::ranges::any_of(application.topics, [&](const application::Topic& topic) {
+    return is_fed_on(application, topic, host);
   });
+}
+
+std::vector<std::string> hosts_of(const application::Application& robot) {
+  std::vector<std::string> hosts;
+  for (const application::Process& process : robot.processes) {
+    if (std::ranges::find(hosts, process.host) == hosts.end()) {
+      hosts.push_back(process.host);
+    }
+  }
+  return hosts;
 }
 
 }  // namespace takt::runner

@@ -23,7 +23,15 @@ std::size_t place_of(const application::Application& application, const std::str
 // How many subscriptions each topic has in the whole application.
 std::map<std::string, std::size_t> readers_of(const application::Application& application);
 
-// Whether somebody outside of the application writes topics while it is executed.
-bool has_outside(const application::Application& application);
+// Whether somebody outside of the application writes this topic while it is executed, on this host:
+// that of its readers. Empty: there is one host.
+bool is_fed_on(const application::Application& application, const application::Topic& topic,
+               const std::string& host);
+
+// Whether there is such a topic.
+bool has_outside(const application::Application& application, const std::string& host = {});
+
+// The hosts of a robot's processes, each once, in their order.
+std::vector<std::string> hosts_of(const application::Application& robot);
 
 }  // namespace takt::runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // app_runner APP.json --approach NAME --duration-ns N --trace FILE [--seed S]
+//   [--host NAME --meeting FILE [--clock-offset-ns N]]
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -42,7 +43,16 @@ Settings parse_arguments(CLI::App& app, int argc, char** argv) {
   app.add_option("--seed", settings.seed, "Random seed of the execution times")
       ->check(CLI::Range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
+  app.add_option("--host", settings.host, "Execute the processes of this host of a robot");
+  app.add_option(
+      "--meeting", settings.meeting,
+      "With --host: FILE.ready is created when all processes are ready; they start at the "
+      "time in FILE (ns, CLOCK_MONOTONIC)");
+  std::int64_t clock_offset_ns = 0;
+  app.add_option("--clock-offset-ns", clock_offset_ns,
+                 "With --host: added to this clock in the stamps of messages");
   app.parse(argc, argv);
+  settings.clock_offset = nanoseconds{clock_offset_ns};
   settings.duration = nanoseconds{duration_ns};
   return settings;
 }

@@ -56,7 +56,7 @@ void Member::on_timer(const sched::Job& job) noexcept {
 void Member::on_message(const Message& message) noexcept {
   trace::record_in_job(EventType::use, os::now(), trigger_number,
                        static_cast<std::int64_t>(message.sequence));
-  compute_and_write(messages++, os::TimePoint{nanoseconds{message.intended_ns}});
+  compute_and_write(messages++, common->time_of(message.intended_ns));
 }
 
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
@@ -112,6 +112,7 @@ void Members::add(const Execution& execution, Common& common, const application:
                   std::size_t place) {
   const Node& own = node(callback.node_name());
   Member& member = members_.emplace_back(callback, execution.settings.seed, place);
+  member.common = &common;
   member.locks = &locks_;
   const auto& topics = execution.application.topics;
   for (const sched::Read& read : callback.task.reads) {
@@ -169,7 +170,7 @@ Feeder::Feeder(const Execution& execution, Common& common, const Context& contex
                Delivery delivery) {
   auto readers = readers_of(execution.application);
   for (const application::Topic& topic : execution.application.topics) {
-    if (!topic.external || topic.external_period.count() == 0) {
+    if (!is_fed_on(execution.application, topic, execution.settings.host)) {
       continue;
     }
     if (node_.empty()) {

@@ -40,6 +40,7 @@ struct Member {
   const application::Callback* description;
   DrawnTimes times;
   DrawnSections sections;
+  const Common* common{nullptr};
   std::deque<HeldLock>* locks{nullptr};  // of the application, by index
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;

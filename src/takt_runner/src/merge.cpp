@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <stdexcept>
+#include <string_view>
+#include <takt/application/compile.hpp>
+#include <takt/application/parse.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt/trace/writer.hpp>
 
@@ -33,8 +37,36 @@ class Numbers {
   std::map<std::string, std::uint16_t> numbers_;
 };
 
-void write_merged(const std::vector<std::filesystem::path>& parts,
-                  const std::filesystem::path& merged,
+// How the events of a part become those of the merged trace.
+struct Moved {
+  std::int64_t time{0};
+  std::uint16_t core{0};
+  std::set<std::uint16_t> cores{};  // that the hypervisor may have stolen from; empty: all
+
+  // Nothing where the event is of a core that is not this part's.
+  [[nodiscard]] bool of(trace::Event& event) const {
+    using trace::EventType;
+    if (event.type == EventType::stolen && !cores.empty() && !cores.contains(event.core)) {
+      return false;
+    }
+    event.time += time;
+    const bool has_time = event.type == EventType::deadline_miss ||
+                          event.type == EventType::early_release ||
+                          (event.type == EventType::release && event.value != trace::no_deadline);
+    event.value += has_time ? time : 0;
+    if (event.core != trace::no_core) {
+      event.core = static_cast<std::uint16_t>(event.core + core);
+    }
+    return true;
+  }
+};
+
+struct Part {
+  std::filesystem::path trace{};
+  Moved moved{};
+};
+
+void write_merged(const std::vector<Part>& parts, const std::filesystem::path& merged,
                   const std::vector<std::pair<std::string, std::string>>& attributes) {
   trace::TraceWriter writer{merged, trace::Source::executor};
   std::set<std::string> known;
@@ -49,11 +81,11 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
   Numbers topics{writer, NameKind::topic};
   Numbers scenarios{writer, NameKind::scenario};
   bool first = true;
-  for (const std::filesystem::path& part : parts) {
-    if (!std::filesystem::exists(part)) {
+  for (const auto& [path, moved] : parts) {
+    if (!std::filesystem::exists(path)) {
       continue;
     }
-    trace::Trace trace = trace::read_trace(part);
+    trace::Trace trace = trace::read_trace(path);
     for (const std::string& text : trace.attributes) {
       if (replaced(text) || !known.insert(text).second) {
         continue;
@@ -74,11 +106,14 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
       scenario_numbers[number] = scenarios.of(name);
     }
     for (trace::Event& event : trace.events) {
-      if (event.type == trace::EventType::stolen && !first) {
+      if (event.type == trace::EventType::stolen && !first && moved.cores.empty()) {
         continue;
       }
       if (event.type == trace::EventType::scenario) {
         event.value = scenario_numbers[event.value];
+      }
+      if (!moved.of(event)) {
+        continue;
       }
       event.task = task_numbers[event.task];
       event.topic = topic_numbers[event.topic];
@@ -92,17 +127,76 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
   writer.close();
 }
 
-}  // namespace
-
-void merge_traces(const std::vector<std::filesystem::path>& parts,
-                  const std::filesystem::path& merged,
-                  const std::vector<std::pair<std::string, std::string>>& attributes) {
+void write_or_remove(const std::vector<Part>& parts, const std::filesystem::path& merged,
+                     const std::vector<std::pair<std::string, std::string>>& attributes) {
   try {
     write_merged(parts, merged, attributes);
   } catch (...) {
     std::filesystem::remove(merged);  // half of what the parts still hold
     throw;
   }
+}
+
+application::Application robot_of(const std::filesystem::path& part) {
+  constexpr std::string_view key = "application=";
+  const trace::Trace trace = trace::read_trace(part);
+  const auto found = std::ranges::find_if(
+      trace.attributes, [&](const std::string& text) { return text.starts_with(key); });
+  if (found == trace.attributes.end()) {
+    throw std::runtime_error{part.string() + " has no description of its robot"};
+  }
+  return application::parse(found->substr(key.size()));
+}
+
+// How the cores of a host are moved to the numbers that the whole robot has for them.
+Moved moved_of(const application::Application& robot, const sched::CompiledStrategy& whole,
+               const PartOfHost& part) {
+  Moved moved{.time = part.clock_offset};
+  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
+    const application::Process& process = robot.processes.at(robot.callbacks[i].process);
+    if (process.host == part.host) {
+      moved.core = static_cast<std::uint16_t>(whole.tasks()[i].cpu - process.cpu);
+      moved.cores.insert(static_cast<std::uint16_t>(process.cpu));
+    }
+  }
+  if (moved.cores.empty()) {
+    throw std::runtime_error{part.trace.string() + " is of no robot with host '" + part.host + "'"};
+  }
+  return moved;
+}
+
+}  // namespace
+
+void merge_hosts(const std::vector<PartOfHost>& parts, const std::filesystem::path& merged) {
+  const application::Application robot = robot_of(parts.at(0).trace);
+  const sched::CompiledStrategy whole = application::compile(robot);
+  std::vector<Part> moved;
+  std::set<std::uint16_t> cores;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  for (const PartOfHost& part : parts) {
+    moved.push_back({.trace = part.trace, .moved = moved_of(robot, whole, part)});
+    const Moved& how = moved.back().moved;
+    for (const std::uint16_t core : how.cores) {
+      cores.insert(static_cast<std::uint16_t>(core + how.core));
+    }
+    attributes.emplace_back("host", part.host + " " + std::to_string(how.core));
+  }
+  std::string text;
+  for (const std::uint16_t core : cores) {
+    text += (text.empty() ? "" : ",") + std::to_string(core);
+  }
+  attributes.emplace_back("cpus", text);
+  write_or_remove(moved, merged, attributes);
+}
+
+void merge_traces(const std::vector<std::filesystem::path>& parts,
+                  const std::filesystem::path& merged,
+                  const std::vector<std::pair<std::string, std::string>>& attributes) {
+  std::vector<Part> unmoved;
+  for (const std::filesystem::path& part : parts) {
+    unmoved.push_back({.trace = part});
+  }
+  write_or_remove(unmoved, merged, attributes);
   // Not one of them before all of them are on the disk in their new place.
   for (const std::filesystem::path& part : parts) {
     std::filesystem::remove(part);

@@ -78,10 +78,10 @@ void refuse_without_rclcpp(const application::Application& robot) {
   }
 }
 
-std::string cores_of(const application::Application& robot) {
+std::string cores_of(const application::Application& robot, const std::vector<std::size_t>& here) {
   std::set<int> cores;
-  for (const application::Process& process : robot.processes) {
-    cores.insert(process.cpu);
+  for (const std::size_t number : here) {
+    cores.insert(robot.processes[number].cpu);
   }
   std::string text;
   for (const int core : cores) {
@@ -92,13 +92,31 @@ std::string cores_of(const application::Application& robot) {
 
 }  // namespace
 
+// The processes of the host that is executed, by their numbers. Throws sched::ScheduleError.
+std::vector<std::size_t> executed_here(const Execution& execution) {
+  const application::Application& robot = execution.application;
+  const std::string& host = execution.settings.host;
+  std::vector<std::size_t> here;
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    if (host.empty() || robot.processes[i].host == host) {
+      here.push_back(i);
+    }
+  }
+  if (here.empty()) {
+    throw sched::ScheduleError("host '" + host + "'", "no process runs on it",
+                               "name a host of the description");
+  }
+  return here;
+}
+
 // NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
 void run_robot(const Execution& execution, os::StopFlag& stop) {
   const application::Application& robot = execution.application;
   refuse_without_rclcpp(robot);
   const std::vector<application::Band> bands = application::bands_of(robot);
-  Separate separate{execution, robot.processes.size()};
-  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+  const std::vector<std::size_t> here = executed_here(execution);
+  Separate separate{execution, here.size()};
+  for (const std::size_t i : here) {
     separate.add(robot.processes[i].name,
                  [&, i](const std::filesystem::path& part, os::StopFlag& asked) {
                    if (is_of_rclcpp(robot.processes[i])) {
@@ -108,7 +126,7 @@ void run_robot(const Execution& execution, os::StopFlag& stop) {
                    }
                  });
   }
-  separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot)}});
+  separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot, here)}});
 }
 
 }  // namespace takt::runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "separate.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -11,6 +12,17 @@
 
 namespace takt::runner {
 namespace {
+
+// Each host numbers messages from a number of its own, which the others do not reach.
+constexpr std::int64_t numbers_of_a_host = std::int64_t{1} << 40U;
+
+Elsewhere elsewhere(const Execution& execution) {
+  const auto hosts = hosts_of(execution.application);
+  const auto own = std::ranges::find(hosts, execution.settings.host);
+  return {.meeting = execution.settings.meeting,
+          .first_sequence = own == hosts.end() ? 0 : (own - hosts.begin()) * numbers_of_a_host,
+          .clock_offset = execution.settings.clock_offset};
+}
 
 void feed_from_outside(const Execution& execution, Common& common,
                        const std::filesystem::path& part, const os::StopFlag& stop) {
@@ -35,8 +47,9 @@ void feed_from_outside(const Execution& execution, Common& common,
 
 Separate::Separate(const Execution& execution, std::size_t processes)
     : execution_{execution},
-      outside_{has_outside(execution.application)},
-      common_{execution.application.topics.size(), processes + (outside_ ? 1 : 0)} {}
+      outside_{has_outside(execution.application, execution.settings.host)},
+      common_{execution.application.topics.size(), processes + (outside_ ? 1 : 0),
+              elsewhere(execution)} {}
 
 void Separate::add(const std::string& name, const Run& run) {
   add(baseline::NodeProcess{.name = name}, run);

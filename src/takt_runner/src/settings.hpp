@@ -26,6 +26,9 @@ struct Settings {
   nanoseconds duration{0};
   std::filesystem::path trace{};
   std::uint64_t seed{1};
+  std::string host{};               // whose processes are executed; empty: all are on one
+  std::filesystem::path meeting{};  // the file by which hosts agree on their start; empty: alone
+  nanoseconds clock_offset{0};      // of the clock that stamps in messages are of, less this one's
 };
 
 struct Execution {

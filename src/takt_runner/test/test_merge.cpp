@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <takt/trace/reader.hpp>
 #include <takt/trace/writer.hpp>
 
@@ -53,6 +55,56 @@ TEST_F(Merge, RemovesNoPartWhenItFails) {
   EXPECT_THROW(merge_traces(parts, folder_ / "merged", {}), std::runtime_error);
   EXPECT_EQ(trace::read_trace(parts[0]).events.size(), 1U);
   EXPECT_TRUE(std::filesystem::exists(broken));
+}
+
+// Two hosts, each with a core 1 of its own; the second one's clock is 1000 ns behind.
+TEST_F(Merge, PutsTheTimesAndTheCoresOfHostsOneBesideTheOther) {
+  const std::string robot =
+      R"({"version": 1, "name": "r", "topics": [], "processes": [{"name": "a", "host": "pc", "cpu": 1, "priority": 5},)"
+      R"( {"name": "b", "host": "arm", "cpu": 1, "priority": 5}], "callbacks": [)"
+      R"({"name": "x.t", "node": "x", "kind": "timer", "period": 1000000, "process": "a",)"
+      R"( "reads": [], "writes": [], "execution": {"worst": 9}},)"
+      R"({"name": "y.t", "node": "y", "kind": "timer", "period": 1000000, "process": "b",)"
+      R"( "reads": [], "writes": [], "execution": {"worst": 9}}]})";
+  const auto recorded = [&](const std::string& host, const std::string& task) {
+    const auto path = folder_ / host;
+    trace::TraceWriter writer{path, trace::Source::executor};
+    writer.attribute("application", robot);
+    writer.attribute("cpus", "1");
+    writer.name(trace::NameKind::task, 0, task);
+    using trace::EventType;
+    writer.write({.time = 50, .value = 90, .task = 0, .type = EventType::release});
+    writer.write({.time = 60, .value = 7, .task = 0, .core = 1, .type = EventType::start});
+    writer.write({.time = 70, .value = 5, .core = 0, .type = EventType::stolen});
+    writer.write({.time = 80, .value = 5, .core = 1, .type = EventType::stolen});
+    writer.close();
+    return path;
+  };
+  const auto merged = folder_ / "merged";
+  const PartOfHost pc{.host = "pc", .trace = recorded("pc", "x.t")};
+  const PartOfHost arm{.host = "arm", .trace = recorded("arm", "y.t"), .clock_offset = 1000};
+  merge_hosts({pc, arm}, merged);
+  const trace::Trace trace = trace::read_trace(merged);
+  ASSERT_EQ(trace.events.size(), 6U);
+  std::map<std::pair<std::string, trace::EventType>, trace::Event> found;
+  for (const trace::Event& event : trace.events) {
+    const bool named = event.task != trace::no_task;
+    found[{named ? trace.tasks.at(event.task) : std::to_string(event.core), event.type}] = event;
+  }
+  using trace::EventType;
+  EXPECT_EQ((found[{"x.t", EventType::release}].time), 50);
+  EXPECT_EQ((found[{"y.t", EventType::release}].time), 1050);
+  EXPECT_EQ((found[{"y.t", EventType::release}].value), 1090);
+  EXPECT_EQ((found[{"x.t", EventType::start}].core), 1);
+  EXPECT_EQ((found[{"y.t", EventType::start}].core), 3);
+  EXPECT_EQ((found[{"y.t", EventType::start}].value), 7);
+  EXPECT_EQ((found[{"1", EventType::stolen}].time), 80);
+  EXPECT_EQ((found[{"3", EventType::stolen}].time), 1080);
+  for (const std::string text : {"host=pc 0", "host=arm 2", "cpus=1,3"}) {
+    EXPECT_NE(std::ranges::find(trace.attributes, text), trace.attributes.end()) << text;
+  }
+  EXPECT_TRUE(std::filesystem::exists(pc.trace));
+  EXPECT_THROW(merge_hosts({{.host = "leg", .trace = pc.trace}}, merged), std::runtime_error);
 }
 
 }  // namespace

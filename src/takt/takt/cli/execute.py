@@ -14,7 +14,10 @@ import typer
 from takt.cli.options import AsJson, Supply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from takt.schedule.execution.model import Execution
+    from takt.schedule.execution.places import Places
     from takt.schedule.metrics.model import Metrics
 
 
@@ -53,6 +56,25 @@ def execute(
         Optional[Path],  # noqa: UP045
         typer.Option(
             help="Write the trace to this folder. (default: results/NAME-TIME)", show_default=False
+        ),
+    ] = None,
+    hosts: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Machine of each host of a robot: pc=here,motors=namespace puts motors behind a "
+            "link; instead of namespace the role or the address of a worker.",
+            show_default=False,
+        ),
+    ] = None,
+    link: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Bandwidth of the link to the namespace. (default: 100Mbps)"),
+    ] = None,
+    scheduler: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Address of a Dask scheduler whose workers are hosts of the robot: "
+            "tls://HOST:8786."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -97,7 +119,7 @@ def execute(
     name = str(flat.get("name") or application.stem)
     folder = create(out) if out else create_default(name, datetime.now(timezone.utc))
     try:
-        with stderr().status("starting") as status:
+        with _places(hosts, link, scheduler) as places, stderr().status("starting") as status:
             found = executed(
                 flat,
                 approach,
@@ -105,6 +127,7 @@ def execute(
                 duration_s=seconds,
                 policy=policy,
                 seed=seed,
+                places=places,
                 progress=lambda now: status.update(
                     f"{approach}: {now:.0f} s of about {seconds:.0f} s"
                 ),
@@ -120,6 +143,32 @@ def execute(
         _show(found, metrics)
     if found.status != "complete" or not metrics.executions or fails(metrics.absences):
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _places(hosts: str | None, link: str | None, scheduler: str | None) -> Iterator[Places | None]:
+    """The machines of the hosts of a robot, while this is open; None: there is one."""
+    from takt.cli.session import workers
+    from takt.documents.units import parse_bandwidth
+    from takt.errors import TaktError
+    from takt.schedule.execution.places import Places, parse
+
+    if hosts is None:
+        if option := "--link" if link else "--scheduler" if scheduler else None:
+            raise TaktError(
+                f"{option} is given, and no hosts",
+                where=option,
+                fix=f"add --hosts HOST=MACHINE,…, or omit {option}",
+            )
+        yield None
+        return
+    try:
+        bits_per_s = parse_bandwidth(link or "100Mbps")
+    except ValueError as error:
+        raise TaktError(str(error), where="--link") from None
+    machines = parse(hosts)
+    with workers(scheduler) as found:
+        yield Places(machines, found, bits_per_s)
 
 
 def _seconds(duration: str) -> float:
@@ -172,6 +221,8 @@ def _show(found: Execution, metrics: Metrics) -> None:
         stderr().print("stopped early", style="yellow")
     if not metrics.executions:
         stderr().print("no job ended during the execution", style="yellow")
+    for clock in found.clocks:
+        stderr().print(clock, style="dim", markup=False)
     for disturbance in found.disturbances:
         stderr().print(f"disturbance: {disturbance}", style="yellow")
     if metrics.misses:

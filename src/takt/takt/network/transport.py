@@ -19,7 +19,7 @@ Zenoh has no discovery here: the active end listens at its address, where the ot
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from takt.network.dds_threads import DdsThreads
@@ -69,10 +69,11 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 </profiles></dds>
 """
 LOOPBACK = "127.0.0.1"
-_PEER = """
+_PEERS = """
   <builtin>
-   <initialPeersList><locator><udpv4><address>{peer}</address></udpv4></locator></initialPeersList>
+   <initialPeersList>{peers}</initialPeersList>
   </builtin>"""
+_PEER = "<locator><udpv4><address>{peer}</address></udpv4></locator>"
 _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
    <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
    <maxInitialPeersRange>{participants}</maxInitialPeersRange>
@@ -110,13 +111,13 @@ def profile(
     participants: int = 2,
     *,
     own: str = LOOPBACK,
-    peer: str = LOOPBACK,
+    peer: str | Sequence[str] = LOOPBACK,
     threads: DdsThreads | None = None,
 ) -> str:
     """The Fast DDS profile for one cell with so many processes.
 
-    ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others;
-    without ``threads`` they inherit.
+    ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others, one
+    address or several; without ``threads`` they inherit.
     """
     in_shm = threads.fast_dds_transport(shared_memory=True) if threads else ""
     in_udp = threads.fast_dds_transport(shared_memory=False) if threads else ""
@@ -128,10 +129,13 @@ def profile(
         threads=in_udp,
     )
     chosen = {"shm": {"shm": shm}, "udp": {"udp": udp}}.get(transport, {"shm": shm, "udp": udp})
+    peers = [peer] if isinstance(peer, str) else peer
     return _PROFILE.format(
         descriptors="\n".join(chosen.values()),
         names="".join(f"<transport_id>{name}</transport_id>" for name in chosen),
-        discovery=_PEER.format(peer=peer) if "udp" in chosen else "",
+        discovery=_PEERS.format(peers="".join(_PEER.format(peer=one) for one in peers))
+        if "udp" in chosen
+        else "",
         threads=threads.fast_dds_participant() if threads else "",
         shared=threads.fast_dds_factory() if threads else "",
     )

@@ -59,6 +59,12 @@ def cores_of(flat: Mapping[str, Any]) -> list[int]:
     return list(flat.get("cpus", [0]))
 
 
+def hosts_of(flat: Mapping[str, Any]) -> list[str]:
+    """The hosts of the processes of a flat application, each once, in their order."""
+    named = (one["host"] for one in flat.get("processes", []) if one.get("host"))
+    return list(dict.fromkeys(named))
+
+
 def refuse_hosts(flat: Mapping[str, Any], where: str | None, command: str) -> None:
     """For what takes a robot of one host."""
     hosts = sorted({one["host"] for one in flat.get("processes", []) if one.get("host")})

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import json
 import os
 import shutil
@@ -23,15 +22,19 @@ from takt.processes.frame import Frame
 from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.process import MORE_PROCESSES, NO_PROCESS
 from takt.processes.signals import stopping
-from takt.processes.supervision import End, Limits, Program, Stop, Until
+from takt.processes.supervision import End, Limits, Program, Stop
 from takt.schedule.application.executors import STOCK_EXECUTORS
-from takt.schedule.application.processes import cores_of, refuse_hosts, refuse_processes
+from takt.schedule.application.processes import cores_of, refuse_processes
+from takt.schedule.execution import apart
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
+from takt.schedule.execution.places import Places, used_domains
+from takt.schedule.execution.places import check as check_places
 from takt.schedule.execution.programs import OtherPrograms
+from takt.schedule.execution.recording import UntilItsTime, discard, parts, recording_of
 from takt.schedule.trace import file as traces
+from takt.schedule.trace.hosts import clocks_of
 
 SUFFIX = ".takttrace"
-RECORDING = ".recording"  # after the name of a trace until it is whole
 RUNNER = "app_runner"
 RUNNER_RCLCPP = "app_runner_rclcpp"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
@@ -56,25 +59,28 @@ def execute(
     duration_s: float = 30.0,
     policy: str | None = None,
     seed: int = 1,
+    places: Places | None = None,
     stop: Stop | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Execution:
     """Executes an application in its flat form and writes its trace.
 
     The duration is strict: it begins with the first release. ``stop``, or Ctrl-C, ends it earlier,
-    and the trace up to then is kept. ``progress`` is told the seconds since the runner started.
+    and the trace up to then is kept. ``progress`` is called with the seconds since the runner
+    started. ``places`` are the machines of a robot of several hosts.
     Raises TaktError for an application or a machine on which this cannot be executed, Failure
     where it did not work out.
     """
     if approach not in APPROACHES:
         raise TaktError(f"unknown approach {approach!r}", fix="one of " + ", ".join(APPROACHES))
-    _check_processes(application, approach, policy)
+    _check_processes(application, approach, policy, places)
     if policy is not None:
         application = with_policy(application, policy)
     application = _with_executor(application, approach)
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")
-    _check_cpus(application)
+    if places is None:
+        _check_cpus(application)
     program = _program(application, approach)
     stop = stop or Stop()
     folder = trace.parent
@@ -88,7 +94,24 @@ def execute(
             raise failure(error, "free space there, or choose another folder: --out") from None
         raise Failure(f"cannot write the trace: {error.strerror}", where=str(folder)) from None
     try:
-        with own_domain() as domain, stopping(stop):
+        avoid = used_domains(places) if places else set()
+        with own_domain(avoid=avoid) as domain, stopping(stop):
+            if places:
+                outcome = apart.execute(
+                    application,
+                    program.name,
+                    places,
+                    scratch=lock,
+                    domain=domain,
+                    trace=trace,
+                    duration_s=duration_s,
+                    seed=seed,
+                    stop=stop,
+                    progress=progress,
+                )
+                return _execution(
+                    application, approach, trace, duration_s, seed, outcome.frame, outcome.stopped
+                )
             execution = _Executing(lock.folder, Journal(lock.folder), domain, stop, progress)
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
@@ -103,9 +126,11 @@ def _program(application: Flat, approach: str) -> Path:
     return stacks.program(RUNNER_RCLCPP, stacks.HOW_TO_GET_RCLCPP)
 
 
-def _check_processes(application: Flat, approach: str, policy: str | None) -> None:
+def _check_processes(
+    application: Flat, approach: str, policy: str | None, places: Places | None
+) -> None:
     """A robot's processes have executors and policies of their own: nothing is chosen for them."""
-    refuse_hosts(application, None, "takt execute")
+    check_places(application, places)
     if approach != "takt":
         refuse_processes(application, None, f"--approach {approach}")
     if policy is not None:
@@ -161,11 +186,7 @@ class _Executing:
         """Runs it; no process is left when this returns or raises."""
         cpus = cores_of(application)
         nodes = len({one.get("node") or one["name"] for one in application["callbacks"]})
-        # The trace of an execution before stays until this one has been recorded.
-        recording = trace.with_name(trace.name + RECORDING)
-        if recording.exists() and not trace.exists():  # one that was killed left it
-            recording.replace(trace)
-        _discard(recording)
+        recording = recording_of(trace)
         description, profile = self._describe(application, nodes)
         options: dict[str, object] = {
             "approach": approach,
@@ -178,12 +199,12 @@ class _Executing:
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         others = OtherPrograms(cpus, RUNNER)
         last_note = last_new = 0.0
-        until = _Until(self._stop, duration_s + _END_S + nodes * _END_S_PER_NODE)
+        until = UntilItsTime(self._stop, duration_s + _END_S + nodes * _END_S_PER_NODE)
         frame = Frame(self._journal, until)
 
         def tick(pids: list[int], seconds: float) -> None:
             nonlocal last_note, last_new
-            until.look(begun=recording.exists() or bool(_parts(recording)), now=seconds)
+            until.look(begun=recording.exists() or bool(parts(recording)), now=seconds)
             # Each time while there is news: it may be killed as soon as it has shared memory.
             settled = last_new and seconds - last_new > _NOTE_EVERY_S
             if seconds - last_note > (_NOTE_EVERY_S if settled else 0) and seconds < _START_S:
@@ -212,23 +233,10 @@ class _Executing:
         disturbances = [what for what, _ in frame.disturbances.reported]
         _raise_failure(end, runner, recording, disturbances)
         others.append(recording)
-        recorded = traces.read(recording)
         flush(recording)
         recording.replace(trace)
         flush(trace.parent)
-        return Execution(
-            application=str(application.get("name", "")),
-            approach=approach,
-            policy=_policy(application, approach),
-            seed=seed,
-            status="stopped" if end is End.stopped else "complete",
-            duration_s=duration_s,
-            seconds=frame.seconds,
-            steal_seconds=frame.steal_seconds,
-            not_granted=recorded.names.not_granted(),
-            disturbances=disturbances,
-            trace=trace,
-        )
+        return _execution(application, approach, trace, duration_s, seed, frame, end is End.stopped)
 
     def _describe(self, application: Flat, nodes: int) -> tuple[Path, Path]:
         """The files that the runner reads: the application, and the profile of the transport."""
@@ -241,6 +249,32 @@ class _Executing:
         return description, profile
 
 
+def _execution(
+    application: Flat,
+    approach: str,
+    trace: Path,
+    duration_s: float,
+    seed: int,
+    frame: Frame,
+    stopped: bool,
+) -> Execution:
+    names = traces.read(trace).names
+    return Execution(
+        application=str(application.get("name", "")),
+        approach=approach,
+        policy=_policy(application, approach),
+        seed=seed,
+        status="stopped" if stopped else "complete",
+        duration_s=duration_s,
+        seconds=frame.seconds,
+        steal_seconds=frame.steal_seconds,
+        not_granted=names.not_granted(),
+        disturbances=[what for what, _ in frame.disturbances.reported],
+        clocks=[one.sentence for one in clocks_of(names)],
+        trace=trace,
+    )
+
+
 def _policy(application: Flat, approach: str) -> str:
     """What a trace says of it, too."""
     if application.get("processes"):
@@ -248,20 +282,6 @@ def _policy(application: Flat, approach: str) -> str:
     if approach not in traces.SCHEDULED:
         return approach
     return str(application.get("executor") or application.get("policy", "fp"))
-
-
-class _Until(Until):
-    """Also when its time is over once it has begun."""
-
-    def __init__(self, asked: Stop, seconds: float) -> None:
-        super().__init__(asked)
-        self._seconds = seconds
-        self._limit: float | None = None
-
-    def look(self, *, begun: bool, now: float) -> None:
-        if begun and self._limit is None:
-            self._limit = now + self._seconds
-        self.is_over = self.is_over or (self._limit is not None and now > self._limit)
 
 
 def _shared_memory_is_full() -> bool:
@@ -286,10 +306,10 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
             fix="the recording so far is complete" if trace.exists() else fix,
         )
     if end is End.died and runner.exit_code == 2:
-        _discard(trace)  # nothing was executed
+        discard(trace)  # nothing was executed
         raise TaktError(words or "the runner rejected the application")
     if end is End.died:
-        kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
+        kept = [str(one) for one in (trace, *parts(trace)) if one.exists()]
         fixes = [f"the recording so far is in {len(kept)} files"] if kept else []
         if lacks_memory:
             fixes.insert(0, _FREE_SHM)
@@ -302,7 +322,7 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
             where=kept[0] if kept else None,
             fix="; ".join(fixes) or None,
         )
-    if not trace.exists() and _parts(trace):
+    if not trace.exists() and parts(trace):
         raise Failure(
             "its processes did not react to a stop request and were terminated",
             where=f"{trace}.part*",
@@ -317,16 +337,6 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
             where=str(trace),
             fix="the trace is incomplete; free space, or choose another folder: --out",
         )
-
-
-def _parts(recording: Path) -> list[Path]:
-    """What the processes of an execution have recorded, until it is one trace."""
-    return sorted(recording.parent.glob(f"{glob.escape(recording.name)}.part*"))
-
-
-def _discard(recording: Path) -> None:
-    for one in [recording, *_parts(recording)]:
-        one.unlink(missing_ok=True)
 
 
 def _check_cpus(application: Flat) -> None:

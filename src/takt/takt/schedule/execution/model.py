@@ -38,6 +38,7 @@ class Execution(BaseModel):
     steal_seconds: float  # CPU time that the hypervisor took from this machine meanwhile
     not_granted: list[str]  # real-time settings that were not granted
     disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
+    clocks: list[str] = []  # of the hosts of a robot: how far their times may be wrong
     trace: Path
 
 

@@ -7,7 +7,8 @@ What they had while no response was owed delayed nothing, and is left out of the
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,10 +48,13 @@ class OtherPrograms:
         """Stops recording."""
         self._switches.close()
 
-    def append(self, trace: Path) -> None:
-        """Writes them behind the events of the trace; raises Failure."""
+    def append(self, trace: Path, cores: Mapping[int, int] | None = None) -> None:
+        """Writes them behind the events of the trace; raises Failure.
+
+        ``cores`` are the numbers of CPUs in the trace, where they have others there.
+        """
         try:
-            append(trace, self._switches)
+            append(trace, self._switches, cores or {})
         except OSError as error:
             error.filename = str(trace)  # a write does not name its file
             fix = "choose a folder on another disk: --out"
@@ -63,19 +67,25 @@ class OtherPrograms:
         return process in self._own and name.startswith(_EXECUTORS)
 
 
-def append(trace: Path, switches: Switches) -> None:
+def append(trace: Path, switches: Switches, cores: Mapping[int, int]) -> None:
     """Writes what was recorded while a response was owed; raises OSError."""
     texts = [f"{REFUSED}={switches.refused}"]
     if not switches.refused:
         lost = switches.lost + switches.left_out
         texts = [f"{FROM}={LEAST_NS}", *([f"{LOST}={lost}"] if lost else [])]
-        owing = _Owing(switches.held)
+        held = [replace(one, cpu=cores.get(one.cpu, one.cpu)) for one in switches.held]
+        owing = _Owing(held)
         if owing.held:
             files.replay(files.read(trace), [owing])
         texts += [
             f"{HELD}={one.cpu} {one.begin} {one.end} {one.process} {one.name}"
             for one in owing.found()
         ]
+    append_attributes(trace, texts)
+
+
+def append_attributes(trace: Path, texts: Sequence[str]) -> None:
+    """Writes texts KEY=VALUE about the whole trace behind its events; raises OSError."""
     with trace.open("ab") as file:
         file.write(b"".join(map(_record, texts)))
 

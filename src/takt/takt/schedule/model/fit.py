@@ -44,5 +44,8 @@ def fit_robot(document: Part, robot: Robot, kept: Kept, notes: list[str]) -> Kep
         if own:
             document["processes"].append(process)
             left += own
+    hosts = {one.get("host") for one in document["processes"]}
+    if links := [one for one in robot.links if set(one["hosts"]) <= hosts]:
+        document["links"] = links
     notes += robot.notes
     return left

@@ -20,15 +20,11 @@ from takt.errors import TaktError
 from takt.schedule.application.executors import IDLING, POLICIES, STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
+from takt.schedule.model.handovers import Handovers
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
+from takt.schedule.model.links import longest_way, note_links, ways
 from takt.schedule.model.observed import NO_TIMES, Observed, ObservedCallback, Times
-from takt.schedule.model.robot import (
-    Handovers,
-    Robot,
-    described,
-    handover_times,
-    note_handovers,
-)
+from takt.schedule.model.robot import Robot, described, note_handovers
 from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import (
@@ -41,6 +37,7 @@ from takt.schedule.trace.file import (
     by_number,
     recorded,
 )
+from takt.schedule.trace.hosts import clocks_of
 from takt.schedule.trace.names import whole_name
 
 ROBOT = "robot"  # in place of a policy: its processes have their own
@@ -213,20 +210,31 @@ class _Gathering:
         topics = {number: topic_name(name) for number, name in self._names.topics.items()}
         between = list(self._handovers.between(homes, triggers, topics))
         if self._trace.source == "simulator":  # the handover is between the release and its notice
-            released = {names[task] for task, *_ in between}
+            released = {
+                names[one.task]: longest_way(
+                    robot,
+                    robot.host(homes[one.task]),
+                    [robot.host(homes[writer]) for writer in np.unique(one.writers).tolist()],
+                )
+                for one in between
+            }
             for one in callbacks:
                 if one.recorded in released:
-                    declared = one.declared.get("jitter", 0) - robot.handover["most"]
+                    declared = one.declared.get("jitter", 0) - released[one.recorded]
                     one.declared["jitter"] = max(0, declared)
                     one.noticing = np.empty(0, np.int64)
             return robot
-        took = [
-            handover_times(
-                self._tasks[task].job.all(), self._tasks[task].release.all(), jobs, is_publish
-            )
-            for task, jobs, is_publish in between
-        ]
-        note_handovers(robot, np.concatenate([np.empty(0, np.int64), *took]))
+        by_name = {one.recorded: one for one in callbacks}
+        found = ways(
+            robot,
+            self._handovers,
+            between,
+            homes,
+            self._tasks,
+            {number: by_name[name] for number, name in names.items() if name in by_name},
+        )
+        note_handovers(robot, np.concatenate([np.empty(0, np.int64), *found.within]))
+        note_links(robot, found.across, clocks_of(self._names))
         return robot
 
     def _callback(

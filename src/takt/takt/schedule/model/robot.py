@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -13,10 +11,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
-from takt.schedule.application.processes import refuse_hosts
-from takt.schedule.metrics.series import Series
+from takt.schedule.application.processes import hosts_of
 from takt.schedule.model.declared import DeclaredTask, Name, Time
-from takt.schedule.trace.file import Table, Type, by_number, recorded
 
 Times = NDArray[np.int64]
 
@@ -33,6 +29,15 @@ class _Process(BaseModel):
 class _Handover(BaseModel):
     least: Time = 0
     most: Time = 0
+
+
+class _Link(BaseModel):
+    hosts: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    least: Time = 0
+    most: Time = 0
+    loss: Time = 0
+    drift: Time = 0
+    measured: Time = 0
 
 
 class _Execution(BaseModel):
@@ -56,6 +61,7 @@ class _Described(BaseModel):
 
     processes: list[_Process] = Field(min_length=1)
     handover: _Handover = _Handover()
+    links: list[_Link] = []
     callbacks: list[_Callback]
     topics: list[_Topic] = []
 
@@ -72,6 +78,17 @@ class Robot:
     declared: dict[str, dict[str, Any]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)  # of messages, by topic, where declared
     depths: dict[str, int] = field(default_factory=dict)
+    links: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Of its processes; none where there is one."""
+        return hosts_of({"processes": self.processes})
+
+    def host(self, process: str) -> str:
+        """That of a process; empty where there is one host."""
+        home = next(one for one in self.processes if one["name"] == process)
+        return str(home.get("host", ""))
 
     def policy(self, callback: str) -> str:
         """What decides about a callback: a policy of Takt, or the executor of rclcpp."""
@@ -96,11 +113,11 @@ def described(text: str | None) -> Robot | None:
     except ValidationError:
         return None
     processes = [one.model_dump(exclude_unset=True) for one in found.processes]
-    refuse_hosts({"processes": processes}, None, "takt model")
     homes = {one.name: one.process for one in found.callbacks}
     if not set(homes.values()) <= {one.name for one in found.processes}:
         return None
-    robot = Robot(processes, found.handover.model_dump(), homes)
+    links = [one.model_dump() for one in found.links]
+    robot = Robot(processes, found.handover.model_dump(), homes, links=links)
     for one in found.callbacks:
         if one.kind is not None and robot.policy(one.name) in STOCK_EXECUTORS:
             declared = one.model_dump(exclude_unset=True, exclude={"process", "execution"})
@@ -111,49 +128,6 @@ def described(text: str | None) -> Robot | None:
         if topic.depth is not None:
             robot.depths[topic.name] = topic.depth
     return robot
-
-
-class Handovers:
-    """Gathers when messages were made, and when the jobs that they released were."""
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[Series, Series]] = defaultdict(_two)  # by topic
-        self._used: dict[tuple[int, int], tuple[Series, Series]] = defaultdict(_two)
-        self._writers: dict[int, set[int]] = defaultdict(set)
-
-    def take(self, events: Table) -> None:
-        """The next events of the trace."""
-        made, used = events["type"] == Type.publish, events["type"] == Type.use
-        columns = ("task", "time", "value")
-        for topic, (tasks, times, numbers) in by_number(
-            events["topic"][made], *(events[name][made] for name in columns)
-        ):
-            self._made[topic][0].extend(numbers)
-            self._made[topic][1].extend(times)
-            self._writers[topic].update(np.unique(tasks).tolist())
-        used &= events["value"] >= 0
-        for topic, (tasks, jobs, numbers) in by_number(
-            events["topic"][used], events["task"][used], events["job"][used], events["value"][used]
-        ):
-            for task, (its_jobs, its_numbers) in by_number(tasks, jobs, numbers):
-                self._used[topic, task][0].extend(its_jobs)
-                self._used[topic, task][1].extend(its_numbers)
-
-    def between(
-        self, homes: Mapping[int, str], triggers: Mapping[int, str], topics: Mapping[int, str]
-    ) -> Iterator[tuple[int, Times, Times]]:
-        """Tasks that messages of other processes release: their jobs, and when these were made."""
-        for (topic, task), (jobs, numbers) in self._used.items():
-            writers = self._writers[topic] & homes.keys()
-            others = {homes[one] for one in writers} - {homes.get(task, "")}
-            if triggers.get(task) != topics[topic] or not others or len(others) < len(writers):
-                continue
-            known, times = (one.all() for one in self._made[topic])
-            order = np.argsort(known, kind="stable")
-            places = np.searchsorted(known[order], numbers.all())
-            there = places < len(known)
-            there[there] = known[order][places[there]] == numbers.all()[there]
-            yield task, jobs.all()[there], times[order][places[there]]
 
 
 def note_handovers(robot: Robot, observed: Times) -> None:
@@ -170,22 +144,6 @@ def note_handovers(robot: Robot, observed: Times) -> None:
         "least": min(robot.handover["least"], max(0, least)),
         "most": max(most, longest),
     }
-
-
-def handover_times(jobs: Times, releases: Times, used: Times, made: Times) -> Times:
-    """From the publication of messages to the releases of the jobs that used them."""
-    order = np.argsort(jobs, kind="stable")
-    places = np.searchsorted(jobs[order], used)
-    there = places < len(jobs)
-    there[there] = jobs[order][places[there]] == used[there]
-    released = releases[order][places[there]]
-    whole = recorded(released)
-    found: Times = (released - made[there])[whole]
-    return found
-
-
-def _two() -> tuple[Series, Series]:
-    return Series(), Series()
 
 
 def _us(ns: int) -> str:
