@@ -23,6 +23,10 @@ POINTS = [
     Tracepoint("irq_handler_exit", 2, {"irq": 8}),
     Tracepoint("softirq_entry", 3, {"vec": 8}),
     Tracepoint("softirq_exit", 4, {"vec": 8}),
+    Tracepoint("local_timer_entry", 5, {"vector": 8}),
+    Tracepoint("local_timer_exit", 6, {"vector": 8}),
+    Tracepoint("call_function_entry", 7, {"vector": 8}),
+    Tracepoint("call_function_exit", 8, {"vector": 8}),
 ]
 
 
@@ -71,6 +75,23 @@ def test_one_within_another_one_counts_once() -> None:
     ]
 
 
+def test_interrupts_of_the_processor_s_own_are_named_by_their_handler() -> None:
+    bodies = (
+        sample(10 * US, 5, 236),
+        sample(20 * US, 6, 236),
+        sample(20 * US, 3, 1),
+        sample(30 * US, 7, 251),
+        sample(34 * US, 8, 251),
+        sample(40 * US, 4, 1),
+    )
+    assert taken(Handled(2, POINTS), *bodies) == [
+        (10, 20, "interrupt local_timer"),
+        (20, 30, "softirq TIMER"),
+        (30, 34, "interrupt call_function"),
+        (34, 40, "softirq TIMER"),
+    ]
+
+
 def test_what_began_before_the_recording_or_was_lost_is_left_out() -> None:
     handled = Handled(2, POINTS)
     assert taken(handled, sample(10 * US, 4, 3), sample(20 * US, 3, 1)) == []
@@ -113,14 +134,21 @@ def test_a_full_ring_counts_what_it_loses(monkeypatch: pytest.MonkeyPatch) -> No
 def test_tracepoints_are_read_as_tracefs_describes_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for number, name in enumerate(("irq_handler_entry", "irq_handler_exit"), 30):
-        folder = tmp_path / "events/irq" / name
+    described = {
+        "irq/irq_handler_entry": "irq",
+        "irq/irq_handler_exit": "irq",
+        "irq_vectors/local_timer_entry": "vector",
+        "irq_vectors/local_timer_exit": "vector",
+        "irq_vectors/vector_setup": "irq",  # no interrupt
+    }
+    for number, (name, field) in enumerate(described.items(), 30):
+        folder = tmp_path / "events" / name
         folder.mkdir(parents=True)
         (folder / "id").write_text(f"{number}\n")
         (folder / "format").write_text(
             f"name: {name}\nID: {number}\nformat:\n"
             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-            "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+            f"\tfield:int {field};\toffset:8;\tsize:4;\tsigned:1;\n"
             "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n"
         )
     monkeypatch.setattr(tested, "PLACES", (tmp_path / "none", tmp_path))
@@ -128,8 +156,11 @@ def test_tracepoints_are_read_as_tracefs_describes_them(
     assert [(one.name, one.number) for one in tested.tracepoints()] == [
         ("irq_handler_entry", 30),
         ("irq_handler_exit", 31),
+        ("local_timer_entry", 32),
+        ("local_timer_exit", 33),
     ]
     assert tested.tracepoints()[0].fields == {"common_type": 0, "irq": 8, "name": 12}
+    assert tested.tracepoints()[2].fields["vector"] == 8
 
 
 @pytest.mark.parametrize(

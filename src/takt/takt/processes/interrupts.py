@@ -2,8 +2,9 @@
 """Which interrupts and softirqs took some CPUs, and when: the kernel's tracepoints (perf.py).
 
 Their numbers and fields are in tracefs, which root may read where it is mounted. A softirq that a
-thread's own system call starts counts, too; interrupts of the processor's own, such as its timer's,
-are no events of this kind: what they start as softirqs is.
+thread's own system call starts counts, too. Interrupts of the processor's own, such as its timer's
+and the requests of other cores, have no number: on x86 they are named by their handler, on other
+processors only what they start as softirqs is seen.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from takt.processes.perf import LOST, SAMPLE, Event, Ring, lost
-from takt.processes.switches import INTERRUPT, Held, Longest
+from takt.processes.switches import INTERRUPT, Held, Stretches
 
 #: Where tracefs may be mounted.
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 LEAST_NS = 1_000  # shorter ones are not kept
 _NAMES = ("irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit")
+_OWN = (
+    "irq_vectors"  # the group of those of the processor, arch/x86/include/asm/trace/irq_vectors.h
+)
 # Their numbers are part of the kernel's interface: include/linux/interrupt.h.
 _SOFTIRQS = (
     *("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK"),
     *("IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"),
 )
+_FIELDS = {"irq_handler": "irq", "softirq": "vec"}  # with the number; of all others: "vector"
 _TRACEPOINT, _RAW = 2, 1 << 10
 
 
@@ -41,7 +46,7 @@ class Tracepoint:
 
 @dataclass
 class _Handling:
-    which: tuple[bool, int]  # whether it is a softirq, and its number
+    which: tuple[str, int]  # its kind, and its number
     name: str
     since: int
 
@@ -61,17 +66,16 @@ class Handled:
         point = self._points.get(struct.unpack_from("<H", raw)[0])
         if point is None:
             return
-        soft = point.name.startswith("softirq")
-        (number,) = struct.unpack_from("<I", raw, point.fields["vec" if soft else "irq"])
+        kind, _, edge = point.name.rpartition("_")
+        (number,) = struct.unpack_from("<I", raw, point.fields[_FIELDS.get(kind, "vector")])
         if self._open:
             last = self._open[-1]
             if at - last.since >= LEAST_NS:
                 yield Held(last.since, at, self._cpu, INTERRUPT, last.name)
-        if point.name.endswith("entry"):
-            name = _softirq(number) if soft else _interrupt(number, raw, point)
-            self._open.append(_Handling((soft, number), name, at))
+        if edge == "entry":
+            self._open.append(_Handling((kind, number), _name(kind, number, raw, point), at))
             return
-        if self._open and self._open[-1].which == (soft, number):
+        if self._open and self._open[-1].which == (kind, number):
             self._open.pop()
         else:  # it began before the recording, or what was lost
             self._open.clear()
@@ -83,27 +87,27 @@ class Handled:
         self._open.clear()
 
 
-class Interrupts:
+class Interrupts(Stretches[Ring]):
     """Those of these CPUs, from now on. Look often: a full ring loses some."""
 
     def __init__(self, cpus: Collection[int]) -> None:
         """Raises no error: ``refused`` says why nothing is recorded."""
-        self.refused: str | None = None
-        self.lost = 0  # records
-        self._kept = Longest()
-        self._rings: list[tuple[Ring, Handled]] = []
+        super().__init__()
+        self._handled: dict[Ring, Handled] = {}
         try:
             points = tracepoints()
             events = [Event(_TRACEPOINT, one.number, _RAW, period=1) for one in points]
             for cpu in sorted(cpus):
-                self._rings.append((Ring(cpu, events), Handled(cpu, points)))
+                self._rings.append(Ring(cpu, events))
+                self._handled[self._rings[-1]] = Handled(cpu, points)
         except OSError as error:
             self.refused = _reason(error)
             self.close()
 
     def look(self) -> None:
         """Takes what the kernel has recorded since the last look."""
-        for ring, handled in self._rings:
+        for ring in self._rings:
+            handled = self._handled[ring]
             for kind, _, body in ring.records():
                 if kind == SAMPLE:
                     for one in handled.take(body):
@@ -117,28 +121,14 @@ class Interrupts:
         self.look()
         self.close()
 
-    @property
-    def held(self) -> list[Held]:
-        """What is kept, by time."""
-        return self._kept.by_time()
-
-    @property
-    def left_out(self) -> int:
-        """Interrupts that are not kept: there were longer ones."""
-        return self._kept.left_out
-
-    def close(self) -> None:
-        """Stops recording; what was taken is kept."""
-        for ring, _ in self._rings:
-            ring.close()
-        self._rings = []
-
 
 def tracepoints() -> list[Tracepoint]:
     """Raises OSError where tracefs cannot be read."""
     for place in PLACES:
         with suppress(FileNotFoundError):
-            return [_described(place / "events" / "irq" / name) for name in _NAMES]
+            events = place / "events"
+            own = sorted((events / _OWN).glob("*_entry")) + sorted((events / _OWN).glob("*_exit"))
+            return [_described(one) for one in [*(events / "irq" / name for name in _NAMES), *own]]
     raise FileNotFoundError(0, f"no tracefs: mount -t tracefs nodev {PLACES[0]}")
 
 
@@ -157,11 +147,11 @@ def _described(folder: Path) -> Tracepoint:
     return Tracepoint(folder.name, number, {name: int(at) for name, at in found})
 
 
-def _softirq(number: int) -> str:
-    return f"softirq {_SOFTIRQS[number] if number < len(_SOFTIRQS) else number}"
-
-
-def _interrupt(number: int, raw: bytes, point: Tracepoint) -> str:
+def _name(kind: str, number: int, raw: bytes, point: Tracepoint) -> str:
+    if kind == "softirq":
+        return f"softirq {_SOFTIRQS[number] if number < len(_SOFTIRQS) else number}"
+    if kind != "irq_handler":
+        return f"interrupt {kind}"
     where = struct.unpack_from("<I", raw, point.fields["name"])[0]
     at, size = where & 0xFFFF, where >> 16
     name = raw[at : at + size].split(b"\0", 1)[0].decode(errors="replace")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from takt.processes.perf import COMM_CHANGED, FORK, LOST, OUT, SWITCHED, Event, Ring, lost
 
@@ -59,7 +60,36 @@ class Longest:
         return sorted(one for _, one in self._heap)
 
 
-class Switches:
+R = TypeVar("R", bound=Ring)
+
+
+class Stretches(Generic[R]):
+    """What is kept of the rings of some CPUs. ``refused`` says why nothing is recorded."""
+
+    def __init__(self) -> None:
+        self.refused: str | None = None
+        self.lost = 0  # records of the kernel
+        self._kept = Longest()
+        self._rings: list[R] = []
+
+    @property
+    def held(self) -> list[Held]:
+        """By time."""
+        return self._kept.by_time()
+
+    @property
+    def left_out(self) -> int:
+        """Stretches that are not kept: there were longer ones."""
+        return self._kept.left_out
+
+    def close(self) -> None:
+        """Stops recording; what was taken is kept."""
+        for ring in self._rings:
+            ring.close()
+        self._rings = []
+
+
+class Switches(Stretches["_Ring"]):
     """The threads that have these CPUs, from now on. Look often: a full ring loses switches."""
 
     def __init__(
@@ -71,12 +101,9 @@ class Switches:
 
         Raises no error: ``refused`` says why nothing is recorded.
         """
-        self.refused: str | None = None
-        self.lost = 0  # switches
+        super().__init__()
         self._ignored = ignored
         self._names: dict[int, tuple[str, float]] = {}  # by thread; and when /proc said so
-        self._kept = Longest()
-        self._rings: list[_Ring] = []
         try:
             for cpu in sorted(cpus):
                 self._rings.append(_Ring(cpu))
@@ -96,22 +123,6 @@ class Switches:
         for ring in self._rings:
             self._ended(ring, now, ring.running)
         self.close()
-
-    @property
-    def held(self) -> list[Held]:
-        """What is kept, by time."""
-        return self._kept.by_time()
-
-    @property
-    def left_out(self) -> int:
-        """Stretches that are not kept: there were longer ones."""
-        return self._kept.left_out
-
-    def close(self) -> None:
-        """Stops recording; what was taken is kept."""
-        for ring in self._rings:
-            ring.close()
-        self._rings = []
 
     def _take(self, ring: _Ring) -> None:
         for kind, misc, body in ring.records():
