@@ -16,15 +16,16 @@
 namespace takt_rclcpp {
 namespace {
 
+// initial-exec: each message reads and writes them, and does so without a call.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a thread is doing
-thread_local Publications* records_in = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Publications* records_in = nullptr;
 // Told as a pointer inside the process; the same message may follow through the middleware.
-thread_local const void* published_inside = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local const void* published_inside = nullptr;
 // What it publishes; the middleware's stamp is told next.
-thread_local std::optional<Publications::Numbered> published;
-thread_local std::optional<std::int64_t> taken;
+[[gnu::tls_model("initial-exec")]] thread_local std::optional<Publications::Numbered> published;
+[[gnu::tls_model("initial-exec")]] thread_local std::optional<std::int64_t> taken;
 // Of what it hands over as a pointer, to the ring buffers of all readers.
-thread_local std::optional<std::int64_t> handed_over;
+[[gnu::tls_model("initial-exec")]] thread_local std::optional<std::int64_t> handed_over;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void record(const void* publisher) noexcept {

@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 using trace::EventType;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local const Job* running = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local const Job* running = nullptr;
 // What the kernel has counted of this thread.
 struct Counted {
   os::ResourceUsage usage{};
@@ -27,7 +27,7 @@ struct Counted {
 };
 // At the end of its last job, where that was measured.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local std::optional<Counted> at_last_end;
+[[gnu::tls_model("initial-exec")]] thread_local std::optional<Counted> at_last_end;
 
 // Tells that the thread could have run and did not, before its job (`sleeps` 0) or in it.
 void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& task, const Job& job,

@@ -13,7 +13,7 @@ using os::TimePoint;
 using std::chrono::nanoseconds;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local WatchedJob* current_job_watched = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local WatchedJob* current_job_watched = nullptr;
 
 TimePoint time_of(std::int64_t nanoseconds_since_start) noexcept {
   return TimePoint{nanoseconds{nanoseconds_since_start}};

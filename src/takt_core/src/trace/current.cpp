@@ -6,10 +6,11 @@
 namespace takt::trace {
 namespace {
 
+// initial-exec: each job reads and writes them, and does so without a call.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local Recorder* current_recorder = nullptr;
-thread_local std::uint32_t current_task = no_task;
-thread_local std::uint64_t current_job = 0;
+[[gnu::tls_model("initial-exec")]] thread_local Recorder* current_recorder = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint32_t current_task = no_task;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t current_job = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 }  // namespace
