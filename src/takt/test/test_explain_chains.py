@@ -39,7 +39,7 @@ nodes:
 chains:
   see: {callbacks: [camera.grab, plan.step]}
 """
-# The same in one process, where ages and reactions have bounds, too.
+# The same in one process.
 ONE = TWO[: TWO.index("processes")] + TWO[TWO.index("nodes:\n") :]
 
 
@@ -121,12 +121,13 @@ def test_a_delay_of_an_earlier_job_is_its_own(tmp_path: Path) -> None:
     assert (late.cause, late.lost_by) == (ShareKind.overran, "camera.grab[0]")
 
 
-def test_data_that_was_left_out_explains_a_reaction(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "core"), [(ONE, 0), (TWO, 1)])
+def test_data_that_was_left_out_explains_a_reaction(tmp_path: Path, text: str, core: int) -> None:
     def step(number: int) -> list[bytes]:
-        return _step(number, **ORDINARY, core=0)
+        return _step(number, **ORDINARY, core=core)
 
     jobs = [_grab(0), step(0), _grab(1, drops=True), _grab(2, drops=True), _grab(3), step(3)]
-    trace = _trace(tmp_path, ONE, *jobs)
+    trace = _trace(tmp_path, text, *jobs)
     found = _of(trace, "reaction")
     assert (found.measured, found.above, found.unexplained) == (1, 1, 0)
     assert found.by_cause == {ShareKind.left_out: 1}
@@ -147,7 +148,7 @@ def test_terminal_and_page_name_who_lost_the_time(takt: Takt, tmp_path: Path) ->
     jobs = [_grab(0), _step(0, released=9, started=9, took=3)]
     trace = _trace(tmp_path, TWO, *jobs)
     shown = takt("explain", trace).stdout
-    assert "0 of 1 bounds of chains hold" in shown
+    assert "0 of 2 bounds of chains hold" in shown  # of its latency and its age
     assert "chain see, latency: 1 of 1 above the bound of 6.000 ms" in shown
     assert "message late, 6.000 ms by image" in shown
     assert "message image 7.000 ms" in shown

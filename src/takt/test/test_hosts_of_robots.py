@@ -79,6 +79,10 @@ def test_the_bound_is_above_what_is_simulated_and_names_the_link() -> None:
     (played,) = simulated.chains
     assert played.latency is not None
     assert 0 < played.latency.max_us <= chain.latency_us
+    assert chain.reaction_us is None  # the link may lose what it reacts to
+    assert played.age is not None
+    assert chain.age_us is not None
+    assert 0 < played.age.max_us <= chain.age_us
     assert {one.host for one in simulated.callbacks} == {"pc", "motors"}
 
 

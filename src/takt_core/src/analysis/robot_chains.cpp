@@ -141,6 +141,11 @@ ChainReport RobotChains::report(std::size_t number) const {
   }
   result.bound_by = text(terms);
   result.terms = std::move(terms);
+  const ChainReport& first = bounds_.at(parts.front().chain.name);
+  if (first.reaction && first.latency && result.loss == 0) {
+    result.reaction = *result.latency + *first.reaction - *first.latency;
+  }
+  result.age = age(number, result.loss > 0);
   return result;
 }
 

@@ -3,10 +3,12 @@
 // Chains across the processes of a robot: each part within a process has the bound that its process
 // gives, from the release of its first callback to the end of its last. Parts follow each other by
 // a message that releases the next one, whose handover is in the bound of the next part; or a timer
-// of the next process reads it: it waits for the handover and up to a period more.
+// of the next process reads it: it waits for the handover and up to a period more. The reaction
+// adds what the first part adds; the age adds, in the place of these waits, how long data is used.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,16 @@ class RobotChains {
   [[nodiscard]] ChainReport report(std::size_t number) const;
   bool add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
                  std::vector<LatencyTerm>& terms) const;
+  // What messages release from a timer on, as far as a chain was followed.
+  struct Stretch {
+    std::string head = {};  // the timer
+    bool joined = false;    // it has passed a join
+    bool held = false;      // its data was counted as used until the next comes
+  };
+  [[nodiscard]] std::optional<nanoseconds> age(std::size_t number, bool loses) const;
+  void follow(Stretch& stretch, const Part& part) const;
+  [[nodiscard]] std::optional<nanoseconds> gap(const std::string& timer) const;
+  [[nodiscard]] bool has_other_writers(const std::string& reader, const std::string& writer) const;
   [[nodiscard]] const application::Link* link_before(const Part& part, const Part& before) const;
   [[nodiscard]] nanoseconds handover_before(const Part& part, const Part& before) const;
   [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;

@@ -68,6 +68,8 @@ TEST(Hosts, the_share_that_links_lose_is_reported) {
   const ChainReport& chain = report.scenarios.front().chains.front();
   EXPECT_EQ(chain.loss, 1000);
   EXPECT_EQ(chain.verdict, Verdict::meets);
+  EXPECT_FALSE(chain.reaction) << "what act reacts to may never arrive";
+  EXPECT_EQ(chain.age, chain.latency);
   EXPECT_TRUE(contains(report.remarks, "or is lost (at most 0.1 %), as 3000 measured ones did"));
 }
 

@@ -106,6 +106,72 @@ TEST(robots, the_handover_is_a_term_of_the_latency) {
 }
 
 // At 1.75, see takes 14 and act 6, which with the handover of 20 is the limit.
+ChainReport chain_to(const std::string& act, const std::string& more = "",
+                     const std::string& see = "") {
+  const Report report = analyse_json(app(
+      "{'name': 'see', 'process': 'vision', 'period': 30, 'priority': 1, 'execution': "
+      "{'worst': 8}, 'writes': ['found']" +
+          see + "}, {'name': 'act', 'process': 'control', 'priority': 1, 'execution': " +
+          "{'worst': 3}, " + act + "}" + more,
+      ", 'topics': [{'name': 'found', 'depth': 4}], 'processes': [{'name': 'control', 'cpu': 0, "
+      "'priority': 80}, {'name': 'vision', 'cpu': 1, 'priority': 80}, "
+      "{'name': 'night', 'cpu': 2, 'priority': 80}], 'handover': {'least': 0, 'most': 20}, "
+      "'chains': [{'name': 'brake', 'callbacks': ['see', 'act']}]"));
+  return report.scenarios.front().chains.front();
+}
+
+const std::string by_message = "'kind': 'message', 'trigger': 'found', 'overrun': 'catch_up'";
+const std::string by_timer = "'period': 10, 'reads': [{'topic': 'found'}]";
+
+// see may have just begun when something happens.
+TEST(robots, the_reaction_of_a_chain_adds_the_period_of_its_first) {
+  EXPECT_EQ(chain_to(by_message).reaction, nanoseconds{8 + 20 + 3 + 30});
+  EXPECT_EQ(chain_to(by_timer).reaction, nanoseconds{8 + 20 + 10 + 3 + 30});
+}
+
+// What act reads is used until the next has come, 30 later.
+TEST(robots, the_age_of_a_chain_adds_how_long_data_is_used) {
+  EXPECT_EQ(chain_to(by_message).age, nanoseconds{8 + 20 + 3});
+  EXPECT_EQ(chain_to(by_timer).age, nanoseconds{8 + 20 + 30 + 3});
+}
+
+// Its jobs for another writer go on with what see published before.
+TEST(robots, data_is_used_longer_where_others_release_its_reader) {
+  const std::string other =
+      ", {'name': 'look', 'process': 'night', 'period': 90, 'priority': 1, "
+      "'execution': {'worst': 1}, 'writes': ['found']}";
+  const ChainReport chain = chain_to(by_message + ", 'deadline': 90", other);
+  ASSERT_TRUE(chain.latency) << chain.bound_by;
+  EXPECT_EQ(chain.age, *chain.latency + nanoseconds{30});
+  EXPECT_FALSE(chain_to(by_timer, other).age) << "it may be overwritten";
+}
+
+// A publication of a join has the data of several timers, and is used until the next one.
+TEST(robots, data_of_a_join_that_a_timer_reads_in_another_process_has_no_age) {
+  const auto chain = [](const std::string& act) {
+    const std::string joined =
+        ", 'process': 'vision', 'node': 'fusion', 'join': 'both', 'deadline': 30, 'writes': "
+        "['fused']";
+    const Report report = analyse_json(app(
+        timer("left", 30, 1, 4, ", 'process': 'vision', 'writes': ['l']") + ", " +
+            timer("right", 30, 1, 3, ", 'process': 'vision', 'writes': ['r']") + ", " +
+            message("fusion.l", "l", 1, 2, joined) + ", " + message("fusion.r", "r", 1, 1, joined) +
+            ", {'name': 'act', 'process': 'control', 'priority': 1, 'execution': "
+            "{'worst': 3}, " +
+            act + "}",
+        ", 'topics': [{'name': 'l'}, {'name': 'r'}, {'name': 'fused'}], 'processes': "
+        "[{'name': 'control', 'cpu': 0, 'priority': 80}, {'name': 'vision', 'cpu': 1, "
+        "'priority': 80}], 'chains': [{'name': 'see', 'callbacks': ['left', 'fusion.l', "
+        "'act']}]"));
+    return report.scenarios.front().chains.front();
+  };
+  const ChainReport read = chain("'period': 10, 'reads': [{'topic': 'fused'}]");
+  EXPECT_TRUE(read.latency && read.reaction) << read.bound_by;
+  EXPECT_FALSE(read.age);
+  const ChainReport released = chain("'kind': 'message', 'trigger': 'fused', 'deadline': 30");
+  EXPECT_EQ(released.age, released.latency);
+}
+
 TEST(robots, the_factor_on_execution_times_keeps_the_latency_of_a_chain) {
   const Report report = analyse_json(
       app("{'name': 'see', 'process': 'vision', 'period': 100, 'priority': 1, 'execution': "
