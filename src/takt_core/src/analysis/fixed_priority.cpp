@@ -9,6 +9,7 @@
 #include "level_test.hpp"
 #include "suspension.hpp"
 #include "suspension_choice.hpp"
+#include "suspension_intervals.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -101,6 +102,12 @@ Response response_with_waits(std::span<const Demand> demands, std::size_t demand
   spend(most_steps_of_one,
         [&](Effort& part) { response = LevelTest{*delayed, demand, supply, part}.run(never); });
   if (choices == Choices::all && !boosted) {
+    spend(most_steps_of_one, [&](Effort& part) {
+      const auto bound = response_by_intervals(demands, *delayed, demand, supply, part);
+      if (bound && (!response.bound || *bound < *response.bound)) {
+        response = {.bound = bound, .by = By::intervals};
+      }
+    });
     spend(std::min(effort.steps / part_for_choices, most_steps_of_one), [&](Effort& part) {
       choose_blocking(demands, *delayed, demand, responses, supply, part, response);
     });

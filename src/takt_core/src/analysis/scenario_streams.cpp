@@ -346,6 +346,7 @@ void ScenarioModel::place(const application::Application& application,
                             .most_pending = most_pending(scenario_->parameters(index)),
                             .waits = strategy.tasks()[callback].waits,
                             .suspension = application.callbacks[callback].suspension,
+                            .suspensions = application.callbacks[callback].suspensions,
                             .sections = sections[callback]});
   }
   pending_.clear();

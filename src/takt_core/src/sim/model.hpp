@@ -140,14 +140,25 @@ struct TaskState : sched::CoreTask {
     }
     return release == 0 ? callback->jitter : callback->least_jitter;
   }
-  // How long a job computes before it waits. In the worst case half of its time.
-  [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
-    return draws_jitter ? uniform(waiting.at(2 * job.index), time - nanoseconds{1}) : time / 2;
+  // The most times that a job waits.
+  [[nodiscard]] std::int64_t most_waits() const noexcept {
+    return callback->suspension.count() > 0 ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
   }
-  // How long a job waits. In the worst case as long as allowed.
+  // How long a job computes before its next wait, of what it still has to. In the worst case for as
+  // long before and after each wait.
+  [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
+    return draws_jitter ? uniform(waiting.at(2 * wait_number()), time - nanoseconds{1})
+                        : time / (waits + 1);
+  }
+  // How long a job waits, of what it still may. In the worst case as long as allowed in all, and
+  // each time as long.
   [[nodiscard]] nanoseconds wait_time() const noexcept {
-    return draws_jitter ? uniform(waiting.at(2 * job.index + 1), callback->suspension)
-                        : callback->suspension;
+    return draws_jitter ? uniform(waiting.at(2 * wait_number() + 1), may_wait) : may_wait / waits;
+  }
+  // Of its next wait, among those of all jobs.
+  [[nodiscard]] std::uint64_t wait_number() const noexcept {
+    const auto most = static_cast<std::uint64_t>(most_waits());
+    return job.index * most + (most - static_cast<std::uint64_t>(waits));
   }
 
   // How late it begins to compute on its core. In the worst case as late as declared.
@@ -200,8 +211,9 @@ struct TaskState : sched::CoreTask {
   Job job;
   nanoseconds computes{0};  // in all, without overheads of the executor
   nanoseconds left{0};      // until it ends or waits, while it does not have the core
-  nanoseconds after{0};     // what it computes after it has waited
-  bool will_wait = false;
+  nanoseconds after{0};     // what it computes after its next wait
+  std::int64_t waits = 0;   // how often it will wait
+  nanoseconds may_wait{0};  // in these waits
   std::span<const application::LockStep> steps;  // by its time of computing; empty: no locks
   std::size_t step = 0;                          // the next one
   bool waits_for_lock = false;                   // it needs it to continue

@@ -156,11 +156,9 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
     check_age(task, job, now);
   }
   task.left = os::add_sat(task.computes, overheads_.dispatch + task.begin_late(latency_));
-  task.will_wait = task.callback->suspension.count() > 0;
-  if (task.will_wait) {
-    task.after = task.left - task.before_wait(task.left);
-    task.left -= task.after;
-  }
+  task.waits = task.most_waits();
+  task.may_wait = task.callback->suspension;
+  stop_at_wait(task);
   if (locks_) {
     begin_steps(task);
   }
@@ -173,7 +171,7 @@ void Partition::end_running(TimePoint now) noexcept {
   end_ = TimePoint::max();
   if (task.step < task.steps.size()) {
     pass_step(task, now);
-  } else if (task.will_wait) {
+  } else if (task.waits > 0) {
     wait(task, now);
   } else {
     end_job(task, now);
@@ -183,10 +181,21 @@ void Partition::end_running(TimePoint now) noexcept {
   }
 }
 
+// Of what it has to compute.
+void Partition::stop_at_wait(TaskState& task) noexcept {
+  if (task.waits > 0) {
+    task.after = task.left - task.before_wait(task.left);
+    task.left -= task.after;
+  }
+}
+
 void Partition::wait(TaskState& task, TimePoint now) noexcept {
-  task.will_wait = false;
+  const nanoseconds time = task.wait_time();
+  --task.waits;
+  task.may_wait -= time;
   task.left = task.after;
-  task.wakes = os::add_sat(now, task.wait_time());
+  stop_at_wait(task);
+  task.wakes = os::add_sat(now, time);
   waiting_.push_back(&task);
   state_.wait(task);
   record(EventType::preempt, now, task, task.job.index);
@@ -269,7 +278,7 @@ void Partition::let(TimePoint now) noexcept {
 }
 
 void Partition::finish(TimePoint now) noexcept {
-  while (end_ == now && on_core_ != nullptr && !on_core_->will_wait) {
+  while (end_ == now && on_core_ != nullptr && on_core_->waits == 0) {
     end_running(now);
   }
   if (!held_ && state_.started().size() > waiting_.size()) {

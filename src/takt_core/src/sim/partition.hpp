@@ -79,6 +79,7 @@ class Partition final : private sched::CoreListener {
   void follow(TimePoint now) noexcept;
   void choose(TimePoint now) noexcept;
   void end_job(TaskState& task, TimePoint now) noexcept;
+  static void stop_at_wait(TaskState& task) noexcept;
   void wait(TaskState& task, TimePoint now) noexcept;
   void wake(TimePoint now) noexcept;
   void start(const Job& chosen, TimePoint now) noexcept;

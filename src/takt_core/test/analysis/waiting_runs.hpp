@@ -17,6 +17,7 @@ struct WaitingTask {
   int priority = 1;
   int group = 0;  // 0: none
   std::int64_t lag = 0;
+  std::int64_t suspensions = 0;  // most waits of one job; 0: any number
 };
 
 struct WaitingJob {

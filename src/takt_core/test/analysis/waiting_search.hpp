@@ -41,6 +41,17 @@ inline std::vector<WaitingJob> random_jobs(RandomTasks& random,
             std::vector<bool>::swap(job.computes[k - 1], job.computes[other]);
           }
       }
+      if (!is_plan_of(task, job.computes)) {
+        const std::int64_t before = random.number(0, computes);
+        job.computes = plan(before, waits, computes - before);
+        // Where it may wait twice, one tick of computing is between.
+        if (task.suspensions > 1 && waits > 1 && before < computes) {
+          const std::int64_t second = random.number(1, waits - 1);
+          job.computes = plan(before, waits - second, 1);
+          const auto rest = plan(0, second, computes - before - 1);
+          job.computes.insert(job.computes.end(), rest.begin(), rest.end());
+        }
+      }
       last = job.noticed;
       jobs.push_back(std::move(job));
       release += task.period + (periodic || random.chance(0.6) ? 0 : random.number(0, 5));
@@ -98,16 +109,19 @@ inline std::vector<std::vector<bool>> all_plans(const WaitingTask& task) {
   std::vector<std::vector<bool>> plans;
   std::vector<bool> next = plan(0, task.suspension, task.execution);
   do {
-    plans.push_back(next);
+    if (is_plan_of(task, next)) {
+      plans.push_back(next);
+    }
   } while (std::next_permutation(next.begin(), next.end()));
   return plans;
 }
 
-// Every offset and every plan; the first job of a task may have another plan than the others.
+// Every offset and every plan; the first job of a task may have another plan than the others, and
+// all others may come later than after a period, by up to `latest`.
 class AllRuns {
  public:
-  explicit AllRuns(const std::vector<WaitingTask>& tasks)
-      : tasks_(tasks), choice_(tasks.size()), longest_(tasks.size(), 0) {
+  explicit AllRuns(const std::vector<WaitingTask>& tasks, std::int64_t latest = 0)
+      : tasks_(tasks), latest_(latest), choice_(tasks.size()), longest_(tasks.size(), 0) {
     for (const WaitingTask& task : tasks) {
       plans_.push_back(all_plans(task));
       end_ = std::max(end_, 4 * task.period);
@@ -124,6 +138,7 @@ class AllRuns {
     std::int64_t offset = 0;
     std::size_t first = 0;
     std::size_t later = 0;
+    std::int64_t delay = 0;
   };
 
   void choose(std::size_t task) {
@@ -137,7 +152,9 @@ class AllRuns {
     for (choice.offset = 0; choice.offset < tasks_[task].period; ++choice.offset) {
       for (choice.first = 0; choice.first < plans_[task].size(); ++choice.first) {
         for (choice.later = 0; choice.later < plans_[task].size(); ++choice.later) {
-          choose(task + 1);
+          for (choice.delay = 0; choice.delay <= latest_; ++choice.delay) {
+            choose(task + 1);
+          }
         }
       }
     }
@@ -151,6 +168,7 @@ class AllRuns {
         const std::size_t plan = first ? choice_[i].first : choice_[i].later;
         result.push_back(
             {.task = i, .release = time, .noticed = time, .computes = plans_[i][plan]});
+        time += first ? choice_[i].delay : 0;
         first = false;
       }
     }
@@ -158,6 +176,7 @@ class AllRuns {
   }
 
   const std::vector<WaitingTask>& tasks_;
+  std::int64_t latest_;
   std::vector<std::vector<std::vector<bool>>> plans_;
   std::vector<Choice> choice_;
   std::vector<std::int64_t> longest_;

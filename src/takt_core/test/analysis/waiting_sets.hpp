@@ -33,7 +33,8 @@ inline std::vector<Demand> demands_of(const std::vector<WaitingTask>& tasks) {
                        .level = tasks[i].priority,
                        .ceiling = ceiling,
                        .waits = tasks[i].suspension > 0,
-                       .suspension = nanoseconds{tasks[i].suspension}});
+                       .suspension = nanoseconds{tasks[i].suspension},
+                       .suspensions = tasks[i].suspensions});
   }
   return demands;
 }
@@ -52,7 +53,8 @@ inline std::string describe(const std::vector<WaitingTask>& tasks) {
   for (const WaitingTask& task : tasks) {
     result += "C=" + std::to_string(task.execution) + " S=" + std::to_string(task.suspension) +
               " T=" + std::to_string(task.period) + " P=" + std::to_string(task.priority) +
-              " G=" + std::to_string(task.group) + " J=" + std::to_string(task.lag) + "; ";
+              " G=" + std::to_string(task.group) + " J=" + std::to_string(task.lag) +
+              " N=" + std::to_string(task.suspensions) + "; ";
   }
   return result;
 }
@@ -65,10 +67,20 @@ inline std::vector<bool> plan(std::int64_t computes, std::int64_t waits, std::in
   return result;
 }
 
+// Whether a job with this plan waits no more often than declared.
+inline bool is_plan_of(const WaitingTask& task, const std::vector<bool>& computes) {
+  std::int64_t waits = 0;
+  for (std::size_t i = 0; i < computes.size(); ++i) {
+    waits += !computes[i] && (i == 0 || computes[i - 1]) ? 1 : 0;
+  }
+  return task.suspensions == 0 || waits <= task.suspensions;
+}
+
 struct Form {
   bool equal_priorities = false;
   bool groups = false;
   bool lags = false;
+  std::int64_t waits = 0;  // most of one job; 0: any number
 };
 
 inline std::vector<WaitingTask> random_set(RandomTasks& random, std::int64_t most_tasks,
@@ -84,6 +96,7 @@ inline std::vector<WaitingTask> random_set(RandomTasks& random, std::int64_t mos
       task.suspension = random.chance(0.6) ? random.number(1, task.period / 2) : 0;
       task.priority = form.equal_priorities ? static_cast<int>(random.number(1, 2)) : priority++;
       task.group = form.groups && task.suspension == 0 && random.chance(0.7) ? 1 : 0;
+      task.suspensions = task.suspension > 0 && form.waits > 0 ? random.number(1, form.waits) : 0;
       task.lag = form.lags ? random.number(0, 3) : 0;
       demand += static_cast<double>(task.execution) / static_cast<double>(task.period);
       waits = waits || task.suspension > 0;

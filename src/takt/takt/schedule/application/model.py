@@ -241,8 +241,8 @@ class Callback(Timing):
     )
     suspensions: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = Field(
         None,
-        description="maximum number of waits of one job; default: unknown, and with overheads of "
-        "preemptions its core cannot be proved",
+        description="maximum number of waits of one job, between which alone others delay it; "
+        "default: unknown, and with overheads of preemptions its core cannot be proved",
     )
     at_once: Annotated[int, Field(ge=1, le=64, strict=True)] | None = Field(
         None,

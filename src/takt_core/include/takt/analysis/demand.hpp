@@ -92,6 +92,7 @@ struct Demand {
   /// own.
   bool waits = false;
   nanoseconds suspension{0};           ///< The longest that one job waits in total.
+  std::int64_t suspensions = 0;        ///< The most times that one job waits; 0: unknown.
   std::vector<Section> sections = {};  ///< Of each job; under preemptive fixed priorities.
 
   /// The highest level that its jobs may have.
@@ -129,6 +130,7 @@ enum class By : std::uint8_t {
   busy,        ///< the longest time that the core is busy without a break
   graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
+  intervals,   ///< the waiting of a job, and the intervals between its waits
 };
 
 /// The response time of one demand.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds of jobs that wait a known number of times, against runs tick by tick.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "analysis/waiting_search.hpp"
+
+namespace takt::analysis {
+namespace {
+
+std::vector<Response> responses_of(const std::vector<WaitingTask>& tasks) {
+  Effort effort;
+  return fixed_priority_responses(demands_of(tasks), effort);
+}
+
+int by_intervals(const std::vector<WaitingTask>& tasks) {
+  return static_cast<int>(std::ranges::count(responses_of(tasks), By::intervals, &Response::by));
+}
+
+// At random, until one has such a bound.
+std::vector<WaitingTask> random_interval_set(RandomTasks& random, std::int64_t most_tasks,
+                                             std::int64_t most_period, const Form& form) {
+  for (;;) {
+    auto tasks = random_set(random, most_tasks, most_period, form);
+    if (by_intervals(tasks) > 0) {
+      return tasks;
+    }
+  }
+}
+
+// It waits for 60, in which the first one needs 30: but not of its time.
+TEST(suspension_intervals, nothing_delays_a_job_that_waits) {
+  auto tasks =
+      std::vector<WaitingTask>{{.execution = 5, .period = 10, .priority = 2},
+                               {.execution = 2, .suspension = 60, .period = 200, .priority = 1}};
+  ASSERT_EQ(*responses_of(tasks)[1].bound, nanoseconds{124 + 3});
+  tasks[1].suspensions = 1;
+  // Each part of its 2 meets one job of the first one, and no more if the other part is empty.
+  EXPECT_EQ(*responses_of(tasks)[1].bound, nanoseconds{60 + 2 + 2 * 5});
+  EXPECT_EQ(responses_of(tasks)[1].by, By::intervals);
+}
+
+TEST(suspension_intervals, are_not_known_without_the_number_of_waits) {
+  const std::vector<WaitingTask> tasks = {
+      {.execution = 5, .period = 10, .priority = 2},
+      {.execution = 2, .suspension = 60, .period = 200, .priority = 1}};
+  EXPECT_EQ(by_intervals(tasks), 0);
+}
+
+TEST(suspension_intervals, no_response_of_random_runs_is_above_its_bound) {
+  RandomTasks random{41};
+  Tally tally;
+  int better = 0;
+  for (int set = 0; set < rounds(300) && !HasFailure(); ++set) {
+    const Form form{
+        .equal_priorities = set % 3 == 0, .groups = set % 5 == 0, .lags = set % 2 == 0, .waits = 2};
+    const auto tasks = random_interval_set(random, 4, 20, form);
+    better += by_intervals(tasks);
+    compare_random_runs(random, tasks, 60, 120, tally);
+  }
+  std::cout << better << " of " << tally.bounded << " bounds by intervals, " << tally.reached
+            << " reached\n";
+  EXPECT_GT(tally.reached, rounds(100));
+}
+
+TEST(suspension_intervals, no_run_of_two_tasks_is_above_the_bounds) {
+  RandomTasks random{42};
+  Tally tally;
+  for (int set = 0; set < rounds(60); ++set) {
+    const auto tasks =
+        random_interval_set(random, 2, 7, {.equal_priorities = set % 3 == 0, .waits = 1 + set % 2});
+    SCOPED_TRACE(describe(tasks));
+    const Bounds bounds = bounds_of(demands_of(tasks));
+    const auto longest = AllRuns{tasks, 2}.run();
+    expect_within(bounds, longest);
+    if (HasFailure()) {
+      return;
+    }
+    count(bounds, longest, tally);
+  }
+  std::cout << tally.reached << " of " << tally.bounded << " bounds reached\n";
+  EXPECT_GT(tally.bounded, rounds(90));
+  EXPECT_GT(tally.reached, tally.bounded / 2);
+}
+
+// Whether the number of waits is known or not: the bound is never longer with it.
+TEST(suspension_intervals, are_never_above_the_bound_without_them) {
+  RandomTasks random{43};
+  for (int set = 0; set < rounds(1000); ++set) {
+    auto tasks = random_set(random, 5, 60, {.waits = 3});
+    SCOPED_TRACE(describe(tasks));
+    const Bounds with = bounds_of(demands_of(tasks));
+    for (WaitingTask& task : tasks) {
+      task.suspensions = 0;
+    }
+    const Bounds without = bounds_of(demands_of(tasks));
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      ASSERT_TRUE(without[i] < 0 || (with[i] >= 0 && with[i] <= without[i])) << "task " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace takt::analysis
