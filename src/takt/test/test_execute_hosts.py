@@ -74,7 +74,8 @@ def core_names(application: dict[str, Any]) -> list[str]:
 def test_the_hosts_leave_one_trace(tmp_path: Path, both_here: None) -> None:
     done = executed(tmp_path, two_hosts())
     assert (done.status, done.policy) == ("complete", "robot")
-    assert len(done.clocks) == 1
+    assert len(done.clocks) == len(done.links) == 1
+    assert "messages, 0 lost, took" in done.links[0]
     assert "times of host motors are ± 0 µs" in done.clocks[0]
     trace = traces.read(done.trace)
     assert trace.closed_in_order

@@ -403,3 +403,11 @@ def test_recordings_without_a_run_are_one_line(count: int, where: str) -> None:
     (line,) = session.abandoned([Path("m") / f"a{number}" for number in reversed(range(count))])
     assert line.endswith(where)
     assert session.abandoned([]) == []
+
+
+def test_a_profile_looks_for_others_at_each_address_of_its_peers() -> None:
+    found = transport.profile("udp", 500, own="10.0.0.1", peer=["10.0.0.1", "10.0.0.2"])
+    assert found.count("<locator>") == 2
+    assert "<address>10.0.0.2</address></udpv4></locator>" in found
+    assert transport.profile("udp", 500).count("<locator>") == 1
+    assert "<locator>" not in transport.profile("shm", 500)

@@ -13,6 +13,7 @@ from test_execute_hosts import both_here, executed, two_hosts
 
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.model.from_trace import observed
 from takt.schedule.model.model import model
 from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace.file import Type
@@ -131,3 +132,11 @@ def test_what_is_on_its_way_or_was_skipped_is_not_lost(tmp_path: Path) -> None:
     trace = _trace(tmp_path, lost={3, COUNT - 2, COUNT - 1}, skipped=1)
     (link,) = _modelled(trace, tmp_path)["links"]
     assert (link["loss"], link["measured"]) == (10, COUNT - 2)
+
+
+def test_a_link_that_loses_everything_is_described_so(tmp_path: Path) -> None:
+    trace = _trace(tmp_path, lost=set(range(COUNT)))
+    robot = observed(trace).robot
+    assert robot is not None
+    assert robot.crossed == [f"link pc to motors: {COUNT} messages, {COUNT} lost"]
+    assert robot.links[0]["loss"] == 999_999

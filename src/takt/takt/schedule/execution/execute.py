@@ -24,13 +24,14 @@ from takt.processes.process import MORE_PROCESSES, NO_PROCESS
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop
 from takt.schedule.application.executors import STOCK_EXECUTORS
-from takt.schedule.application.processes import cores_of, refuse_processes
+from takt.schedule.application.processes import cores_of, hosts_of, refuse_processes
 from takt.schedule.execution import apart
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.places import Places, used_domains
 from takt.schedule.execution.places import check as check_places
 from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.execution.recording import UntilItsTime, discard, parts, recording_of
+from takt.schedule.model.from_trace import observed
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.hosts import clocks_of
 
@@ -271,8 +272,17 @@ def _execution(
         not_granted=names.not_granted(),
         disturbances=[what for what, _ in frame.disturbances.reported],
         clocks=[one.sentence for one in clocks_of(names)],
+        links=_links(trace) if len(hosts_of(application)) > 1 else [],
         trace=trace,
     )
+
+
+def _links(trace: Path) -> list[str]:
+    """What each link has carried and lost; nothing where no callback ran."""
+    with contextlib.suppress(TaktError):
+        robot = observed(trace).robot
+        return robot.crossed if robot else []
+    return []
 
 
 def _policy(application: Flat, approach: str) -> str:

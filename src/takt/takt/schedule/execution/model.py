@@ -39,6 +39,7 @@ class Execution(BaseModel):
     not_granted: list[str]  # real-time settings that were not granted
     disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
     clocks: list[str] = []  # of the hosts of a robot: how far their times may be wrong
+    links: list[str] = []  # between them: messages, how many were lost, how long they took
     trace: Path
 
 

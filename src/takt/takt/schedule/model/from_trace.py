@@ -232,6 +232,7 @@ class _Gathering:
             homes,
             self._tasks,
             {number: by_name[name] for number, name in names.items() if name in by_name},
+            topics,
         )
         note_handovers(robot, np.concatenate([np.empty(0, np.int64), *found.within]))
         note_links(robot, found.across, clocks_of(self._names))

@@ -77,10 +77,6 @@ class Handovers:
         _, times, tasks = (one.all() for one in self._made[topic])
         return int(np.count_nonzero(np.isin(tasks, list(writers)) & (times <= until)))
 
-    def topics_of(self, writers: Collection[int]) -> list[int]:
-        """What these tasks have written."""
-        return [topic for topic, tasks in self._writers.items() if tasks & set(writers)]
-
 
 def handover_times(jobs: Times, releases: Times, used: Times, made: Times) -> Times:
     """From the publication of messages to the releases of the jobs that used them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from takt.schedule.model.robot import Robot
 from takt.schedule.trace.hosts import HostClock
 
 _MILLIONTHS = 10**6
+_EVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,10 @@ def ways(
     homes: Mapping[int, str],
     jobs: Mapping[int, Jobs],
     callbacks: Mapping[int, ObservedCallback],
+    topics: Mapping[int, str],
 ) -> Ways:
     """Sorts what was taken by the hosts of those who made it."""
-    found = Ways([], [])
+    found = Ways([], list(_all_lost(robot, handovers, taken, homes, callbacks, topics)))
     for one in taken:
         of, own = jobs[one.task], robot.host(homes[one.task])
         by_host = np.array([robot.host(homes[writer]) for writer in one.writers.tolist()])
@@ -63,12 +65,39 @@ def ways(
             if robot.policy(reader.recorded) in STOCK_EXECUTORS:
                 # Released when they were made: the way is until the start, on a core that is idle.
                 took, reader.noticing = reader.noticing, np.empty(0, np.int64)
-            writers = [task for task, home in homes.items() if robot.host(home) == host]
+            writers = _on(host, robot, homes)
             sent = handovers.sent(one.topic, writers, int(published.max()))
             # What the reader skipped did arrive.
             lost = max(0, sent - len(np.unique(published)) - of.skipped)
             found.across.append(Crossing(frozenset((host, own)), took, sent, lost))
     return found
+
+
+def _all_lost(
+    robot: Robot,
+    handovers: Handovers,
+    taken: Sequence[Taken],
+    homes: Mapping[int, str],
+    callbacks: Mapping[int, ObservedCallback],
+    topics: Mapping[int, str],
+) -> Iterator[Crossing]:
+    """Messages to callbacks that have had none."""
+    reached = {one.task for one in taken}
+    numbers = {name: number for number, name in topics.items()}
+    for task, reader in callbacks.items():
+        topic = numbers.get(reader.trigger or "")
+        if task in reached or topic is None:
+            continue
+        own = robot.host(homes[task])
+        for host in robot.hosts:
+            sent = handovers.sent(topic, _on(host, robot, homes), _EVER) if host != own else 0
+            if sent:
+                yield Crossing(frozenset((host, own)), np.empty(0, np.int64), sent, sent)
+
+
+def _on(host: str, robot: Robot, homes: Mapping[int, str]) -> list[int]:
+    """The tasks of a host."""
+    return [task for task, home in homes.items() if robot.host(home) == host]
 
 
 def note_links(robot: Robot, across: Sequence[Crossing], clocks: Sequence[HostClock]) -> None:
@@ -78,7 +107,8 @@ def note_links(robot: Robot, across: Sequence[Crossing], clocks: Sequence[HostCl
         by_link[one.hosts].append(one)
     for link in robot.links:
         if crossings := by_link.get(frozenset(link["hosts"])):
-            robot.notes.append(_widen(link, crossings, clocks))
+            robot.crossed.append(_widen(link, crossings, clocks))
+    robot.notes += robot.crossed
 
 
 def _widen(link: dict[str, Any], crossings: Sequence[Crossing], clocks: Sequence[HostClock]) -> str:

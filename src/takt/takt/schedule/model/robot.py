@@ -79,6 +79,7 @@ class Robot:
     sizes: dict[str, int] = field(default_factory=dict)  # of messages, by topic, where declared
     depths: dict[str, int] = field(default_factory=dict)
     links: list[dict[str, Any]] = field(default_factory=list)
+    crossed: list[str] = field(default_factory=list)  # what each link has carried and lost
 
     @property
     def hosts(self) -> list[str]:
