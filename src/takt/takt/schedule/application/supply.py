@@ -15,6 +15,7 @@ from takt.documents.yaml_file import Form
 from takt.errors import TaktError
 from takt.schedule.application.cores import Core, flat_core
 from takt.schedule.application.executors import Cpu
+from takt.schedule.application.processes import cores_of, refuse_hosts
 from takt.schedule.application.reservation import reservation
 
 MEASURE = "takt measure supply"
@@ -40,7 +41,8 @@ def add_supply(flat: dict[str, Any], given: str) -> None:
 
     Raises TaktError where a core of the application is missing, or has a supply of its own.
     """
-    cpus = flat.get("cpus", [0])
+    refuse_hosts(flat, "--supply", "--supply")
+    cpus = cores_of(flat)
     own = [core["cpu"] for core in flat.get("cores", [])]
     if own:
         raise TaktError(
@@ -68,7 +70,7 @@ def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> No
 
     Raises TaktError where one is missing, or gets nothing.
     """
-    cpus = flat.get("cpus", [0])
+    cpus = cores_of(flat)
     for cpu in cpus:
         if cpu not in cores:
             raise TaktError(
@@ -76,7 +78,9 @@ def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> No
                 where=where,
                 fix=f"{MEASURE} --cpu {','.join(map(str, cpus))}",
             )
-    entries = [flat_core(cpu, cores[cpu], len(cpus)) for cpu in cpus]
+    host = next((one["host"] for one in flat.get("processes", []) if one.get("host")), None)
+    of = {"host": host} if host else {}
+    entries = [flat_core(cpu, cores[cpu], len(cpus)) | of for cpu in cpus]
     for entry in entries:
         if not entry.get("supply", {}).get("budget", 1):
             raise TaktError(
