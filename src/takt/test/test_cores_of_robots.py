@@ -11,10 +11,14 @@ from conftest import Takt
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
+from takt.schedule.application.cores import Core
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.supply import add_supply
+from takt.schedule.campaign.batch import evaluate
+from takt.schedule.campaign.model import Batch
+from takt.schedule.generate.space import read_space
 from takt.schedule.simulation.simulate import simulate
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -96,5 +100,28 @@ def test_a_measured_supply_is_that_of_a_robot_too(tmp_path: Path) -> None:
     add_supply(document, str(supply))
     declared = flat(read_application(_with(tmp_path, ONE_HOST, f"cores: {{1: {SUPPLY}}}")))
     assert document["cores"] == declared["cores"]
+    supply.write_text("cores: {1: {supply: {cpu_max: 9ms 10ms}}}\n")
+    with pytest.raises(TaktError, match="holds for no thread of a robot"):
+        add_supply(flat(read_application(ONE_HOST)), str(supply))
     with pytest.raises(TaktError, match="takes a robot of one host"):
         add_supply(flat(read_application(TWO_HOSTS)), str(supply))
+
+
+def test_drawn_robots_of_several_hosts_are_held_to_their_bounds() -> None:
+    core = Core.model_validate(
+        {
+            "supply": {"budget": "900us", "period": "1ms"},
+            "latency": "20us",
+            "interrupts": [{"period": "1ms", "duration": "10us", "burst": 2}],
+        }
+    )
+    space, batch = (
+        read_space(EXAMPLES / "robots.json"),
+        Batch(index=0, combination=0, first=0, size=25),
+    )
+    rows = evaluate(space, 7, batch, ("analyse", "simulate"), cores={0: core, 1: core}).to_pylist()
+    robots = [one for one in rows if one["policy"] == "robot"]
+    assert len(robots) > 10
+    assert [one["error"] for one in robots if one["error"]] == []
+    assert [one["violations"] for one in robots if one["violations"]] == []
+    assert sum(one["accepted"] for one in robots) > 3
