@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "../application/robot.hpp"
+#include "../application/robot_cores.hpp"
 #include "../sched/text.hpp"
+#include "assumptions.hpp"
 #include "robot_chains.hpp"
 #include "robot_gaps.hpp"
 #include "robot_proposals.hpp"
@@ -114,7 +116,9 @@ class Robot {
  private:
   void add_interrupts(Application& view, std::size_t number) {
     const Process& own = robot_.processes[number];
-    application::Core core{.cpu = own.cpu};
+    const application::Core* const declared = application::declared_core(robot_, own);
+    application::Core core = declared == nullptr ? application::Core{} : *declared;
+    core.cpu = own.cpu;
     const nanoseconds around = robot_.overheads.preemption + robot_.overheads.release;
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const Process& other = robot_.processes[i];
@@ -128,7 +132,8 @@ class Robot {
                                    .jitter = load.noticed.jitter});
       }
     }
-    if (!core.interrupts.empty()) {
+    view.cores.clear();
+    if (declared != nullptr || !core.interrupts.empty()) {
       view.cores = {core};
     }
   }
@@ -330,6 +335,14 @@ Report analyse_robot(const Application& described, const Options& options,
   report.scenarios.push_back(std::move(all));
   if (!robot.overheads.any()) {
     report.remarks.emplace_back("overheads of executor and messages are left out");
+  }
+  for (application::Core core : robot.cores) {
+    const std::string host = application::host_of(robot, core);
+    core.cpu = application::cpu_of(core);
+    if (const std::string assumption = assumption_of(core); !assumption.empty()) {
+      report.remarks.push_back(assumption +
+                               (host.empty() ? "" : ", of host " + sched::name_text(host)));
+    }
   }
   std::ranges::move(assumed_of_messages(robot), std::back_inserter(report.remarks));
   return report;

@@ -17,6 +17,7 @@
 #include "parse_locks.hpp"
 #include "parse_processes.hpp"
 #include "robot.hpp"
+#include "robot_cores.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -329,7 +330,7 @@ Application parse(std::string_view json) {
   object.each("cpus", [&](const Json& item, const std::string& path) {
     application.cpus.push_back(Object::integer<int>(item, path));
   });
-  object.each("cores", [&](const Json& item, const std::string& path) {
+  const auto parse_own_core = [&](const Json& item, const std::string& path) {
     const Core core = parse_core(item, path);
     if (application.find_core(core.cpu) != nullptr) {
       Object::fail(path + "/cpu", "is described twice");
@@ -338,7 +339,11 @@ Application parse(std::string_view json) {
       Object::fail(path + "/cpu", "is none of cpus");
     }
     application.cores.push_back(core);
-  });
+  };
+  const bool is_robot = object.find("processes") != nullptr;
+  if (!is_robot) {
+    object.each("cores", parse_own_core);
+  }
   object.each("locks", [&](const Json& item, const std::string& path) {
     Lock lock = parse_lock(item, path);
     if (std::ranges::count(application.locks, lock.name, &Lock::name) > 0) {
@@ -364,6 +369,9 @@ Application parse(std::string_view json) {
     application.overheads = parse_overheads(*overheads, "/overheads");
   }
   parse_processes(object, application, processes);
+  if (is_robot) {
+    parse_robot_cores(object, application);
+  }
   object.finish();
   check_stock_executor(application);
   check_robot(application);

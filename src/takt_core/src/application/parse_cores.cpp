@@ -70,9 +70,12 @@ Measured parse_measured(const Json& json, const std::string& path) {
 
 }  // namespace
 
-Core parse_core(const Json& json, const std::string& path) {
+Core parse_core(const Json& json, const std::string& path, std::string* host) {
   Object object{json, path};
   Core core{.cpu = Object::integer<int>(object.get("cpu"), object.at("cpu"))};
+  if (host != nullptr) {
+    object.read("host", *host);
+  }
   if (const Json* const supply = object.find("supply")) {
     core.supply = parse_supply(*supply, object.at("supply"));
   }

@@ -8,7 +8,7 @@
 
 namespace takt::application {
 
-// One entry of "cores". Throws ParseError.
-Core parse_core(const Json& json, const std::string& path);
+// One entry of "cores". `host`: takes that of a robot's; null: there are none. Throws ParseError.
+Core parse_core(const Json& json, const std::string& path, std::string* host = nullptr);
 
 }  // namespace takt::application

@@ -190,10 +190,6 @@ void check_robot(const Application& application) {
     refuse("the processes", "a robot of several processes has no scenarios yet",
            "remove scenarios, default_scenario and switches");
   }
-  if (!application.cores.empty()) {
-    refuse("the processes", "a robot of several processes has no declared cores yet",
-           "remove cores, or describe the processes one by one");
-  }
 }
 
 bool share_core(const Process& left, const Process& right) {

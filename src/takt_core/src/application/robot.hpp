@@ -17,8 +17,7 @@ namespace takt::application {
 const std::string& policy_of(const Application& application, const Callback& callback);
 
 // Throws sched::ScheduleError for processes that cannot be kept apart, and for what a robot of
-// several processes does not have yet: scenarios, maximum ages, callbacks that wait, declared
-// cores.
+// several processes does not have yet: scenarios, maximum ages, callbacks that wait.
 void check_robot(const Application& application);
 
 // Whether two processes run on the same core of the same host.

@@ -32,7 +32,7 @@ std::size_t depth_of(const sched::CompiledStrategy& strategy, const sched::Core&
 }  // namespace
 
 Partition::Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
-                     bool fixed, Trace& trace)
+                     const application::Core* declared, bool fixed, Trace& trace)
     : model_(model),
       trace_(trace),
       overheads_(model.application().overheads),
@@ -60,7 +60,7 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
     }
     state_.declare_locks(ceilings);
   }
-  if (const application::Core* const declared = model.application().find_core(core.cpu)) {
+  if (declared != nullptr) {
     const Options& options = model.options();
     withheld_ = Withheld{*declared, options.execution == ExecutionTimes::drawn, options.seed};
     latency_ = declared->latency;
@@ -270,8 +270,13 @@ void Partition::let(TimePoint now) noexcept {
   if (!std::exchange(held_, false)) {
     return;
   }
+  while (withheld_.next() < now) {  // the core was away from the other process
+    const TimePoint began = withheld_.next();
+    back_ = os::add_sat(std::max(back_, began), withheld_.take());
+  }
   if (on_core_ != nullptr) {
     resume(*on_core_, now);
+    end_ = os::add_sat(end_, std::max(back_ - now, nanoseconds{0}));
     busy_since_ = now;
   }
   next_ = now;

@@ -23,10 +23,11 @@ namespace takt::sim {
 
 class Partition final : private sched::CoreListener {
  public:
-  // `compiled`: what decides here; `number`: of the core in it. `fixed`: all scenarios have
-  // preemptive fixed priorities. The other arguments must outlive it.
+  // `compiled`: what decides here; `number`: of the core in it. `declared`: what the core gives;
+  // null: all of its time. `fixed`: all scenarios have preemptive fixed priorities. The other
+  // arguments must outlive it.
   Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
-            bool fixed, Trace& trace);
+            const application::Core* declared, bool fixed, Trace& trace);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
   Partition(Partition&&) = delete;

@@ -9,6 +9,7 @@
 
 #include "../application/own_subscriptions.hpp"
 #include "../application/robot.hpp"
+#include "../application/robot_cores.hpp"
 #include "model.hpp"
 #include "offsets.hpp"
 #include "partition.hpp"
@@ -40,7 +41,9 @@ class Simulation {
       return;
     }
     for (std::size_t i = 0; i < model_.compiled().strategy.cores().size(); ++i) {
-      partitions_.emplace_back(model_, model_.compiled(), i, is_fixed(model_.compiled()), trace_);
+      const int cpu = model_.compiled().strategy.cores()[i].cpu;
+      partitions_.emplace_back(model_, model_.compiled(), i, application_.find_core(cpu),
+                               is_fixed(model_.compiled()), trace_);
     }
   }
 
@@ -95,7 +98,9 @@ class Simulation {
     });
     for (const std::size_t i : order_) {
       const sched::CompiledApplication& compiled = *model_.processes()[i];
-      partitions_.emplace_back(model_, compiled, 0, is_fixed(compiled), trace_);
+      partitions_.emplace_back(model_, compiled, 0,
+                               application::declared_core(application_, processes[i]),
+                               is_fixed(compiled), trace_);
     }
   }
 

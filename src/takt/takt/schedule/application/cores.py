@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from takt.documents.quantities import Duration, Strict
 from takt.documents.units import format_duration, parse_duration
+from takt.schedule.application.executors import Cpu
 
 WHOLE = 1_000_000_000  # the denominator of a rate in the core (takt/application/core.hpp)
 LONGEST = 3_600_000_000_000
@@ -131,6 +132,16 @@ class Core(Strict):
     )
     measured: Measured | None = Field(
         None, description="on how much it rests, of a measured core; default: it is declared"
+    )
+
+
+class Computer(Strict):
+    """One host of a robot."""
+
+    cores: dict[Cpu, Core] = Field(
+        {},
+        description="supply, latency and interrupts of its cores, by number; default: a core "
+        "provides all of its time at once",
     )
 
 

@@ -28,9 +28,7 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
     lines = [*(f"# {line}" for line in remark.splitlines()), f"name: {document['name']}"]
     if "cpus" in document:
         lines.append(f"cpus: {_list(document['cpus'])}")
-    if document.get("cores"):
-        lines.append("cores:")
-        lines += [f"  {one['cpu']}: {_mapping(_core(one))}" for one in document["cores"]]
+    lines += _cores(document.get("cores", []))
     if "executor" in document:
         lines.append(f"executor: {document['executor']}")
     if "policy" in document:
@@ -84,6 +82,20 @@ def _processes(document: Part) -> Iterator[str]:
             if one.get("measured"):
                 keys["messages"] = str(one["measured"])
             yield f"  - {_mapping(keys)}"
+
+
+def _cores(cores: list[Part]) -> Iterator[str]:
+    if own := [one for one in cores if not one.get("host")]:
+        yield "cores:"
+        yield from (f"  {one['cpu']}: {_mapping(_core(one))}" for one in own)
+    hosts = dict.fromkeys(one["host"] for one in cores if one.get("host"))
+    if hosts:
+        yield "hosts:"
+    for host in hosts:
+        own = [one for one in cores if one.get("host") == host]
+        yield f"  {host}:"
+        yield "    cores:"
+        yield from (f"      {one['cpu']}: {_mapping(_core(one))}" for one in own)
 
 
 def _core(core: Part) -> dict[str, str]:

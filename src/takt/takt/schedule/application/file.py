@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from takt.documents import yaml_file
-from takt.documents.units import format_duration, format_size
+from takt.documents.units import format_size
 from takt.documents.yaml_file import Form, Location, Source
 from takt.errors import TaktError, together
-from takt.schedule.application.cores import budget_of, parse_cpu_max
+from takt.schedule.application.hosts import check_cores
 from takt.schedule.application.model import Application, Overheads, Timing
 from takt.schedule.application.robot import check_processes
 
@@ -37,7 +37,7 @@ def read_application(path: Path) -> Application:
     _check_callbacks(application, source)
     check_processes(application, source)
     _check_locks(application, source)
-    _check_cores(application, source)
+    check_cores(application, source)
     _check_sizes(application, source)
     _check_scenarios(application, source)
     _check_changes(application, source)
@@ -85,29 +85,6 @@ def _check_callbacks(application: Application, source: Source) -> None:
             where=source.where(("nodes",)),
             fix="add one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
         )
-
-
-def _check_cores(application: Application, source: Source) -> None:
-    """Only the cores that the application uses."""
-    cpus = application.cpus or [0]
-    for cpu in application.cores:
-        if cpu not in cpus:
-            raise TaktError(
-                f"core {cpu} is described, but the application uses {', '.join(map(str, cpus))}",
-                where=source.where(("cores", cpu)),
-                fix=f"add {cpu} to cpus, or describe one of them",
-            )
-        supply = application.cores[cpu].supply
-        if supply is None or supply.cpu_max is None:
-            continue
-        quota, period = parse_cpu_max(supply.cpu_max)
-        if quota is not None and not budget_of(quota, period, len(cpus)):
-            raise TaktError(
-                f"cpu_max {supply.cpu_max} guarantees nothing to core {cpu}: the other "
-                f"{len(cpus) - 1} may use all of it",
-                where=source.where(("cores", cpu, "supply")),
-                fix=f"a quota above {format_duration((len(cpus) - 1) * period)}, or fewer cpus",
-            )
 
 
 def _check_locks(application: Application, source: Source) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from takt.schedule.application.cores import flat_core
+from takt.schedule.application.hosts import flat_cores
 from takt.schedule.application.locks import flat_locks, flat_sections
 from takt.schedule.application.model import Application, Callback, Timing, Topic
 from takt.schedule.application.processes import process_of
@@ -24,7 +24,7 @@ def flat(application: Application) -> dict[str, Any]:
         "version": VERSION,
         "name": application.name or "application",
         **_given(executor=application.executor, policy=application.policy, cpus=application.cpus),
-        **_cores(application),
+        **flat_cores(application),
         **flat_processes(application),
         **flat_locks(application.locks),
         "callbacks": [
@@ -53,12 +53,6 @@ def flat(application: Application) -> dict[str, Any]:
         # Not as the model writes them: there they have units.
         "overheads": _given(**dict(application.overheads)) if application.overheads else {},
     }
-
-
-def _cores(application: Application) -> dict[str, Any]:
-    number = len(application.cpus or [0])
-    cores = [flat_core(cpu, core, number) for cpu, core in application.cores.items()]
-    return {"cores": cores} if cores else {}
 
 
 def _given(**keys: Any) -> dict[str, Any]:

@@ -26,12 +26,12 @@ from takt_core import Quantity
 from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
 from takt.documents.units import format_duration, parse_duration, pattern
 from takt.documents.yaml_file import Location, Source
-from takt.schedule.application.cores import Core
+from takt.schedule.application.cores import Computer, Core
 from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
 from takt.schedule.application.links import Link
 from takt.schedule.application.locks import CriticalSection, Lock
-from takt.schedule.application.processes import Middleware, Process
+from takt.schedule.application.processes import Host, Middleware, Process
 
 
 def _above_zero(value: int) -> int:
@@ -399,6 +399,10 @@ class Application(Strict):
     )
     middleware: Middleware | None = Field(
         None, description="what lies between processes; default: messages arrive at once"
+    )
+    hosts: dict[Host, Computer] = Field(
+        {},
+        description="hosts of processes, by name; default: their cores provide all of their time",
     )
     links: list[Link] = Field(
         [], description="what lies between hosts, one for each two that exchange messages"

@@ -15,6 +15,7 @@ from takt.documents.yaml_file import Form
 from takt.errors import TaktError
 from takt.schedule.application.cores import Core, flat_core
 from takt.schedule.application.executors import Cpu
+from takt.schedule.application.processes import cores_of, refuse_hosts
 from takt.schedule.application.reservation import reservation
 
 MEASURE = "takt measure supply"
@@ -40,7 +41,8 @@ def add_supply(flat: dict[str, Any], given: str) -> None:
 
     Raises TaktError where a core of the application is missing, or has a supply of its own.
     """
-    cpus = flat.get("cpus", [0])
+    refuse_hosts(flat, "--supply", "--supply")
+    cpus = cores_of(flat)
     own = [core["cpu"] for core in flat.get("cores", [])]
     if own:
         raise TaktError(
@@ -66,9 +68,10 @@ def read_supply(path: Path) -> dict[int, Core]:
 def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> None:
     """Puts those of its cores into the flat form; ``where`` names them in errors.
 
-    Raises TaktError where one is missing, or gets nothing.
+    Of a robot of several hosts, each host has these. Raises TaktError where one is missing, or
+    gets nothing.
     """
-    cpus = flat.get("cpus", [0])
+    cpus = cores_of(flat)
     for cpu in cpus:
         if cpu not in cores:
             raise TaktError(
@@ -76,7 +79,12 @@ def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> No
                 where=where,
                 fix=f"{MEASURE} --cpu {','.join(map(str, cpus))}",
             )
-    entries = [flat_core(cpu, cores[cpu], len(cpus)) for cpu in cpus]
+    _refuse_quotas(flat, cores, where)
+    processes = flat.get("processes") or [{"cpu": cpu} for cpu in cpus]
+    of = sorted({(one.get("host") or "", one.get("cpu", 0)) for one in processes})
+    entries = [
+        flat_core(cpu, cores[cpu], len(cpus)) | ({"host": host} if host else {}) for host, cpu in of
+    ]
     for entry in entries:
         if not entry.get("supply", {}).get("budget", 1):
             raise TaktError(
@@ -86,3 +94,14 @@ def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> No
                 fix="a quota above the period of each other core, or fewer cpus",
             )
     flat["cores"] = entries
+
+
+def _refuse_quotas(flat: Mapping[str, Any], cores: Mapping[int, Core], where: str) -> None:
+    quotas = [one.supply.cpu_max for one in cores.values() if one.supply and one.supply.cpu_max]
+    if flat.get("processes") and quotas:
+        raise TaktError(
+            f"cpu_max {quotas[0]} holds for no thread of a robot, whose processes have real-time "
+            "priorities",
+            where=where,
+            fix="give what the cores provide, such as budget: 8ms, period: 10ms",
+        )
