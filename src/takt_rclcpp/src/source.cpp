@@ -29,9 +29,11 @@ std::exception_ptr Bell::take_error() noexcept {
 
 template <class Act>
 void Source::run_part(Running& running, bool in_group, Act act) noexcept {
-  thread_local const int thread = ::gettid();
+  [[gnu::tls_model("initial-exec")]] thread_local const int thread = ::gettid();
   running.thread.store(thread, std::memory_order_relaxed);
-  const std::uint64_t begun = running.count.fetch_add(1) + 1;
+  // One writer; the reader compares looks that lie apart: no fence is needed.
+  const std::uint64_t begun = running.count.load(std::memory_order_relaxed) + 1;
+  running.count.store(begun, std::memory_order_release);
   {
     const auto lock = in_group ? group_->enter() : std::unique_lock<executor::PriorityMutex>{};
     const RecordsPublications records{bell_->publications()};
@@ -43,7 +45,7 @@ void Source::run_part(Running& running, bool in_group, Act act) noexcept {
       bell_->fail(std::current_exception());
     }
   }
-  running.count.store(begun + 1);  // nobody else writes it
+  running.count.store(begun + 1, std::memory_order_release);
 }
 
 void Source::arm(const executor::ReleaseHandle& release, std::size_t lane) {

@@ -89,7 +89,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
     watch_ = {.of = late == nullptr ? &me : nullptr, .need = need, .standby = standby};
   }
   me.task = &state;
-  me.progress.reset();
+  me.progress.reset(state.alarm != TimePoint::max());
   state.run_priority = priority;
   state_->start(chosen);
   const Target& target = *state.under;

@@ -104,6 +104,7 @@ class Crew final : private sched::CoreListener {
   struct Counted {
     TimePoint at{};
     std::chrono::nanoseconds busy{0};
+    std::chrono::nanoseconds awake_since{0};  // in jobs and right before them
   };
   struct Worker {
     std::size_t number = 0;

@@ -14,9 +14,12 @@ namespace {
 
 // What is shorter holds nobody up for long.
 constexpr std::chrono::milliseconds least_sleep{1};
-// So often the kernel is asked, which takes microseconds, also when no job is long: what a thread
-// has computed since then counts as if the job had.
-constexpr std::chrono::milliseconds between_counts{5};
+// The kernel is asked, which takes microseconds, also when no job is long: what a thread has
+// computed, or has waited for its core, since then counts as if the job had. So it is asked after
+// so much of its own time, which is all of that but for its wake-ups; because of those, after so
+// much time in any case.
+constexpr std::chrono::milliseconds most_awake{5};
+constexpr std::chrono::milliseconds between_counts{50};
 
 std::chrono::nanoseconds cpu_time_of_thread() noexcept {
   timespec time{};
@@ -28,8 +31,12 @@ std::chrono::nanoseconds cpu_time_of_thread() noexcept {
 
 std::chrono::nanoseconds Crew::sleep_of_job(Worker& me, TimePoint started,
                                             TimePoint ended) const noexcept {
-  if (!shared_.handlers.held_up || own_crew_ != nullptr ||
-      (ended - started < least_sleep && ended - me.counted.at < between_counts)) {
+  if (!shared_.handlers.held_up || own_crew_ != nullptr) {
+    return {};
+  }
+  me.counted.awake_since += ended - started;
+  if (ended - started < least_sleep && me.counted.awake_since < most_awake &&
+      ended - me.counted.at < between_counts) {
     return {};
   }
   const auto run_delay = os::run_delay();

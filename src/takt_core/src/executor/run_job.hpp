@@ -19,8 +19,9 @@ namespace takt::executor {
 // core.
 class Progress {
  public:
-  // Under the crew's mutex, before the job.
-  void reset() noexcept {
+  // Under the crew's mutex, before the job. `judged`: others may look whether it is overdue.
+  void reset(bool judged) noexcept {
+    judged_ = judged;
     ends_.store(false, std::memory_order_relaxed);
     cpu_before_.store(unknown, std::memory_order_relaxed);
   }
@@ -29,6 +30,9 @@ class Progress {
     cpu_before_.store(cpu_time.count(), std::memory_order_relaxed);
   }
   void end() noexcept {
+    if (!judged_) {
+      return;  // no watcher
+    }
     ends_.store(true);
     // A processor may delay the store while it reads a clock, but not while it performs this load,
     // nor may it read the clock before (the kernel's clock functions begin with a load and a
@@ -44,6 +48,7 @@ class Progress {
  private:
   static constexpr std::int64_t unknown = -1;  // it has not begun
 
+  bool judged_ = false;
   std::atomic<bool> ends_{false};
   std::atomic<std::int64_t> cpu_before_{unknown};
 };

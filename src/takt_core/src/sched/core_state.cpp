@@ -11,6 +11,20 @@ namespace takt::sched {
 
 using Phase = CoreTask::Phase;
 
+namespace {
+
+Level level_once_started(const Job& job, const Target& target, const CoreTask& task,
+                         bool fixed) noexcept {
+  if (fixed) {
+    return job.priority;
+  }
+  const Ceilings& ceilings = target.scenario->ceilings();
+  return ceilings.has_levels() && task.under->id == target.id ? ceilings.level(job.task)
+                                                              : no_ceiling;
+}
+
+}  // namespace
+
 // Not inline, so that the type is defined here alone.
 CoreListener::~CoreListener() = default;
 
@@ -197,15 +211,10 @@ Level CoreState::level_of(const Job& job) const noexcept {
 
 // What a pending job is once it has started.
 CoreState::Started CoreState::entry_of(const Job& job) const noexcept {
-  CoreTask& task = *tasks_[job.task];
-  const Ceilings& ceilings = target_->scenario->ceilings();
-  Started entry{.job = job, .task = &task, .ceiling = ceilings.ceiling(job.task)};
-  if (fixed_) {
-    entry.level = job.priority;
-  } else if (ceilings.has_levels() && task.under->id == target_->id) {
-    entry.level = ceilings.level(job.task);
-  }
-  return entry;
+  return {.job = job,
+          .task = tasks_[job.task],
+          .level = level_once_started(job, *target_, *tasks_[job.task], fixed_),
+          .ceiling = target_->scenario->ceilings().ceiling(job.task)};
 }
 
 const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
@@ -274,8 +283,9 @@ Level CoreState::threshold_above(const Job& chosen) const noexcept {
   if (!target_->scenario->policy().preemptive()) {
     return infinite_ceiling;
   }
-  const Started entry = entry_of(chosen);
-  return std::max({system_ceiling(), entry.level, entry.ceiling});
+  return std::max({system_ceiling(),
+                   level_once_started(chosen, *target_, *tasks_[chosen.task], fixed_),
+                   target_->scenario->ceilings().ceiling(chosen.task)});
 }
 
 Level CoreState::system_ceiling() const noexcept {
