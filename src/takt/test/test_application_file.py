@@ -107,6 +107,16 @@ def test_the_number_of_messages_is_written_as_it_is_read(tmp_path: Path) -> None
     assert [one["messages"] for one in again["callbacks"]] == [{"tf": 8}, {"log": 3}]
 
 
+def test_messages_from_outside_may_come_in_bursts(tmp_path: Path) -> None:
+    text = (
+        "nodes: {n: {c: {on: in, wcet: 1ms}}}\n"
+        "topics: {in: {depth: 4, external_period: 9ms, external_burst: 4}}"
+    )
+    document = read(tmp_path, text)
+    assert document["topics"][0]["external_burst"] == 4
+    assert read(tmp_path, app_yaml(document, "written"))["topics"] == document["topics"]
+
+
 def test_an_offset_may_be_unknown(tmp_path: Path) -> None:
     document = read(tmp_path, "nodes:\n  n:\n    c: {timer: 9ms, wcet: 1ms, offset: unknown}\n")
     assert document["callbacks"][0]["offset"] == "unknown"

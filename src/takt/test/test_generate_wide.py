@@ -33,7 +33,10 @@ WORDS = ("description", ".recorded", ".from")  # said to people, and of where it
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
 LOCKS = ("Application.locks", "Lock.", "CriticalSection.", "Length.")
 # Not drawn yet; takt_core's own tests draw them.
-NOT_DRAWN = ("Callback.join", "Callback.at_once", "Callback.critical_sections", *LOCKS)
+NOT_DRAWN = (
+    *("Callback.join", "Callback.at_once", "Callback.critical_sections", *LOCKS),
+    "Topic.external_burst",
+)
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.

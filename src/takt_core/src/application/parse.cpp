@@ -18,6 +18,7 @@
 #include "parse_processes.hpp"
 #include "robot.hpp"
 #include "robot_cores.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -176,6 +177,16 @@ Topic parse_topic(const Json& json, const std::string& path) {
   if (topic.external_period.count() < 0) {
     Object::fail(object.at("external_period"), "is negative");
   }
+  std::int64_t burst = 1;
+  object.read("external_burst", burst);
+  if (burst < 1 || burst > most_messages) {
+    Object::fail(object.at("external_burst"),
+                 "is not a number from 1 to " + std::to_string(most_messages));
+  }
+  if (burst > 1 && topic.external_period.count() == 0) {
+    Object::fail(object.at("external_burst"), "is that of an external_period, which is missing");
+  }
+  topic.external_jitter = os::mul_sat(topic.external_period, burst - 1);
   object.finish();
   return topic;
 }

@@ -163,6 +163,7 @@ Model::Model(const application::Application& application, const Options& options
   for (const application::Topic& declared : application.topics) {
     if (declared.external) {
       topic(declared.name).external_period = declared.external_period;
+      topic(declared.name).external_jitter = declared.external_jitter;
     }
   }
   for (const application::Chain& chain : application.chains) {

@@ -107,6 +107,8 @@ struct TopicState {
   nanoseconds publish_cost{0};
   nanoseconds deliver_cost{0};
   nanoseconds external_period{0};
+  nanoseconds external_jitter{0};
+  std::uint64_t external_messages = 0;  // up to now
 };
 
 // A topic as one task reads it.

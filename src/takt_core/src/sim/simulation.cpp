@@ -13,6 +13,7 @@
 #include "model.hpp"
 #include "offsets.hpp"
 #include "partition.hpp"
+#include "random.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "trace.hpp"
@@ -79,6 +80,8 @@ class Simulation {
   }
 
  private:
+  // The other streams are in model.cpp, offsets.cpp and withheld.cpp.
+  static constexpr std::uint64_t external_stream = std::uint64_t{1} << 38U;
   static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
 
   static bool is_fixed(const sched::CompiledApplication& compiled) {
@@ -173,7 +176,8 @@ class Simulation {
     const std::uint32_t entry = outside_.first();
     if (entry < model_.topics().size()) {
       TopicState& topic = model_.topics()[entry];
-      outside_.set(entry, os::add_sat(now, topic.external_period));
+      ++topic.external_messages;
+      outside_.set(entry, std::max(now, external_time(topic)));
       if (trace_.on()) {
         trace_.record(trace::EventType::publish, now, trace::no_core, trace::no_task, 0,
                       static_cast<std::int64_t>(topic.published), topic.shared.id);
@@ -188,6 +192,17 @@ class Simulation {
     for (Partition& partition : partitions_) {
       partition.switch_to(*compiled.targets[*scenario], now);
     }
+  }
+
+  // Of the next message: up to the jitter early. In the worst case all come as early as possible.
+  [[nodiscard]] TimePoint external_time(const TopicState& topic) const noexcept {
+    const auto number = static_cast<std::int64_t>(topic.external_messages);
+    const TimePoint latest{os::mul_sat(topic.external_period, number)};
+    if (options_.execution == ExecutionTimes::worst || topic.external_jitter.count() == 0) {
+      return latest - topic.external_jitter;
+    }
+    const RandomStream draws{options_.seed, external_stream + topic.shared.id};
+    return latest - uniform(draws.at(topic.external_messages), topic.external_jitter);
   }
 
   void schedule_switch() noexcept {

@@ -240,6 +240,8 @@ def _topic(topic: Part, written: set[str]) -> dict[str, str]:
         keys["reliability"] = "reliable" if topic["reliable"] else "best_effort"
     if topic.get("external"):
         keys["external_period"] = format_duration(topic.get("external_period", 0))
+    if topic.get("external_burst", 1) > 1:
+        keys["external_burst"] = str(topic["external_burst"])
     return keys
 
 

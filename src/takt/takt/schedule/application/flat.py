@@ -142,6 +142,9 @@ def _topic(name: str, topic: Topic, size: int | None) -> dict[str, Any]:
         "name": name,
         **_given(bytes=size, depth=topic.depth),
         **({"reliable": topic.reliability == "reliable"} if topic.reliability else {}),
-        **_given(external_period=topic.external_period),
+        **_given(
+            external_period=topic.external_period,
+            external_burst=topic.external_burst,
+        ),
         **({"external": True} if topic.external_period is not None else {}),
     }

@@ -301,6 +301,11 @@ class Topic(Strict):
         description="period of publications from outside the application; 0s: unknown; default: no "
         "outside publisher",
     )
+    external_burst: Annotated[int, Field(ge=1, le=MOST_MESSAGES, strict=True)] | None = Field(
+        None,
+        description="publications from outside that may come at once: at most t / external_period "
+        "+ external_burst in any time t; default: 1",
+    )
 
 
 class Chain(Strict):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.model import MOST_MESSAGES
+from takt.schedule.model import arrivals, joins, policies
 from takt.schedule.model import chains as paths
-from takt.schedule.model import joins, policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times
@@ -265,22 +265,23 @@ class Builder:
             outside = self._observed.outside.get(topic)
             if outside is not None or topic not in written:
                 moments = outside if outside is not None else _arrivals(kept, topic)
-                part |= {"external": True, "external_period": self._outside(topic, moments)}
+                part |= {"external": True} | self._outside(topic, moments)
             found.append(part)
         return found
 
-    def _outside(self, topic: str, moments: Times) -> int:
-        moments = np.sort(moments)
-        apart = np.diff(moments)[_together(moments, self._observed.resumed)]
-        if not len(apart) or apart.min() <= 0:
+    def _outside(self, topic: str, moments: Times) -> Part:
+        curve = arrivals.curve(np.sort(moments), self._observed.resumed)
+        if curve is None:
             self.notes[topic] = ["external_period: unknown"]
-            return 0
+            return {"external_period": 0}
+        burst = f" where up to {curve.burst} come at once" if curve.burst > 1 else ""
         note = (
-            f"external_period: the shortest of {len(apart)} distances, mean "
-            f"{_time(apart.mean())}; observed, not a guarantee of the writer"
+            f"external_period: the longest that {len(moments)} messages keep{burst}, mean distance "
+            f"{_time(curve.mean)}; observed, not a guarantee of the writer"
         )
         self.notes[topic] = [note]
-        return int(apart.min())
+        several = {"external_burst": curve.burst} if curve.burst > 1 else {}
+        return {"external_period": curve.period} | several
 
     def _chains(self, kept: list[ObservedCallback]) -> list[Part]:
         for one in kept:  # what is told counts as what is seen
