@@ -10,7 +10,7 @@ import pytest
 
 takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
-from executed import cpu, executed  # noqa: E402
+from executed import cpu, executed, values  # noqa: E402
 
 from takt.errors import TaktError  # noqa: E402
 from takt.schedule.analysis.ask import analyse  # noqa: E402
@@ -20,6 +20,8 @@ from takt.schedule.application.flat import flat  # noqa: E402
 from takt.schedule.campaign.judge import varies  # noqa: E402
 from takt.schedule.generate.code import write_packages  # noqa: E402
 from takt.schedule.metrics import measure  # noqa: E402
+from takt.schedule.simulation.simulate import simulate  # noqa: E402
+from takt.schedule.trace.file import Type, read  # noqa: E402
 
 LOCKS = "locks: {map: {protocol: inheritance}, bus: {protocol: ceiling}}"
 NODES = """
@@ -87,6 +89,37 @@ def test_the_analysis_names_who_blocks(tmp_path: Path) -> None:
     high, low = scenario.callbacks
     assert (high.blocking_us, high.locks, high.response_us) == (3000, ["map"], 5000)
     assert (low.blocking_us, low.locks, low.response_us) == (0, [], 14000)
+
+
+ACROSS = """
+policy: rm
+cpus: [0, 1]
+locks: {map: {protocol: spin}}
+nodes:
+  a: {one: {timer: 10ms, wcet: 2ms, cpu: 0, critical_sections: [{lock: map, length: 1ms}]}}
+  b: {two: {timer: 50ms, wcet: 10ms, cpu: 1, critical_sections: [{lock: map, length: 3ms}]}}
+"""
+
+
+def test_a_spin_lock_goes_across_cores(tmp_path: Path) -> None:
+    application = document(tmp_path, ACROSS)
+    assert document(tmp_path, app_yaml(application, "again")) == application
+    one, two = analyse(application, "here").scenarios[0].callbacks
+    assert (one.locks, one.response_us) == (["map"], 2000 + 3000)
+    assert (two.locks, two.response_us) == (["map"], 10000 + 1000)
+    trace = tmp_path / "spins.takttrace"
+    result = simulate(application, where="here", trace=trace, duration=50_000_000)
+    assert [each.worst_response_ns for each in result.callbacks] == [2_000_000, 11_000_000]
+    waits = values(read(trace), Type.lock_wait)
+    assert waits == [(0, 0)]
+
+
+@pytest.mark.usefixtures("app_runner")
+def test_spin_locks_are_not_executed(tmp_path: Path) -> None:
+    application = document(tmp_path, ACROSS.replace("[0, 1]", f"[{cpu()}]").replace("cpu: 0, ", ""))
+    application["callbacks"][1].pop("cpu")
+    with pytest.raises(TaktError, match="spin, which is analysed and simulated, but not executed"):
+        executed(tmp_path, "takt", application)
 
 
 def test_generated_code_takes_no_locks(tmp_path: Path) -> None:

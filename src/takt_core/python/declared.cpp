@@ -110,6 +110,17 @@ void apply_first(DeclaredCallback& result, const sched::SchedulingScenario& firs
   result.active = change->active.value_or(result.active);
 }
 
+std::vector<std::string> locks_of(const Application& application, const Callback& callback) {
+  std::vector<std::string> names;
+  for (const application::CriticalSection& section : callback.critical_sections) {
+    const std::string& name = application.locks[section.lock].name;
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 DeclaredCallback declared(const Application& application, const Callback& callback) {
   const sched::Task& task = callback.task;
   const nanoseconds overhead = application.worst_overhead(callback, task);
@@ -120,7 +131,7 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .offset = task.parameters.offset.count(),
                           .active = task.parameters.active,
                           .group = task.group,
-                          .locks = task.locks,
+                          .locks = locks_of(application, callback),
                           .worst = (callback.execution.worst + overhead).count(),
                           .worst_in = {},
                           .overhead = overhead.count(),

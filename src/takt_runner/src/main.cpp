@@ -101,6 +101,15 @@ void refuse_locks(const Execution& execution) {
           "it takes a lock, which is not executed under '" + approach + "' so far",
           "use the approach 'takt', or remove critical_sections");
     }
+    for (const application::CriticalSection& section : callback.critical_sections) {
+      const application::Lock& lock = execution.application.locks[section.lock];
+      if (lock.protocol == application::LockProtocol::spin) {
+        throw sched::ScheduleError(
+            "lock '" + lock.name + "'",
+            "its protocol is spin, which is analysed and simulated, but not executed yet",
+            "use inheritance or ceiling on one core, or remove critical_sections");
+      }
+    }
     if (callback.holds_locks() && by_deadline) {
       throw sched::ScheduleError(
           "task '" + callback.task.name + "'",

@@ -169,7 +169,14 @@ class ScenarioAnalysis {
 
   void name_locks(CallbackReport& callback, std::size_t stream) const {
     const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
-    for (const std::size_t lock : blocking_locks(core.demands, model_.demand(stream).level)) {
+    std::vector<std::size_t> locks = blocking_locks(core.demands, model_.demand(stream).level);
+    for (const Section& section : model_.demand(stream).sections) {
+      if (section.waiting.count() > 0 && std::ranges::count(locks, section.lock) == 0) {
+        locks.push_back(section.lock);
+      }
+    }
+    std::ranges::sort(locks);
+    for (const std::size_t lock : locks) {
       callback.locks.push_back(application_.locks[lock].name);
     }
   }

@@ -41,6 +41,35 @@ std::vector<sched::Level> reaches(const application::Application& application,
   return result;
 }
 
+// How long a request on a core waits for a lock, at most.
+class Spinning {
+ public:
+  Spinning(const application::Application& application, const sched::CompiledStrategy& strategy) {
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      ++jobs_[strategy.tasks()[i].cpu];
+    }
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      const int cpu = strategy.tasks()[i].cpu;
+      for (const auto& section : application.callbacks[i].critical_sections) {
+        nanoseconds& longest = longest_[section.lock][cpu];
+        longest = std::max(longest, section.longest + jobs_[cpu] * application.overheads.release);
+      }
+    }
+  }
+
+  [[nodiscard]] nanoseconds of(std::size_t lock, int cpu) const {
+    nanoseconds sum{0};
+    for (const auto& [other, longest] : longest_.at(lock)) {
+      sum = other == cpu ? sum : os::add_sat(sum, longest);
+    }
+    return sum;
+  }
+
+ private:
+  std::map<int, std::int64_t> jobs_;                           // by core
+  std::map<std::size_t, std::map<int, nanoseconds>> longest_;  // by lock and core
+};
+
 }  // namespace
 
 bool anyone_locks(std::span<const Demand> demands) noexcept {
@@ -99,6 +128,7 @@ std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::
 }
 
 std::vector<std::vector<Section>> sections_of(const application::Application& application,
+                                              const sched::CompiledStrategy& strategy,
                                               const sched::CompiledScenario& scenario) {
   std::vector<std::vector<Section>> result(application.callbacks.size());
   if (!scenario.policy().preemptive() || application.locks.empty()) {
@@ -107,11 +137,14 @@ std::vector<std::vector<Section>> sections_of(const application::Application& ap
   const std::vector<sched::Level> by_inheritance = reaches(application, scenario.ceilings());
   const std::vector<sched::Level> by_ceiling =
       application::lock_ceilings(application, scenario.ceilings());
+  const Spinning spinning{application, strategy};
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto& sections = application.callbacks[i].critical_sections;
     const auto around = application::enclosing(sections);
     for (std::size_t at = 0; at < sections.size(); ++at) {
-      const bool ceiling = application.locks[sections[at].lock].protocol == LockProtocol::ceiling;
+      const LockProtocol protocol = application.locks[sections[at].lock].protocol;
+      const bool ceiling = protocol != LockProtocol::inheritance;
+      const bool spins = protocol == LockProtocol::spin;
       std::int64_t inside = 0;
       for (const auto& outer : around) {
         inside += std::ranges::count(outer, at);
@@ -120,10 +153,13 @@ std::vector<std::vector<Section>> sections_of(const application::Application& ap
           {.lock = sections[at].lock,
            .reach = ceiling ? by_ceiling[sections[at].lock] : by_inheritance[sections[at].lock],
            .declared = sections[at].longest,
+           .waiting =
+               spins ? spinning.of(sections[at].lock, strategy.tasks()[i].cpu) : nanoseconds{0},
            // It may have been preempted before anybody waits for it, and where it
            // takes a lock that is held two jobs leave the core.
            .around = ceiling ? nanoseconds{0} : (1 + 2 * inside) * application.overheads.preemption,
-           .by_ceiling = ceiling});
+           .by_ceiling = ceiling,
+           .spins = spins});
     }
   }
   return result;

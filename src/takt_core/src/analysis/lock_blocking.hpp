@@ -34,9 +34,14 @@ nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level leve
 // The locks that contribute to it, by index, ascending.
 std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level);
 
-// The sections of each callback as the test wants them. `preemption`: what leaving the core once
-// costs.
+// The sections of each callback as the test wants them.
+//
+// Spin locks: a job that requests one keeps its core until it leaves the lock, so each other core
+// has at most one request for it in the queue, and the queue is first in, first out. A request
+// waits for at most one section of each other core (P. Gai, G. Lipari and M. Di Natale, Proc. RTSS
+// 2001). That section may be longer by the releases that its core notices when it begins.
 std::vector<std::vector<Section>> sections_of(const application::Application& application,
+                                              const sched::CompiledStrategy& strategy,
                                               const sched::CompiledScenario& scenario);
 
 }  // namespace takt::analysis

@@ -31,7 +31,8 @@ nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
   const Cost& cost = costs_[callback];
   // At least a moment: a job that computes nothing waits for its turn all the same.
   const nanoseconds noticing = waits_for_job_[callback] ? release_overhead_ : nanoseconds{0};
-  return std::max(nanoseconds{1}, scaled(cost.worst, cost.factor) + cost.around + noticing);
+  return std::max(nanoseconds{1}, scaled(cost.worst, cost.factor) + cost.around +
+                                      scaled(cost.waiting, cost.common) + noticing);
 }
 
 void ScenarioModel::apply_costs() {
@@ -45,14 +46,17 @@ void ScenarioModel::apply_cost(std::size_t stream) {
   Demand& demand = demand_of(stream);
   demand.execution = execution(callback);
   for (Section& section : demand.sections) {
-    section.length = scaled(section.declared, costs_[callback].factor) + section.around;
+    const Cost& cost = costs_[callback];
+    // Other cores wait for those of spin locks: they are as declared while one callback grows.
+    section.length = scaled(section.declared, section.spins ? cost.common : cost.factor) +
+                     scaled(section.waiting, cost.common) + section.around;
   }
 }
 
 void ScenarioModel::scale(double factor, std::size_t callback) {
   if (callback == nobody) {
     for (Cost& cost : costs_) {
-      cost.factor = factor;
+      cost.factor = cost.common = factor;
     }
     apply_costs();
     return;

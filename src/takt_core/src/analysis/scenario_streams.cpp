@@ -317,7 +317,12 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
 void ScenarioModel::place(const application::Application& application,
                           const sched::CompiledStrategy& strategy) {
   const sched::Policy& policy = scenario_->policy();
-  const std::vector<std::vector<Section>> sections = sections_of(application, *scenario_);
+  const std::vector<std::vector<Section>> sections = sections_of(application, strategy, *scenario_);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    for (const Section& section : sections[i]) {
+      costs_[i].waiting = os::add_sat(costs_[i].waiting, section.waiting);
+    }
+  }
   std::vector<std::size_t> core_of(strategy.tasks().size(), 0);
   for (const sched::Core& core : strategy.cores()) {
     for (const sched::TaskIndex task : core.tasks) {

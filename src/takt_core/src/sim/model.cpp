@@ -169,6 +169,10 @@ Model::Model(const application::Application& application, const Options& options
   for (const application::Chain& chain : application.chains) {
     add_chain(chain, options.percentiles);
   }
+  spin_locks_.resize(application.locks.size());
+  for (SpinLock& lock : spin_locks_) {
+    lock.waiting.reserve(application.callbacks.size());
+  }
 }
 
 TopicState& Model::topic(const std::string& name) {

@@ -231,6 +231,12 @@ struct TaskState : sched::CoreTask {
   CallbackMetrics metrics;
 };
 
+// A lock across cores, which jobs get in the order of their requests.
+struct SpinLock {
+  TaskState* holder = nullptr;
+  std::vector<TaskState*> waiting;  // one of each core, at most
+};
+
 class Model {
  public:
   // Throws sched::ScheduleError for an application that an executor refuses, and for a chain whose
@@ -247,6 +253,12 @@ class Model {
   [[nodiscard]] std::span<sched::CoreTask* const> by_index() const noexcept { return by_index_; }
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
   [[nodiscard]] std::deque<ChainState>& chains() noexcept { return chains_; }
+  // Null: the lock does not go across cores.
+  [[nodiscard]] SpinLock* spin_lock(std::size_t lock) noexcept {
+    return application_->locks[lock].protocol == application::LockProtocol::spin
+               ? &spin_locks_[lock]
+               : nullptr;
+  }
   [[nodiscard]] const application::Application& application() const noexcept {
     return *application_;
   }
@@ -267,6 +279,7 @@ class Model {
   std::deque<TaskState> tasks_;
   std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;
+  std::vector<SpinLock> spin_locks_;  // by lock
 };
 
 }  // namespace takt::sim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The locks that a job takes and leaves while it computes in virtual time.
+#include <algorithm>
+
 #include "partition.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -28,6 +30,49 @@ void Partition::begin_steps(TaskState& task) noexcept {
   }
 }
 
+void Partition::compute_to_next_step(TaskState& task, TimePoint now) noexcept {
+  const nanoseconds from = task.steps[task.step].at;
+  const bool last = ++task.step == task.steps.size();
+  task.left = (last ? task.until_end : task.steps[task.step].at) - from;
+  on_core_ = &task;
+  end_ = os::add_sat(now, task.left);
+}
+
+void Partition::take_spin_lock(SpinLock& lock, TaskState& task, TimePoint now) noexcept {
+  if (lock.holder == nullptr) {
+    lock.holder = &task;
+    compute_to_next_step(task, now);
+    return;
+  }
+  record(EventType::lock_wait, now, task, task.job.index, lock.holder->index,
+         static_cast<std::uint16_t>(task.steps[task.step].lock));
+  lock.waiting.push_back(&task);
+  on_core_ = &task;  // it spins
+  end_ = TimePoint::max();
+}
+
+void Partition::leave(std::size_t lock, TimePoint now) noexcept {
+  state_.leave(lock);
+  SpinLock* const spin = model_.spin_lock(lock);
+  if (spin == nullptr) {
+    return;
+  }
+  spin->holder = nullptr;
+  if (!spin->waiting.empty()) {
+    spin->holder = spin->waiting.front();
+    spin->waiting.erase(spin->waiting.begin());
+    spin->holder->partition->go_on(*spin->holder, now);
+  }
+}
+
+// The job that spins has the lock.
+void Partition::go_on(TaskState& task, TimePoint now) noexcept {
+  record(EventType::lock, now, task, task.job.index, 0,
+         static_cast<std::uint16_t>(task.steps[task.step].lock));
+  compute_to_next_step(task, now);
+  next_ = std::min(next_, end_);
+}
+
 bool Partition::take(TaskState& task, std::size_t lock, TimePoint now) noexcept {
   const sched::CoreTask* const holder = state_.holder(lock);
   const bool taken = state_.take(task, lock);
@@ -45,21 +90,21 @@ bool Partition::take(TaskState& task, std::size_t lock, TimePoint now) noexcept 
 void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
   if (task.steps[task.step].at == task.until_end) {
     for (; task.step < task.steps.size(); ++task.step) {
-      state_.leave(task.steps[task.step].lock);
+      leave(task.steps[task.step].lock, now);
     }
     end_job(task, now);
     return;
   }
   const application::LockStep& step = task.steps[task.step];
   if (!step.takes) {
-    state_.leave(step.lock);  // who waits for it comes before the next step
+    leave(step.lock, now);  // who waits for it comes before the next step
+  } else if (SpinLock* const lock = model_.spin_lock(step.lock)) {
+    static_cast<void>(state_.take(task, step.lock));  // nobody else starts on this core
+    take_spin_lock(*lock, task, now);
+    return;
   }
-  const bool has_core = !step.takes || take(task, step.lock, now);
-  if (has_core) {
-    const bool last = ++task.step == task.steps.size();
-    task.left = (last ? task.until_end : task.steps[task.step].at) - step.at;
-    on_core_ = &task;
-    end_ = os::add_sat(now, task.left);
+  if (!step.takes || take(task, step.lock, now)) {
+    compute_to_next_step(task, now);
     return;
   }
   // It tries again when it has the core: whoever holds the lock comes first.

@@ -100,6 +100,21 @@ TEST(LockFaults, what_is_not_analysed_yet_is_refused) {
          "of its node runs it");
 }
 
+TEST(LockFaults, spin_locks_are_simple) {
+  const std::string s = mutex("s", "spin");
+  const auto expect = [&](const std::string& json, const std::string& words) {
+    EXPECT_NE(refusal(json).find(words), std::string::npos) << words << " in " << refusal(json);
+  };
+  EXPECT_EQ(refusal(one(section("s", 0, 4) + "," + section("s", 4, 2), s)), "");
+  expect(one(section("s", 0, 4) + "," + section("t", 1, 2), s + "," + mutex("t", "spin")),
+         "not analysed inside each other");
+  expect(one(section("s", 0, 4) + "," + section("m", 1, 2), s + "," + m), "another protocol");
+  expect(one(section("s", 0, 4), s, ", 'policy': 'np-fp'"), "use fp, rm, dm or edf");
+  expect(one(section("s", 0, 4), s,
+             ", 'cores': [{'cpu': 0, 'interrupts': [{'period': 50, 'duration': 1}]}]"),
+         "has a supply or interrupts");
+}
+
 TEST(LockFaults, a_lock_belongs_to_one_core) {
   const auto two = [](const std::string& a, const std::string& b) {
     return with_locks(timer("a", 100, 60, 2, holds(section("m", 0, 4)) + a) + "," +

@@ -20,6 +20,7 @@ struct LocksForm {
   double share = 0.6;                      // of the core, about
   std::vector<std::int64_t> periods = {};  // to draw from
   std::string policy = "fp";               // or edf, whose locks have ceilings
+  bool spins = false;                      // locks across two or three cores
   bool varied = false;  // execution times, lengths, jitters, groups, equal priorities, overheads
 };
 
@@ -29,7 +30,9 @@ class RandomLocks : public RandomTasks {
 
   application::Application make(const LocksForm& form) {
     application::Application app{.name = "random", .policy = form.policy};
-    if (form.varied && chance(0.3)) {
+    if (form.spins) {
+      app.cpus = chance(0.5) ? std::vector{0, 1} : std::vector{0, 1, 2};
+    } else if (form.varied && chance(0.3)) {
       app.cpus = {0, 1};
     }
     for (std::int64_t i = number(1, form.most_locks); i > 0; --i) {
@@ -37,6 +40,9 @@ class RandomLocks : public RandomTasks {
                            .protocol = form.policy == "edf" || chance(0.5)
                                            ? application::LockProtocol::ceiling
                                            : application::LockProtocol::inheritance});
+    }
+    for (application::Lock& lock : app.locks) {
+      lock.protocol = form.spins ? application::LockProtocol::spin : lock.protocol;
     }
     const std::int64_t count = number(form.least_tasks, form.most_tasks);
     std::vector<int> priorities;
@@ -77,6 +83,9 @@ class RandomLocks : public RandomTasks {
       callback.execution.best = nanoseconds{number(1, worst)};
     }
     callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
+    if (form.spins) {
+      task.cpu = static_cast<int>(number(0, static_cast<std::int64_t>(app.cpus.size()) - 1));
+    }
     task.parameters.expected_execution = callback.execution.worst;
     task.parameters.priority = priority;
     task.parameters.period = nanoseconds{period};
@@ -85,7 +94,7 @@ class RandomLocks : public RandomTasks {
     task.parameters.overrun = sched::Overrun::catch_up;
     if (form.varied) {
       callback.jitter = nanoseconds{chance(0.15) ? number(1, period / 2) : 0};
-      task.group = chance(0.15) ? "g" : "";
+      task.group = chance(0.15) && !form.spins ? "g" : "";
     }
     if (form.varied && !app.callbacks.empty() && chance(0.3)) {
       release_by_messages(app, callback);
@@ -95,7 +104,7 @@ class RandomLocks : public RandomTasks {
     }
     for (const application::CriticalSection& section : callback.critical_sections) {
       const std::string& name = app.locks[section.lock].name;
-      if (std::ranges::find(task.locks, name) == task.locks.end()) {
+      if (!form.spins && std::ranges::find(task.locks, name) == task.locks.end()) {
         task.locks.push_back(name);
       }
     }
@@ -135,7 +144,9 @@ class RandomLocks : public RandomTasks {
            .begin = nanoseconds{begin},
            .shortest = nanoseconds{form.varied && chance(0.3) ? number(0, length) : length},
            .longest = nanoseconds{length}});
-      add_sections(app, form, callback, begin, begin + length, lock + 1);
+      if (!form.spins) {
+        add_sections(app, form, callback, begin, begin + length, lock + 1);
+      }
     }
   }
 };
@@ -151,6 +162,7 @@ inline std::string text(const application::Application& app) {
     const sched::TaskParameters& parameters = callback.task.parameters;
     result += "; " + callback.task.name + " P=" + std::to_string(parameters.priority) +
               (callback.task.trigger.empty() ? "" : " on " + callback.task.trigger) +
+              (callback.task.cpu < 0 ? "" : " on core " + std::to_string(callback.task.cpu)) +
               " T=" + std::to_string(parameters.period.count()) +
               " D=" + std::to_string(parameters.deadline.count()) +
               " O=" + std::to_string(parameters.offset.count()) +

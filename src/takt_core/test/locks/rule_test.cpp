@@ -94,6 +94,28 @@ TEST(Inheritance, goes_on_along_a_chain_of_locks) {
   EXPECT_EQ(callback(report, "high").locks, (std::vector<std::string>{"m", "n"}));
 }
 
+// The first two take it at 1, in the order of the file; the third one asks at 2, from core 0 again,
+// where nobody comes before the job that spins.
+TEST(SpinLocks, are_taken_in_the_order_of_requests) {
+  const auto on = [](const char* const core, std::int64_t offset, std::int64_t length) {
+    return holds(section("m", 1, length)) + at(offset) + ", 'cpu': " + core;
+  };
+  const std::string json = with_locks(timer("a", 1000, 6, 1, on("0", 0, 4)) + "," +
+                                          timer("b", 1000, 8, 1, on("1", 0, 5)) + "," +
+                                          timer("c", 1000, 4, 1, on("2", 1, 2)) + "," +
+                                          timer("high", 1000, 1, 9, at(6) + ", 'cpu': 1"),
+                                      mutex("m", "spin"), ", 'cpus': [0, 1, 2]");
+  // a has it in 1..5, b in 5..10, c in 10..12; high waits until b leaves it.
+  EXPECT_EQ(longest(parsed(json)), (Responses{{"a", 6}, {"b", 13}, {"c", 12}, {"high", 5}}));
+  const ScenarioReport report = analyse_json(json).scenarios.front();
+  EXPECT_EQ(callback(report, "a").response, nanoseconds{6 + 5 + 2});
+  EXPECT_EQ(callback(report, "b").response, nanoseconds{8 + 4 + 2 + 1});
+  EXPECT_EQ(callback(report, "c").response, nanoseconds{4 + 4 + 5});
+  EXPECT_EQ(callback(report, "high").response, nanoseconds{1 + 5 + 4 + 2});
+  EXPECT_EQ(callback(report, "high").blocking, nanoseconds{5 + 4 + 2});
+  EXPECT_EQ(callback(report, "c").locks, std::vector<std::string>{"m"});
+}
+
 TEST(Bounds, count_the_longest_section_once_under_ceilings) {
   const auto tasks = [](const std::string& protocol) {
     return analyse_json(with_locks(timer("a", 100, 3, 4,

@@ -14,8 +14,11 @@
 namespace takt::analysis {
 namespace {
 
-LocksForm wide(const std::string& policy) {
-  return {.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300}, .policy = policy, .varied = true};
+LocksForm wide(const std::string& policy, bool spins = false) {
+  return {.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300},
+          .policy = policy,
+          .spins = spins,
+          .varied = true};
 }
 
 struct Comparison {
@@ -64,13 +67,14 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
   return found;
 }
 
-void keep_to_bounds(const std::string& policy) {
+void keep_to_bounds(const std::string& policy, bool spins = false) {
   const int sets = rounds(800);
   Comparison all;
   int blocked = 0;
+  const LocksForm form = wide(policy, spins);
   for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    const application::Application app = RandomLocks{seed}.make(wide(policy));
+    const application::Application app = RandomLocks{seed}.make(form);
     const ScenarioReport report =
         analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
     const Comparison found = compare(app, report, seed);
@@ -95,6 +99,37 @@ TEST(Locks, simulated_responses_are_within_their_bounds) {
 
 TEST(Locks, simulated_responses_are_within_their_bounds_under_edf) {
   keep_to_bounds("edf");
+}
+
+TEST(SpinLocks, simulated_responses_are_within_their_bounds) {
+  keep_to_bounds("fp", true);
+}
+
+TEST(SpinLocks, simulated_responses_are_within_their_bounds_under_edf) {
+  keep_to_bounds("edf", true);
+}
+
+// Whoever left out the waiting for other cores, but not the blocking, would be found.
+TEST(SpinLocks, bounds_without_the_other_cores_are_exceeded) {
+  for (const std::string policy : {"fp", "edf"}) {
+    int above = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+      const application::Application app = RandomLocks{seed}.make(wide(policy, true));
+      application::Application separate = app;
+      for (application::Callback& callback : separate.callbacks) {
+        for (application::CriticalSection& section : callback.critical_sections) {
+          section.lock += app.locks.size() * static_cast<std::size_t>(callback.task.cpu);
+        }
+      }
+      for (std::size_t cpu = 1; cpu < app.cpus.size(); ++cpu) {
+        separate.locks.insert(separate.locks.end(), app.locks.begin(), app.locks.end());
+      }
+      const ScenarioReport report =
+          analyse(separate, {.sensitivity = false, .proposals = false}).scenarios.front();
+      above += compare(app, report, seed).above > 0 ? 1 : 0;
+    }
+    EXPECT_GT(above, 5) << policy;
+  }
 }
 
 // Whoever left out what locks add would be found.

@@ -68,9 +68,11 @@ struct Section {
   std::size_t lock = 0;                    ///< Index of the lock.
   sched::Level reach = sched::no_ceiling;  ///< The highest level that it may keep from the core.
   nanoseconds declared{0};                 ///< The longest time of computing in it.
+  nanoseconds waiting{0};                  ///< For holders on other cores, before it, at most.
   nanoseconds around{0};                   ///< Overheads within it, at most.
   nanoseconds length{0};                   ///< The longest time on the core in it.
   bool by_ceiling = false;  ///< Immediate priority ceiling, in place of priority inheritance.
+  bool spins = false;       ///< By ceiling, and waits for holders on other cores.
 };
 
 /// One stream of jobs on a core.

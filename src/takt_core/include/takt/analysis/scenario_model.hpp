@@ -238,9 +238,11 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   };
   struct Cost {
     nanoseconds best{0};
-    nanoseconds worst{0};   // what it computes
-    nanoseconds around{0};  // messages and dispatching
+    nanoseconds worst{0};    // what it computes
+    nanoseconds around{0};   // messages and dispatching
+    nanoseconds waiting{0};  // for spin locks
     double factor = 1;
+    double common = 1;  // of all callbacks
   };
 
   [[nodiscard]] bool can_be_explored(const CoreDemands& core) const noexcept;

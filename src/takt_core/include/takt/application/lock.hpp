@@ -26,6 +26,10 @@ enum class LockProtocol : std::uint8_t {
   /// Immediate priority ceiling (Baker 1991; PTHREAD_PRIO_PROTECT): the holder has the highest
   /// priority of all callbacks that take the lock.
   ceiling,
+  /// A lock across cores (MSRP: Gai, Lipari & Di Natale 2001): from the request to the end of the
+  /// section the job keeps its core. Jobs of several cores take it in the order of their requests,
+  /// and those that wait spin.
+  spin,
 };
 
 /// A mutex of the application.

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an application must not say of its locks.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "../sched/stock_executor.hpp"
+#include "../sched/text.hpp"
+#include "parse_locks.hpp"
+#include "takt/sched/error.hpp"
+#include "takt/sched/policies.hpp"
+
+namespace takt::application {
+namespace {
+
+struct Fault {
+  std::string where;
+  std::string problem;
+  std::string fix;
+};
+
+// Every fault of what an application says of its locks.
+class Faults {
+ public:
+  explicit Faults(const Application& application) : application_{application} {
+    for (const Callback& callback : application.callbacks) {
+      if (!callback.critical_sections.empty()) {
+        check_form(callback);
+        check_nesting(callback);
+        check_company(callback);
+      }
+    }
+    check_order();
+    if (std::ranges::any_of(application.callbacks, &Callback::holds_locks)) {
+      check_application();
+    }
+  }
+
+  void refuse() const {
+    if (faults_.empty()) {
+      return;
+    }
+    std::string problem = faults_.front().problem;
+    std::string fix = faults_.front().fix;
+    for (std::size_t i = 1; i < faults_.size(); ++i) {
+      problem += "; " + faults_[i].where + ": " + faults_[i].problem;
+      fix += "; " + faults_[i].fix;
+    }
+    throw sched::ScheduleError(faults_.front().where, problem, fix);
+  }
+
+ private:
+  [[nodiscard]] std::string lock_text(std::size_t lock) const {
+    return "lock " + sched::name_text(application_.locks[lock].name);
+  }
+
+  [[nodiscard]] std::string text(const CriticalSection& section) const {
+    return "the section of " + lock_text(section.lock) + " from " +
+           sched::time_text(section.begin) + " to " + sched::time_text(section.end());
+  }
+
+  void add(const std::string& where, const std::string& problem, const std::string& fix) {
+    faults_.push_back({.where = where, .problem = problem, .fix = fix});
+  }
+
+  void check_form(const Callback& callback) {
+    const std::vector<CriticalSection>& sections = callback.critical_sections;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      if (sections[i].end() > callback.execution.worst) {
+        add(sched::task_text(callback.task),
+            text(sections[i]) + " ends after the longest execution time, " +
+                sched::time_text(callback.execution.worst),
+            "shorten the section, or raise wcet");
+      }
+      for (std::size_t j = i + 1; j < sections.size(); ++j) {
+        if (sections[j].begin < sections[i].end() && sections[j].end() > sections[i].end()) {
+          add(sched::task_text(callback.task),
+              text(sections[i]) + " and " + text(sections[j]) + " overlap in part",
+              "let one contain the other, or let one begin after the other");
+        }
+      }
+    }
+  }
+
+  void check_nesting(const Callback& callback) {
+    const std::vector<CriticalSection>& sections = callback.critical_sections;
+    const auto around = enclosing(sections);
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      for (const std::size_t outer : around[i]) {
+        const std::size_t inner_lock = sections[i].lock;
+        const std::size_t outer_lock = sections[outer].lock;
+        if (inner_lock == outer_lock) {
+          add(sched::task_text(callback.task),
+              "it takes " + lock_text(inner_lock) + " while it holds it, and waits for itself",
+              "remove the inner section");
+          continue;
+        }
+        if (application_.locks[inner_lock].protocol != application_.locks[outer_lock].protocol) {
+          add(sched::task_text(callback.task),
+              "it takes " + lock_text(inner_lock) + " while it holds " + lock_text(outer_lock) +
+                  ", which has another protocol",
+              "give both the same protocol, or do not nest their sections");
+        }
+        if (application_.locks[inner_lock].protocol == LockProtocol::spin) {
+          add(sched::task_text(callback.task),
+              "it takes " + lock_text(inner_lock) + " while it holds " + lock_text(outer_lock) +
+                  ", and sections of spin locks are not analysed inside each other",
+              "put one after the other");
+        }
+        taken_inside_.emplace(outer_lock, inner_lock);
+      }
+    }
+  }
+
+  // What a callback that takes a lock cannot be besides.
+  void check_company(const Callback& callback) {
+    const std::string where = sched::task_text(callback.task);
+    if (callback.lanes > 1) {
+      add(where, "several of its jobs may run at once, and it takes a lock",
+          "remove at_once or critical_sections");
+    }
+    if (callback.task.kind != sched::TaskKind::message || callback.node.empty()) {
+      return;
+    }
+    for (const Callback& reader : application_.callbacks) {
+      if (&reader != &callback && reader.node == callback.node &&
+          std::ranges::count(reader.task.reads, callback.task.trigger, &sched::Read::topic) > 0) {
+        add(where,
+            "it takes a lock, and " + sched::task_text(reader.task) +
+                " of its node runs it, which is not analysed with locks",
+            "put them into different nodes");
+      }
+    }
+  }
+
+  // Some circle of locks that wait for each other.
+  void check_order() {
+    for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
+      std::vector<std::size_t> path{lock};
+      if (const auto circle = leads_back(path)) {
+        std::string text = lock_text(circle->back());
+        for (const std::size_t next : *circle) {
+          text += ", then " + lock_text(next);
+        }
+        add(lock_text(lock),
+            "callbacks take locks in a circle, and may wait for each other: " + text,
+            "take them in the same order everywhere");
+        return;
+      }
+    }
+  }
+
+  std::optional<std::vector<std::size_t>> leads_back(std::vector<std::size_t>& path) {
+    for (const auto& [outer, inner] : taken_inside_) {
+      if (outer != path.back()) {
+        continue;
+      }
+      if (inner == path.front()) {
+        std::vector<std::size_t> circle{path.begin() + 1, path.end()};
+        circle.push_back(inner);
+        return circle;
+      }
+      if (!visited_.emplace(path.front(), inner).second) {
+        continue;
+      }
+      path.push_back(inner);
+      if (auto circle = leads_back(path)) {
+        return circle;
+      }
+      path.pop_back();
+    }
+    return {};
+  }
+
+  void check_application() {
+    const std::string where = "the application";
+    if (!application_.processes.empty()) {
+      add(where, "locks are not analysed in a robot of several processes yet",
+          "remove critical_sections, or describe the process of the lock alone");
+      return;
+    }
+    if (application_.strategy) {
+      add(where, "locks are not analysed with scenarios yet",
+          "remove critical_sections, or describe each scenario in a file of its own");
+    }
+    if (sched::stock_executor(application_.policy)) {
+      check_spinning(false);
+      return;
+    }
+    const sched::PolicyPtr policy = sched::parse_policy(application_.policy);
+    check_spinning(policy->preemptive());
+    if (!policy->preemptive()) {
+      return;
+    }
+    if (!policy->fixed_priority()) {
+      check_by_deadline(*policy);
+    }
+    for (const Callback& callback : application_.callbacks) {
+      if (callback.task.waits) {
+        add(sched::task_text(callback.task),
+            "it has a suspension, which is not analysed together with locks yet",
+            "count the time in its wcet");
+      }
+      for (const sched::Read& read : callback.task.reads) {
+        if (read.max_age.count() > 0) {
+          add(sched::task_text(callback.task),
+              "it has a maximum age of topic " + sched::name_text(read.topic) +
+                  ", for which priorities change, and that is not analysed with locks yet",
+              "remove max_age, or limit a chain by max_latency");
+        }
+      }
+    }
+  }
+
+  void check_spinning(bool preemptive) {
+    for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
+      if (application_.locks[lock].protocol != LockProtocol::spin || !is_taken(lock)) {
+        continue;
+      }
+      if (!preemptive) {
+        add(lock_text(lock), "its protocol is spin, which is not analysed under this policy",
+            "use fp, rm, dm or edf");
+      }
+      for (const Core& core : application_.cores) {
+        if (core.supply || !core.interrupts.empty()) {
+          add(lock_text(lock),
+              "its protocol is spin, and core " + std::to_string(core.cpu) +
+                  " has a supply or interrupts, which may keep a holder from its core",
+              "remove them, or use a lock on one core");
+        }
+      }
+    }
+  }
+
+  void check_by_deadline(const sched::Policy& policy) {
+    if (policy.name() != "edf") {
+      add("policy " + sched::name_text(application_.policy), "locks are not analysed under it",
+          "use fp, rm, dm, edf or np-edf");
+      return;
+    }
+    for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
+      if (application_.locks[lock].protocol == LockProtocol::inheritance && is_taken(lock)) {
+        add(lock_text(lock), "its protocol is inheritance, which is not analysed under edf",
+            "use the protocol ceiling");
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_taken(std::size_t lock) const {
+    return std::ranges::any_of(application_.callbacks, [lock](const Callback& callback) {
+      return std::ranges::count(callback.critical_sections, lock, &CriticalSection::lock) > 0;
+    });
+  }
+
+  const Application& application_;
+  std::set<std::pair<std::size_t, std::size_t>> taken_inside_;  // of locks: the outer, the inner
+  std::set<std::pair<std::size_t, std::size_t>> visited_;       // from where, where
+  std::vector<Fault> faults_;
+};
+
+}  // namespace
+
+void check_locks(const Application& application) {
+  Faults{application}.refuse();
+}
+
+}  // namespace takt::application
