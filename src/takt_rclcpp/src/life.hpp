@@ -79,7 +79,7 @@ class SchedulingExecutor::Life {
   TimingRule rule;  // written as tasks and strategies are
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
-  std::atomic<bool> has_left{false};   // something, since spin() began
+  std::atomic<bool> has_left{false};   // something, since the base class collected
   std::atomic<bool> cancelled{false};  // the spin() that is there, or the next one
   // Whoever changes tasks or strategies has the first one, also while functions of users are
   // called, which may ask back and change more; and both for the moment in which what is asked for

@@ -76,7 +76,12 @@ void SchedulingExecutor::spin() {
     const Life::Groups groups = [this] { return groups_now(); };
     const AtEnd ended{[&] { life.end(groups); }};
     life.begin();
-    const auto follow = [&] { life.follow(groups); };
+    const auto follow = [&] {
+      if (life.has_left.exchange(false)) {
+        collect_quietly();
+      }
+      life.follow(groups);
+    };
     // What authors wrote starts at once, the rest when that runs.
     follow();
     if (goes_on()) {
@@ -101,7 +106,8 @@ void SchedulingExecutor::cancel() {
   rclcpp::Executor::cancel();
 }
 
-// It refers to entities that have left until it collects again.
+// The base class refers to entities that have left until it collects again: to those that were
+// there before spin(), and to those of its last collection.
 void SchedulingExecutor::collect_quietly() noexcept {
   try {
     const std::lock_guard lock{mutex_};

@@ -128,6 +128,16 @@ TEST_F(Leaving, aNodeIsGoneThatComesAndIsRemovedWhileItSpins) {
   EXPECT_TRUE(eventually([&] { return host.calls > 0; }));
 }
 
+TEST_F(Leaving, aNodeIsGoneThatWasThereBeforeAndIsRemovedWhileItSpins) {
+  executor.add_node(guest.node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return guest.calls > 0; }));
+  remove_guest();
+  EXPECT_TRUE(eventually([&] { return guest.left().empty(); })) << guest.left();
+  host.calls = 0;
+  EXPECT_TRUE(eventually([&] { return host.calls > 0; }));
+}
+
 TEST_F(Leaving, aNodeIsGoneThatACallbackRemoves) {
   bool removed = false;
   const auto remover = host.node->create_wall_timer(1ms, [&] {
