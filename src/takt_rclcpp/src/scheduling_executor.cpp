@@ -106,8 +106,8 @@ void SchedulingExecutor::cancel() {
   rclcpp::Executor::cancel();
 }
 
-// The base class refers to entities that have left until it collects again: to those that were there
-// before spin(), and to those of its last collection.
+// The base class refers to entities that have left until it collects again: to those that were
+// there before spin(), and to those of its last collection.
 void SchedulingExecutor::collect_quietly() noexcept {
   try {
     const std::lock_guard lock{mutex_};
