@@ -67,8 +67,9 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   set_alarm(state, job, now);
   const bool may_follow = !fixed_ && threshold != infinite_ceiling;
   const bool watched = above > 0 || may_follow || state.alarm != TimePoint::max();
-  const Need need{.time = std::min(state_->calendar().first_time_below(above), state.alarm),
-                  .above = priority};
+  const TimePoint release =
+      above > 0 ? state_->calendar().first_time_below(above) : TimePoint::max();
+  const Need need{.time = std::min(release, state.alarm), .above = priority};
   // Of jobs that follow each other without a sleep, most need the same.
   const bool is_watched = watched && watch_.of == &me && watch_.need == need;
   Worker* standby = nullptr;

@@ -60,6 +60,9 @@ void add_ages(Target& target, std::size_t tasks,
 }  // namespace
 
 std::size_t Roster::count_above(Level level) const noexcept {
+  if (levels.empty() || levels.front() <= level) {  // as a rule, of the most urgent job
+    return 0;
+  }
   const auto end = std::ranges::partition_point(
       levels, [level](const Level candidate) { return candidate > level; });
   return static_cast<std::size_t>(end - levels.begin());
