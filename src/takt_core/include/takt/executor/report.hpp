@@ -9,8 +9,8 @@
 /// const Reports reports{1s, [&] { send(reporter.report(snapshot(executor, tasks))); }};
 /// ```
 ///
-/// The values of the executor: tasks, scenario, lost_trace_events, not_granted (one for each setting
-/// not granted). The values of a task: releases, completed, skipped, lost_arrivals,
+/// The values of the executor: tasks, scenario, lost_trace_events, not_granted (one for each
+/// setting not granted). The values of a task: releases, completed, skipped, lost_arrivals,
 /// early_releases, deadline_misses, budget_overruns, age_violations, delivered, worst_response_us,
 /// worst_lateness_us, worst_age_us, and worst_cpu_time_us for tasks with a budget.
 ///
