@@ -41,8 +41,8 @@ NOT_DRAWN = (
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.
 ROBOT = (
-    *("Application.processes", "Application.middleware", "Application.links"),
-    *("Process.", "Middleware.", "Link."),
+    *("Application.processes", "Application.middleware", "Application.links", "Application.hosts"),
+    *("Process.", "Middleware.", "Link.", "Computer."),
 )
 
 OLD: dict[str, tuple[dict[str, Any] | str, str]] = {

@@ -50,7 +50,7 @@ def late_job() -> list[bytes]:
 
 def written(folder: Path, recorded: Recorded) -> Path:
     path = make.write(folder / "made.takttrace", [*names(), application(), *late_job()])
-    append(path, cast("Switches", recorded))
+    append(path, cast("Switches", recorded), {})
     return path
 
 
@@ -145,7 +145,7 @@ def test_a_damaged_stretch_is_left_out(tmp_path: Path, text: str) -> None:
 
 def test_a_trace_without_events_is_appended_to(tmp_path: Path) -> None:
     path = make.write(tmp_path / "made.takttrace", names())
-    append(path, cast("Switches", Recorded(Held(1, 2 * LEAST_NS, 0, 1, "any"))))
+    append(path, cast("Switches", Recorded(Held(1, 2 * LEAST_NS, 0, 1, "any"))), {})
     assert traces.read(path).names.held == []
 
 
@@ -204,7 +204,7 @@ def test_stretches_are_kept_where_a_response_was_owed(
         at += gap + length
     with tempfile.TemporaryDirectory() as folder:
         path = make.write(Path(folder) / "made.takttrace", [*names(), *records])
-        append(path, cast("Switches", Recorded(*held)))
+        append(path, cast("Switches", Recorded(*held)), {})
         found = traces.read(path).names.held
     expected = [
         f"0 {one.begin} {one.end} 1 any"

@@ -132,7 +132,8 @@ def test_a_model_has_no_distance_across_a_pause(tmp_path: Path) -> None:
     found = model(tmp_path / "out", out)
     text = out.read_text(encoding="utf-8")
     assert "distance at least 10 ms, mean 10 ms" in text
-    assert "the shortest of 18 distances, mean 10 ms" in text
+    assert "the longest that 20 messages keep, mean distance 10 ms" in text
+    assert "external_period: 10ms" in text
     assert found.duration_ms == pytest.approx(2101 - 1895)
 
 

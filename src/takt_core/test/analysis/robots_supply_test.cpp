@@ -40,7 +40,7 @@ application::Application with_cores(application::Application robot, std::uint64_
 
 TEST(robots_supply, nothing_is_above_its_bound) {
   Tally tally;
-  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1000));
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(400));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     const application::Application robot = with_cores(random_robot(seed), seed);
     const Report report = analyse(robot, {.sensitivity = false});
@@ -53,9 +53,9 @@ TEST(robots_supply, nothing_is_above_its_bound) {
               tally);
     }
   }
-  EXPECT_GT(tally.accepted, rounds(100));
-  EXPECT_GT(tally.bounded, rounds(2000));
-  EXPECT_GT(tally.chains, rounds(200));
+  EXPECT_GT(tally.accepted, rounds(40));
+  EXPECT_GT(tally.bounded, rounds(800));
+  EXPECT_GT(tally.chains, rounds(80));
 }
 
 std::string on(const std::string& cores) {

@@ -44,10 +44,9 @@ class LockWaits:
         names = ("type", "task", "job", "topic", "value", "time")
         columns = (step.events[name][rows].tolist() for name in names)
         for kind, task, job, lock, holder, time in zip(*columns, strict=True):
-            waits = self._of.setdefault((task, job), [])
             if kind == Type.lock_wait:
-                waits.append(LockWait(lock, holder, time))
-            elif waits and waits[-1].end is None:
+                self._of.setdefault((task, job), []).append(LockWait(lock, holder, time))
+            elif (waits := self._of.get((task, job))) and waits[-1].end is None:
                 waits[-1].end = time
 
     def of(self, job: Job) -> Sequence[LockWait]:
