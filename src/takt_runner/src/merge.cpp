@@ -66,17 +66,29 @@ struct Part {
   Moved moved{};
 };
 
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+// Those of a part that are not among the merged trace's own, once each.
+void add_attributes(trace::TraceWriter& writer, const std::vector<std::string>& texts,
+                    const Attributes& own, std::set<std::string>& known) {
+  for (const std::string& text : texts) {
+    const bool replaced = std::ranges::any_of(
+        own, [&](const auto& one) { return text.starts_with(one.first + "="); });
+    if (replaced || !known.insert(text).second) {
+      continue;
+    }
+    const std::size_t equals = text.find('=');
+    writer.attribute(text.substr(0, equals), text.substr(equals + 1));
+  }
+}
+
 void write_merged(const std::vector<Part>& parts, const std::filesystem::path& merged,
-                  const std::vector<std::pair<std::string, std::string>>& attributes) {
+                  const Attributes& attributes) {
   trace::TraceWriter writer{merged, trace::Source::executor};
   std::set<std::string> known;
   for (const auto& [key, value] : attributes) {
     writer.attribute(key, value);
   }
-  const auto replaced = [&](const std::string& text) {
-    return std::ranges::any_of(attributes,
-                               [&](const auto& one) { return text.starts_with(one.first + "="); });
-  };
   Numbers tasks{writer, NameKind::task};
   Numbers topics{writer, NameKind::topic};
   Numbers scenarios{writer, NameKind::scenario};
@@ -86,13 +98,7 @@ void write_merged(const std::vector<Part>& parts, const std::filesystem::path& m
       continue;
     }
     trace::Trace trace = trace::read_trace(path);
-    for (const std::string& text : trace.attributes) {
-      if (replaced(text) || !known.insert(text).second) {
-        continue;
-      }
-      const std::size_t equals = text.find('=');
-      writer.attribute(text.substr(0, equals), text.substr(equals + 1));
-    }
+    add_attributes(writer, trace.attributes, attributes, known);
     std::map<std::uint16_t, std::uint16_t> task_numbers{{trace::no_task, trace::no_task}};
     std::map<std::uint16_t, std::uint16_t> topic_numbers{{trace::no_topic, trace::no_topic}};
     for (const auto& [number, name] : trace.tasks) {
@@ -193,6 +199,7 @@ void merge_traces(const std::vector<std::filesystem::path>& parts,
                   const std::filesystem::path& merged,
                   const std::vector<std::pair<std::string, std::string>>& attributes) {
   std::vector<Part> unmoved;
+  unmoved.reserve(parts.size());
   for (const std::filesystem::path& part : parts) {
     unmoved.push_back({.trace = part});
   }

@@ -90,8 +90,6 @@ std::string cores_of(const application::Application& robot, const std::vector<st
   return text;
 }
 
-}  // namespace
-
 // The processes of the host that is executed, by their numbers. Throws sched::ScheduleError.
 std::vector<std::size_t> executed_here(const Execution& execution) {
   const application::Application& robot = execution.application;
@@ -108,6 +106,8 @@ std::vector<std::size_t> executed_here(const Execution& execution) {
   }
   return here;
 }
+
+}  // namespace
 
 // NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
 void run_robot(const Execution& execution, os::StopFlag& stop) {

@@ -18,6 +18,7 @@ int main(int argc, char** argv) try {
       ->required();
   CLI11_PARSE(app, argc, argv);
   std::vector<takt::runner::PartOfHost> parts;
+  parts.reserve(hosts.size());
   for (const auto& [host, trace, offset] : hosts) {
     parts.push_back({.host = host, .trace = trace, .clock_offset = offset});
   }

@@ -257,6 +257,39 @@ void forget(ScenarioReport& report) {
   }
 }
 
+// What was proved of a process, as a part of what is proved of the robot.
+void add_process(ScenarioReport& all, ScenarioReport& one, const Application& robot,
+                 std::size_t number) {
+  const application::Process& process = robot.processes[number];
+  const std::string name = "process " + sched::name_text(process.name);
+  const std::string place = name + below_text(robot, number);
+  for (CoreReport& core : one.cores) {
+    core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
+    core.bound_by.insert(0, place);
+    core.host = process.host;
+    core.process = process.name;
+    all.cores.push_back(std::move(core));
+  }
+  for (const std::string& remark : one.remarks) {
+    all.remarks.push_back(std::string{name}.append(": ").append(remark));
+  }
+  std::ranges::move(one.priorities, std::back_inserter(all.priorities));
+  std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
+  all.deadlines = worse(all.deadlines, one.deadlines);
+}
+
+// What is assumed of the cores of the robot's hosts.
+void add_assumptions(Report& report, const Application& robot) {
+  for (application::Core core : robot.cores) {
+    const std::string host = application::host_of(robot, core);
+    core.cpu = application::cpu_of(core);
+    if (const std::string assumption = assumption_of(core); !assumption.empty()) {
+      report.remarks.push_back(assumption +
+                               (host.empty() ? "" : ", of host " + sched::name_text(host)));
+    }
+  }
+}
+
 }  // namespace
 
 Report analyse_robot(const Application& described, const Options& options,
@@ -294,26 +327,12 @@ Report analyse_robot(const Application& described, const Options& options,
       forget(one);
     }
     name_processes_above(one);
-    const std::string name = "process " + sched::name_text(robot.processes[i].name);
-    const std::string place = name + below_text(robot, i);
-    for (CoreReport& core : one.cores) {
-      core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
-      core.bound_by.insert(0, place);
-      core.host = robot.processes[i].host;
-      core.process = robot.processes[i].name;
-      all.cores.push_back(std::move(core));
-    }
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
-    for (const std::string& remark : one.remarks) {
-      all.remarks.push_back(std::string{name}.append(": ").append(remark));
-    }
     for (CallbackReport& callback : one.callbacks) {
       callback.host = robot.processes[i].host;
     }
-    std::ranges::move(one.priorities, std::back_inserter(all.priorities));
     chains.take(one);
-    std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
-    all.deadlines = worse(all.deadlines, one.deadlines);
+    add_process(all, one, robot, i);
   }
   all.verdict = all.deadlines;
   all.chains = chains.reports(solved);
@@ -336,14 +355,7 @@ Report analyse_robot(const Application& described, const Options& options,
   if (!robot.overheads.any()) {
     report.remarks.emplace_back("overheads of executor and messages are left out");
   }
-  for (application::Core core : robot.cores) {
-    const std::string host = application::host_of(robot, core);
-    core.cpu = application::cpu_of(core);
-    if (const std::string assumption = assumption_of(core); !assumption.empty()) {
-      report.remarks.push_back(assumption +
-                               (host.empty() ? "" : ", of host " + sched::name_text(host)));
-    }
-  }
+  add_assumptions(report, robot);
   std::ranges::move(assumed_of_messages(robot), std::back_inserter(report.remarks));
   return report;
 }

@@ -31,30 +31,42 @@ std::optional<nanoseconds> RobotChains::age(std::size_t number, bool loses) cons
       return {};
     }
     if (i > 0) {
-      const std::string& first = parts[i].chain.callbacks.front();
-      const std::string& before = parts[i - 1].chain.callbacks.back();
+      const std::optional<Way> way = way_to(parts[i], parts[i - 1], stretch, loses);
+      if (!way) {
+        return {};
+      }
+      sum += way->handover + slower(way->held, drift);
       const application::Link* const link = link_before(parts[i], parts[i - 1]);
-      const bool released = is_released_by(first, before);
-      const bool others = has_other_writers(first, before);
-      if (others && !released) {
-        return {};  // they may overwrite its data before it is read
-      }
-      if (!released) {
-        sum += handover_before(parts[i], parts[i - 1]);
-      }
-      if ((others || !released) && !std::exchange(stretch.held, true)) {
-        const std::optional<nanoseconds> next = stretch.joined ? std::nullopt : gap(stretch.head);
-        if (!next || loses) {
-          return {};
-        }
-        sum += slower(*next, drift);
-      }
       drift = link == nullptr ? drift : std::min(drift + link->drift, application::Link::whole - 1);
     }
     sum += slower(*own, drift);
     follow(stretch, parts[i]);
   }
   return sum;
+}
+
+// How much older data may be between two parts; none: its age has no bound.
+std::optional<RobotChains::Way> RobotChains::way_to(const Part& part, const Part& former,
+                                                    Stretch& stretch, bool loses) const {
+  const std::string& first = part.chain.callbacks.front();
+  const std::string& before = former.chain.callbacks.back();
+  const bool released = is_released_by(first, before);
+  const bool others = has_other_writers(first, before);
+  if (others && !released) {
+    return {};  // they may overwrite its data before it is read
+  }
+  Way way;
+  if (!released) {
+    way.handover = handover_before(part, former);
+  }
+  if ((others || !released) && !std::exchange(stretch.held, true)) {
+    const std::optional<nanoseconds> next = stretch.joined ? std::nullopt : gap(stretch.head);
+    if (!next || loses) {
+      return {};
+    }
+    way.held = *next;
+  }
+  return way;
 }
 
 // To the end of the part: its last timer that reads begins a stretch.

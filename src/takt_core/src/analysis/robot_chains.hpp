@@ -45,7 +45,14 @@ class RobotChains {
     bool joined = false;    // it has passed a join
     bool held = false;      // its data was counted as used until the next comes
   };
+  // What data becomes older by between two parts.
+  struct Way {
+    nanoseconds handover{0};
+    nanoseconds held{0};  // until the next comes, in the clock of the part before
+  };
   [[nodiscard]] std::optional<nanoseconds> age(std::size_t number, bool loses) const;
+  std::optional<Way> way_to(const Part& part, const Part& former, Stretch& stretch,
+                            bool loses) const;
   void follow(Stretch& stretch, const Part& part) const;
   [[nodiscard]] std::optional<nanoseconds> gap(const std::string& timer) const;
   [[nodiscard]] bool has_other_writers(const std::string& reader, const std::string& writer) const;
