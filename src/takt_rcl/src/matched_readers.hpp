@@ -29,6 +29,9 @@ class MatchedReaders {
   // moment before it tells that the number has changed.
   [[nodiscard]] std::optional<std::size_t> count() noexcept;
 
+  // Grows with each change of that number, from any thread.
+  [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(); }
+
   // The same, asked anew: whoever waits for a reader with this has it in count() from then on.
   [[nodiscard]] std::optional<std::size_t> count_anew() noexcept;
 

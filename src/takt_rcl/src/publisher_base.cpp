@@ -105,12 +105,18 @@ bool PublisherBase::is_valid() const noexcept {
   return rcl_context_is_valid(&node_->context->context);
 }
 
-bool PublisherBase::needs_middleware(std::size_t local) const noexcept {
+std::uint32_t PublisherBase::changes_of_readers() const noexcept {
+  return matched_->changes();
+}
+
+bool PublisherBase::needs_middleware(std::size_t local, std::uint32_t changes) const noexcept {
   if (keeps_for_late_readers_) {
     return true;
   }
   const auto connected = matched_->count();
-  return !connected || *connected > (counts_ignoring_subscriptions() ? local : 0);
+  // After a change, `local` may count one that is no longer among the connected.
+  return !connected || matched_->changes() != changes ||
+         *connected > (counts_ignoring_subscriptions() ? local : 0);
 }
 
 MessageInfo PublisherBase::next_info() noexcept {

@@ -116,7 +116,7 @@ class Publisher final : public PublisherBase {
         return publish_message(&mine.get());
       }
       hand_over_copy(readers, mine.get());
-      if (!needs_middleware(readers.count)) {
+      if (!needs_middleware(readers.count, readers.changes)) {
         return Status{};
       }
     }
@@ -132,8 +132,9 @@ class Publisher final : public PublisherBase {
 
   struct Readers {
     std::shared_ptr<const typename Channel::Queues> queues;
-    std::size_t count{0};  // that hear this publisher
-    bool owning{false};    // one reader, and it takes unique_ptr
+    std::uint32_t changes{0};  // of all readers, before these were counted
+    std::size_t count{0};      // that hear this publisher
+    bool owning{false};        // one reader, and it takes unique_ptr
   };
 
   [[nodiscard]] Readers local_readers() const noexcept {
@@ -141,6 +142,7 @@ class Publisher final : public PublisherBase {
     if (channel_ == nullptr) {
       return readers;
     }
+    readers.changes = changes_of_readers();
     readers.queues = channel_->queues();
     if (readers.queues == nullptr) {
       return readers;
@@ -156,7 +158,7 @@ class Publisher final : public PublisherBase {
   }
 
   Status publish_remotely(const Readers& readers, const void* message) noexcept {
-    if (readers.count > 0 && is_valid() && !needs_middleware(readers.count)) {
+    if (readers.count > 0 && is_valid() && !needs_middleware(readers.count, readers.changes)) {
       return Status{};
     }
     return publish_message(message);

@@ -62,9 +62,11 @@ class TAKT_RCL_PUBLIC PublisherBase : public std::enable_shared_from_this<Publis
 
   // False after shutdown.
   [[nodiscard]] bool is_valid() const noexcept;
+  // Grows when readers come and go.
+  [[nodiscard]] std::uint32_t changes_of_readers() const noexcept;
   // Whether any reader needs the middleware, given that `local` readers of this context get
-  // messages by pointer. True in doubt.
-  [[nodiscard]] bool needs_middleware(std::size_t local) const noexcept;
+  // messages by pointer, which were counted after so many `changes`. True in doubt.
+  [[nodiscard]] bool needs_middleware(std::size_t local, std::uint32_t changes) const noexcept;
   [[nodiscard]] bool is_reliable() const noexcept { return reliable_; }
   // For a message that is now handed over by pointer.
   [[nodiscard]] MessageInfo next_info() noexcept;
