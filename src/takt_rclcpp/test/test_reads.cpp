@@ -26,6 +26,12 @@ takt_rclcpp::TimingRule timers_read(const std::string& topic,
   };
 }
 
+// It spins a moment before it has the callbacks of its nodes.
+bool is_known(const SchedulingExecutor& executor, const std::string& name) {
+  const std::vector<std::string> names = executor.callbacks();
+  return std::ranges::find(names, name) != names.end();
+}
+
 // How many callbacks are inside at once.
 class Crowd {
  public:
@@ -99,6 +105,7 @@ TEST_F(Reads, freshDataIsNotOld) {
     executor.set_timing(timers_read(topic(), 1h));
     executor.add_node(node);
     Spinning spinning{executor};
+    ASSERT_TRUE(eventually([&] { return is_known(executor, "reader.timer0"); }));
     ASSERT_TRUE(eventually([&] { return executor.statistics("reader.timer0").completed > 0; }));
     std::uint64_t before = 0;
     {
