@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Takt
 from executed import MS, robot
 
 from takt.errors import Failure, TaktError
@@ -28,6 +29,7 @@ from takt.schedule.trace.hosts import HostClock, clocks_of, first_cores
 pytestmark = pytest.mark.usefixtures("app_runner")
 MACHINES = Places({"pc": "here", "motors": "namespace"})
 BEHIND = 200 * MS
+EXAMPLE = Path(__file__).parents[3] / "examples" / "two_machines.app.yaml"
 
 
 def two_hosts(**keys: Any) -> dict[str, Any]:
@@ -227,3 +229,17 @@ def test_the_drift_of_clocks_is_what_two_readings_allow() -> None:
 def test_hosts_without_machines_are_refused(text: str) -> None:
     with pytest.raises(TaktError, match="does not name a machine for each host"):
         places.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--link", "10Mbps"], "--link is given, and no hosts"),
+        (["--hosts", "pc=here,motors=far", "--link", "10Mbps"], "no host is namespace"),
+    ],
+)
+def test_a_link_that_no_host_is_behind_is_refused(
+    takt: Takt, options: list[str], says: str
+) -> None:
+    done = takt("execute", EXAMPLE, *options)
+    assert (done.returncode, says in done.stderr) == (2, True), done.stderr

@@ -151,6 +151,7 @@ def _places(hosts: str | None, link: str | None, scheduler: str | None) -> Itera
     from takt.cli.session import workers
     from takt.documents.units import parse_bandwidth
     from takt.errors import TaktError
+    from takt.network.namespace import THERE
     from takt.schedule.execution.places import Places, parse
 
     if hosts is None:
@@ -167,6 +168,12 @@ def _places(hosts: str | None, link: str | None, scheduler: str | None) -> Itera
     except ValueError as error:
         raise TaktError(str(error), where="--link") from None
     machines = parse(hosts)
+    if link and THERE not in machines.values():
+        raise TaktError(
+            f"--link is given, and no host is {THERE}",
+            where="--link",
+            fix=f"give a host the machine {THERE}, or omit --link",
+        )
     with workers(scheduler) as found:
         yield Places(machines, found, bits_per_s)
 

@@ -23,9 +23,8 @@ from takt.processes.switches import INTERRUPT, Held, Stretches
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 LEAST_NS = 1_000  # shorter ones are not kept
 _NAMES = ("irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit")
-_OWN = (
-    "irq_vectors"  # the group of those of the processor, arch/x86/include/asm/trace/irq_vectors.h
-)
+# The group of the processor's own: arch/x86/include/asm/trace/irq_vectors.h.
+_OWN = "irq_vectors"
 # Their numbers are part of the kernel's interface: include/linux/interrupt.h.
 _SOFTIRQS = (
     *("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK"),

@@ -98,4 +98,18 @@ inline std::string describe_robot(const application::Application& robot) {
   return text;
 }
 
+// Holds two simulations of a robot, one with worst and one with drawn times, against its bounds.
+inline void hold_against_simulations(const application::Application& robot, std::uint64_t seed,
+                                     Tally& tally) {
+  const Report report = analyse(robot, {.sensitivity = false});
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe_robot(robot));
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+    compare(
+        robot, report,
+        sim::simulate(
+            robot, {.duration = 100ms, .seed = seed, .execution = execution, .percentiles = false}),
+        tally);
+  }
+}
+
 }  // namespace takt::analysis

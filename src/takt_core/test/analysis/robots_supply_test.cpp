@@ -42,16 +42,7 @@ TEST(robots_supply, nothing_is_above_its_bound) {
   Tally tally;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(400));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
-    const application::Application robot = with_cores(random_robot(seed), seed);
-    const Report report = analyse(robot, {.sensitivity = false});
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe_robot(robot));
-    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-      compare(robot, report,
-              sim::simulate(
-                  robot,
-                  {.duration = 100ms, .seed = seed, .execution = execution, .percentiles = false}),
-              tally);
-    }
+    hold_against_simulations(with_cores(random_robot(seed), seed), seed, tally);
   }
   EXPECT_GT(tally.accepted, rounds(40));
   EXPECT_GT(tally.bounded, rounds(800));

@@ -17,16 +17,7 @@ TEST(robots, nothing_is_above_its_bound) {
   Tally tally;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
-    const application::Application robot = random_robot(seed);
-    const Report report = analyse(robot, {.sensitivity = false});
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe_robot(robot));
-    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-      compare(robot, report,
-              sim::simulate(
-                  robot,
-                  {.duration = 100ms, .seed = seed, .execution = execution, .percentiles = false}),
-              tally);
-    }
+    hold_against_simulations(random_robot(seed), seed, tally);
   }
   EXPECT_GT(tally.accepted, rounds(300));
   EXPECT_GT(tally.bounded, rounds(5000));
