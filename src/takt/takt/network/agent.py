@@ -319,10 +319,6 @@ class Session:
         """The clock of this machine."""
         return clocks.read()
 
-    def do_carried(self, address: str) -> tuple[int, int, int, int]:
-        """Bytes that the interface with this address has received and sent, all and messages."""
-        return carried(address)
-
     def do_free_port(self, address: str) -> int:
         """A UDP port that nobody uses at this address."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
@@ -350,17 +346,3 @@ class Session:
     def _recordings(self) -> list[Path]:
         spare = self.place.run_folder / scratch.ON_DISK
         return scratch.recordings(self.place.folder) + scratch.recordings(spare)
-
-
-def carried(address: str) -> tuple[int, int, int, int]:
-    """Bytes that the interface with this address has received and sent; raises LookupError.
-
-    Of all frames, then of those that may carry messages: traffic goes over IPv6.
-    """
-    import psutil
-
-    name = second_path.interface_of(address)
-    counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
-    into, out = counters.bytes_recv, counters.bytes_sent
-    other_into, other_out = (0, 0) if ":" in address else second_path.frames(name)
-    return into, out, into - other_into, out - other_out

@@ -70,12 +70,22 @@ def payload(interface: str, net: Path = NET) -> int:
     return counted.get("Ip6InOctets", 0) - _IP_AND_UDP * counted.get("Ip6InReceives", 0)
 
 
-def frames(interface: str) -> tuple[int, int]:
-    """The bytes of frames of IPv6 that an interface has received and sent."""
-    counted = _counters(interface, NET)
-    into = counted.get("Ip6InOctets", 0) + _ETHERNET * counted.get("Ip6InReceives", 0)
-    out = counted.get("Ip6OutOctets", 0) + _ETHERNET * counted.get("Ip6OutRequests", 0)
-    return into, out
+def arrived(address: str) -> tuple[int, int]:
+    """Bytes of frames that the interface with this address has received; raises LookupError.
+
+    Of all, and of those that may carry messages: traffic goes over IPv6. Who sends counts what its
+    queue drops as sent over IPv6, but not as sent by the interface, so only who receives can tell
+    the two apart.
+    """
+    import psutil
+
+    name = interface_of(address)
+    everything = psutil.net_io_counters(pernic=True, nowrap=False)[name].bytes_recv
+    if ":" in address:
+        return everything, everything
+    counted = _counters(name, NET)
+    traffic = counted.get("Ip6InOctets", 0) + _ETHERNET * counted.get("Ip6InReceives", 0)
+    return everything, everything - traffic
 
 
 def listens(port: int, net: Path = NET) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the network between two machines has carried, by the counters of an interface there."""
+"""What the network between two machines has carried, by the counters of their interfaces."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ import contextlib
 
 from takt.errors import Failure
 from takt.measure.results.model import Cell, Conditions, Note
+from takt.network import second_path
 from takt.network.hosts import Hosts
 from takt.processes.supervision import Program
 
 
 class Wire:
-    """Bytes of the interface by which a worker's machine is reached; others may use it, too."""
+    """Bytes that have arrived at the interface of each machine; others may use it, too."""
 
     def __init__(self, hosts: Hosts) -> None:
         self.programs: list[Program] = []
-        # Of the host of pong or subscribers where that is a worker, else of the other one.
-        side = hosts.passive if hosts.passive.remote else hosts.active
-        self._turned = side is not hosts.passive
-        self._remote, self._address = side.remote, side.address
-        self._before = self._after = self._look()  # received and sent, all and messages
+        self._sides = (hosts.passive, hosts.active)
+        self._before = self._after = self._look()
 
     def begin(self) -> None:
         """It was looked at before the first program started."""
@@ -32,35 +30,32 @@ class Wire:
 
     def record(self, into: Conditions) -> None:
         """To pong or subscribers, and back."""
-        into.link_there_bytes, into.link_back_bytes = self._carried()[0]
-        into.messages_there_bytes, into.messages_back_bytes = self._carried()[1]
+        there, back = self._arrived()
+        into.link_there_bytes, into.messages_there_bytes = there
+        into.link_back_bytes, into.messages_back_bytes = back
 
     def fault(self, cell: Cell) -> Note | None:
-        """Where fewer bytes came over the interface than the samples hold."""
-        there, back = self._carried()[1]
+        """Where fewer bytes came over the interfaces than the samples hold."""
+        (_, there), (_, back) = self._arrived()
         held = cell.count * max(cell.payload_bytes, 1)
         if there >= held and back >= (held if cell.kind == "pingpong" else 0):
             return None
+        passive, active = (one.address for one in self._sides)
         why = (
-            f"the interface with {self._address} carried {there} bytes out and {back} "
-            f"back that may be messages; the samples hold {held}"
+            f"{there} bytes that may be messages arrived at the interface with {passive}, and "
+            f"{back} at the one with {active}; the samples hold {held}"
         )
-        fix = "check whether the stack uses another path; it should use the worker's address"
+        fix = "check whether the stack uses another path; it should use these addresses"
         return Note(what="the messages were not carried by the network", why=why, fix=fix)
 
     def missing(self) -> Note:
         """It starts nothing that could be missing."""
         return Note(what="the network was not checked", why="not started")
 
-    def _look(self) -> list[int]:
-        if self._remote is None:
-            return [0] * 4
-        return list(self._remote.ask("carried", address=self._address))
+    def _look(self) -> list[tuple[int, int]]:
+        return [one.call(second_path.arrived, one.address) for one in self._sides]
 
-    def _carried(self) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _arrived(self) -> list[tuple[int, int]]:
         """There and back: of everything, and of what may be messages."""
-        more = [new - old for old, new in zip(self._before, self._after, strict=True)]
-        everything, messages = (more[0], more[1]), (more[2], more[3])
-        if self._turned:
-            everything, messages = everything[::-1], messages[::-1]
-        return everything, messages
+        looked = zip(self._before, self._after, strict=True)
+        return [(new[0] - old[0], new[1] - old[1]) for old, new in looked]
