@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from setup import compiled, documentation, sanitized
 from setup import fuzz as fuzzers
@@ -34,6 +36,10 @@ TIDIED = {
     "takt_record": ["src"],
     "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
 }
+# How CMake has a precompiled header included.
+PRECOMPILED = re.compile(
+    r" -Winvalid-pch(?: -include \S+cmake_pch\.hxx)?| -include \S+cmake_pch\.hxx"
+)
 # Packages whose public headers have a Doxygen comment on every entity.
 DOCUMENTED = ("takt_core", "takt_rcl", "takt_rclcpp")
 
@@ -134,9 +140,21 @@ def tidy() -> Commands:
         files = tracked(*(f"src/{package}/{folder}/*.cpp" for folder in folders))
         sources.write_text("\n".join(files), encoding="utf-8")
         spread = ["xargs", f"--arg-file={sources}", f"--max-procs={os.cpu_count()}", "--max-args=2"]
-        database = STATE / "build" / package
+        database = without_precompiled(STATE / "build" / package, STATE / f"tidied-{package}")
         commands.append([*spread, str(BIN / "clang-tidy"), "--quiet", "-p", str(database)])
     return commands
+
+
+def without_precompiled(build: Path, folder: Path) -> Path:
+    """A folder with the compile commands of a build folder, but no header comes first.
+
+    A precompiled header is another compiler's, and hides that a file forgot one.
+    """
+    text = (build / "compile_commands.json").read_text(encoding="utf-8")
+    folder.mkdir(exist_ok=True)
+    stripped = PRECOMPILED.sub("", text)
+    (folder / "compile_commands.json").write_text(stripped, encoding="utf-8")
+    return folder
 
 
 def instrumented() -> Commands:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -262,3 +263,19 @@ def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) 
     left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
     printed = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout)
     os.kill(int(printed.splitlines()[-1]), signal.SIGKILL)  # it is still there
+
+
+def test_no_precompiled_header_hides_that_a_file_forgot_one(
+    tmp_path: Path, suite: ModuleType
+) -> None:
+    folder = "/somewhere/takt_core.dir"
+    kept = "c++ -O2 -Winvalid-offsetof -include other.hpp -o a.cpp.o -c a.cpp"
+    given = f"c++ -O2 -Winvalid-offsetof -include other.hpp -Winvalid-pch -include {folder}/cmake_pch.hxx"
+    entries = [
+        {"directory": "/", "command": f"{given} -o a.cpp.o -c a.cpp", "file": "a.cpp"},
+        {"directory": "/", "command": kept, "file": "a.cpp"},
+    ]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
+    folder_of_tidy = sys.modules["setup.stages"].without_precompiled(tmp_path, tmp_path / "tidied")
+    found = json.loads((folder_of_tidy / "compile_commands.json").read_text(encoding="utf-8"))
+    assert [one["command"] for one in found] == [kept, kept]

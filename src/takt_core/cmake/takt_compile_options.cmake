@@ -8,9 +8,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Type of build" FORCE)
 endif()
 
-# What follows is for those who only use Takt, and for sanitizers, with which nobody works file by
-# file. Where tests are built, single files change, clang-tidy looks at each, and each must include
-# what it needs.
+# For those who only use Takt, and for sanitizers, with which nobody works file by file. Where tests
+# are built, single files change, and clang-tidy looks at each.
 option(BUILD_TESTING "Build the tests" ON)
 if(TAKT_SANITIZE OR NOT BUILD_TESTING)
   set(takt_built_as_a_whole TRUE)
@@ -31,12 +30,11 @@ function(takt_compile_together target group)
   endif()
 endfunction()
 
-# The headers of the standard library that nearly every file has.
+# The headers of the standard library that nearly every file has: a third of the compile time.
+# Whether each file includes what it needs is seen by clang-tidy and by the build with GCC 14.
 function(takt_precompile target)
-  if(takt_built_as_a_whole)
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <functional>
-      <map> <memory> <mutex> <optional> <span> <string> <system_error> <variant> <vector>)
-  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <functional>
+    <map> <memory> <mutex> <optional> <span> <string> <system_error> <variant> <vector>)
 endfunction()
 
 function(takt_compile_options target)
