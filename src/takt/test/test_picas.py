@@ -63,6 +63,11 @@ class Set:
     def is_on_one_core(self, chain: int) -> bool:
         return len({one.core for one in self.chain(chain)}) == 1
 
+    def is_with_whole_chains(self, chain: int) -> bool:
+        """Whether all chains of its core are on this one core."""
+        (core,) = {one.core for one in self.chain(chain)}
+        return all(self.is_on_one_core(one.chain) for one in self.callbacks if one.core == core)
+
     @property
     def text(self) -> str:
         """As published."""
@@ -139,10 +144,9 @@ def segment_response(of: Set, segment: list[Callback], whole: bool, limit: int) 
 
 @dataclass
 class Chain:
-    """One chain; times in ms."""
+    """One chain on one core; times in ms."""
 
-    load: float
-    whole: bool  # on one core
+    alone: bool  # without parts of chains across cores on its core
     period: float
     published: float
     bound: float  # infinite: none
@@ -176,37 +180,47 @@ def chains(tmp_path_factory: pytest.TempPathFactory) -> list[Chain]:
         for _ in range(SETS):
             one = draw(rng, load)
             (imported,) = read(Path("sets.txt"), one.text, Given())
-            file.write_text(app_yaml(imported.document, "imported"), encoding="utf-8")
+            file.write_text(
+                app_yaml({"name": "picas"} | imported.document, "imported"), encoding="utf-8"
+            )
             application = flat(read_application(file))
             report = takt_core.analyse(json.dumps(application), sensitivity=False, proposals=False)
             bounds = report["scenarios"][0]["chains"]
             longest = played(application, rng)
             found += [
                 Chain(
-                    load,
-                    one.is_on_one_core(chain),
+                    one.is_with_whole_chains(chain),
                     one.periods[chain],
                     published(one, chain) / 100,
                     (bounds[chain]["latency_us"] or math.inf) / 1000,
                     longest[chain],
                 )
                 for chain in range(CHAINS)
+                if one.is_on_one_core(chain)
             ]
     return found
 
 
 def test_no_chain_that_the_published_test_accepts_is_refused(chains: list[Chain]) -> None:
-    accepted = [one for one in chains if one.published <= one.period]
-    refused = [one for one in accepted if one.bound > one.period]
-    print(f"{len(chains)} chains, {len(accepted)} accepted by PiCAS, {len(refused)} refused here")
-    assert len(accepted) > len(chains) / 2
-    assert [one for one in refused if one.whole] == []
+    alone = [one for one in chains if one.alone]
+    accepted = [one for one in alone if one.published <= one.period]
+    print(f"{len(accepted)} of {len(alone)} chains on cores of their own are accepted by PiCAS")
+    assert len(accepted) > len(alone) / 2
+    assert [one for one in accepted if one.bound > one.period] == []
+
+
+def test_no_run_is_above_a_bound_where_the_published_test_is_wrong(chains: list[Chain]) -> None:
+    """Parts of a chain across cores come in bursts, of which the published test does not know."""
+    others = [one for one in chains if not one.alone and one.published <= one.period]
+    wrong = [one for one in others if one.longest > one.published]
+    refused = [one for one in others if one.bound > one.period]
+    print(f"{len(others)} others, {len(refused)} refused; {len(wrong)} take longer than by PiCAS")
+    assert wrong
+    assert [one for one in chains if one.longest > one.bound] == []
 
 
 def test_bounds_on_one_core_are_near_the_longest_run(chains: list[Chain]) -> None:
-    bounded = [one for one in chains if one.whole and one.bound < math.inf]
-    ratios = sorted(one.bound / one.longest for one in bounded if one.longest)
-    print(f"{len(ratios)} chains: mean {np.mean(ratios):.3f}, the most {ratios[-1]:.3f}")
+    ratios = [one.bound / one.longest for one in chains if one.alone and one.bound < math.inf]
+    print(f"{len(ratios)} chains: mean {np.mean(ratios):.3f}, the most {max(ratios):.3f}")
     assert len(ratios) > len(chains) / 2
-    assert ratios[0] >= 1
-    assert ratios[-1] <= 1.3
+    assert max(ratios) <= 1.3
