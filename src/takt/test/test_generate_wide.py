@@ -31,12 +31,8 @@ ALL = object()  # in place of a value: whatever may be said
 WORDS = ("description", ".recorded", ".from")  # said to people, and of where it came from
 # Of the machine, not of an application: the core's own tests draw supplies and interrupts.
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
-LOCKS = ("Application.locks", "Lock.", "CriticalSection.", "Length.")
 # Not drawn yet; takt_core's own tests draw them.
-NOT_DRAWN = (
-    *("Callback.join", "Callback.at_once", "Callback.critical_sections", *LOCKS),
-    "Topic.external_burst",
-)
+NOT_DRAWN = ("Callback.join", "Callback.at_once")
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.

@@ -40,6 +40,7 @@ struct DeclaredCallback {
   std::int64_t worst = 0;
   std::map<std::string, std::int64_t> worst_in;  // by scenario, where that declares another one
   std::int64_t overhead = 0;
+  std::int64_t suspension = 0;
   std::map<std::string, std::int64_t> reads;
 };
 
@@ -135,6 +136,7 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .worst = (callback.execution.worst + overhead).count(),
                           .worst_in = {},
                           .overhead = overhead.count(),
+                          .suspension = callback.suspension.count(),
                           .reads = {}};
   const std::vector<const sched::TaskChange*> changes =
       application.strategy ? changes_of(application, task.name)
@@ -223,6 +225,8 @@ void bind(nb::module_& module) {
       .def_ro("worst_in", &DeclaredCallback::worst_in,
               "The same in each scenario that declares another one.")
       .def_ro("overhead", &DeclaredCallback::overhead, "That part of it.")
+      .def_ro("suspension", &DeclaredCallback::suspension,
+              "The longest that a job sleeps or waits for a device in total.")
       .def_ro(
           "reads", &DeclaredCallback::reads,
           "By topic the oldest data that it may use, 0: any; of the scenarios that it comes to, "

@@ -140,8 +140,9 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
     trace::record_in_job(EventType::use, os::now(), inlet.number,
                          message ? static_cast<std::int64_t>(message->sequence) : -1);
   }
-  compute_until(begin,
-                in_its_scenario(times.of(job), description->task.parameters.expected_execution));
+  compute_and_wait(begin,
+                   in_its_scenario(times.of(job), description->task.parameters.expected_execution),
+                   *description);
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
@@ -285,7 +286,7 @@ NodeOutside::NodeOutside(const Execution& execution, Common& common, JobTrace& t
       node_ = std::make_shared<rclcpp::Node>("takt_outside");
     }
     topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name},
-                       topic.external_period, readers[topic.name]});
+                       Burst{topic}, readers[topic.name]});
   }
 }
 
@@ -297,17 +298,7 @@ void NodeOutside::wait_for_readers(const os::StopFlag& stop) const {
 
 void NodeOutside::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
                        trace::Recorder recorder) {
-  std::vector<os::TimePoint> next(topics_.size(), start);
-  for (std::uint64_t sent = 0; !topics_.empty(); ++sent) {
-    const auto first = std::ranges::min_element(next);
-    if (*first >= end || stop.wait_until(*first)) {
-      return;
-    }
-    const trace::CurrentJob current{recorder, trace::no_task, sent};
-    Topic& topic = topics_[static_cast<std::size_t>(first - next.begin())];
-    topic.outlet.publish(*first);
-    *first += topic.period;
-  }
+  feed_topics(topics_, start, end, stop, recorder);
 }
 
 }  // namespace takt::runner

@@ -17,6 +17,7 @@
 
 #include "common.hpp"
 #include "job_trace.hpp"
+#include "outside.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -109,7 +110,7 @@ class NodeOutside {
  private:
   struct Topic {
     NodeOutlet outlet;
-    nanoseconds period;
+    Burst burst;
     std::size_t readers;
   };
   rclcpp::Node::SharedPtr node_;

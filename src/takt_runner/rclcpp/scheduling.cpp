@@ -43,7 +43,8 @@ class DescribedTiming {
                                  .cpu = task.cpu,
                                  .expected_execution = task.parameters.expected_execution,
                                  .budget = task.parameters.budget,
-                                 .overrun = task.parameters.overrun};
+                                 .overrun = task.parameters.overrun,
+                                 .waits = task.waits};
       for (std::size_t i = 0; i < member.reads.size(); ++i) {
         const std::string topic = member.reads[i].subscription->get_topic_name();
         sched::Read read = task.reads[i];

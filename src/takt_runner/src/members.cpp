@@ -74,7 +74,7 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
       (*locks)[step.lock].leave();
     }
   }
-  compute_until(begin, time);
+  compute_and_wait(begin, time, *description);  // who waits takes no lock
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
@@ -178,7 +178,7 @@ Feeder::Feeder(const Execution& execution, Common& common, const Context& contex
     }
     outside_.push_back({.outlet = make_outlet(execution, common, node_.front(), topic.name,
                                               delivery, readers[topic.name]),
-                        .period = topic.external_period,
+                        .burst = Burst{topic},
                         .readers = readers[topic.name]});
     warm_up(execution, outside_.back().outlet, readers[topic.name]);
   }
@@ -198,17 +198,7 @@ void Feeder::wait_for_readers(const os::StopFlag& stop) const {
 
 void Feeder::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
                   trace::Recorder recorder) noexcept {
-  std::vector<os::TimePoint> next(outside_.size(), start);
-  for (std::uint64_t sent = 0; !outside_.empty(); ++sent) {
-    const auto first = std::ranges::min_element(next);
-    if (*first >= end || stop.wait_until(*first)) {
-      return;
-    }
-    const trace::CurrentJob current{recorder, trace::no_task, sent};
-    OutsideTopic& topic = outside_[static_cast<std::size_t>(first - next.begin())];
-    topic.outlet.publish(*first);
-    *first += topic.period;
-  }
+  feed_topics(outside_, start, end, stop, recorder);
 }
 
 }  // namespace takt::runner

@@ -20,6 +20,7 @@
 #include "data.hpp"
 #include "described.hpp"
 #include "held_locks.hpp"
+#include "outside.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -104,7 +105,7 @@ class Feeder {
  private:
   struct OutsideTopic {
     Outlet outlet;
-    nanoseconds period;
+    Burst burst;
     std::size_t readers;
   };
   std::vector<Node> node_;  // one, where it is needed

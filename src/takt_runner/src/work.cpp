@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <takt/executor/current_job.hpp>
+#include <takt/os/clock.hpp>
 
 namespace takt::runner {
 namespace {
@@ -39,6 +41,18 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
     }
     sink = value;
   }
+}
+
+void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
+                      const application::Callback& callback) noexcept {
+  if (callback.task.waits) {
+    const std::int64_t waits = std::max<std::int64_t>(callback.suspensions, 1);
+    for (std::int64_t i = 1; i <= waits; ++i) {
+      compute_until(begin, time / (waits + 1) * i);
+      os::sleep_until(os::now() + callback.suspension / waits);
+    }
+  }
+  compute_until(begin, time);
 }
 
 std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,

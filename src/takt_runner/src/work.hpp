@@ -17,6 +17,11 @@ std::chrono::nanoseconds thread_cpu_time() noexcept;
 // microsecond.
 void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time) noexcept;
 
+// Computes so, and waits meanwhile as the callback declares (suspension): as long as it may in all,
+// each time as long, and with as much computing before, between and after the waits.
+void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
+                      const application::Callback& callback) noexcept;
+
 // What the job that the calling thread runs computes, where it would compute `time` as the
 // application declares it: a scenario that declares another worst case changes all of its times in
 // proportion, as in the simulator. The same time outside of Takt's executor, which alone knows of

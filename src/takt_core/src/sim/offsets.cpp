@@ -31,7 +31,6 @@ application::Application with_drawn_offsets(const application::Application& appl
       const auto lanes = static_cast<std::int64_t>(callback.lanes);
       parameters.offset =
           os::add_sat(parameters.offset, uniform(draws.at(0), parameters.period / lanes));
-      callback.task.any_offset = false;
     }
   }
   return result;

@@ -294,12 +294,8 @@ class Simulation {
   Trace trace_;
 };
 
-}  // namespace
-
-Result simulate(const application::Application& application, const Options& options) {
-  if (options.execution == ExecutionTimes::drawn && has_any_offset(application)) {
-    return simulate(with_drawn_offsets(application, options.seed), options);
-  }
+// With the offsets that it has.
+Result simulate_as_is(const application::Application& application, const Options& options) {
   if (!application.processes.empty()) {
     const application::Application extended = application::with_handover(application);
     return Simulation{extended, options}.run();
@@ -309,6 +305,15 @@ Result simulate(const application::Application& application, const Options& opti
     return Simulation{extended, options}.run();
   }
   return Simulation{application, options}.run();
+}
+
+}  // namespace
+
+Result simulate(const application::Application& application, const Options& options) {
+  if (options.execution == ExecutionTimes::drawn && has_any_offset(application)) {
+    return simulate_as_is(with_drawn_offsets(application, options.seed), options);
+  }
+  return simulate_as_is(application, options);
 }
 
 }  // namespace takt::sim

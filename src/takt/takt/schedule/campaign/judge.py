@@ -88,16 +88,22 @@ def in_one_scenario(document: Document, scenario: str) -> Document:
 def varies(document: Document) -> bool:
     """Whether two plays can differ."""
     handover = document.get("handover", {"least": 0, "most": 0})
-    return handover["least"] < handover["most"] or any(
-        one.get("jitter")
-        or one.get("suspension")
-        or len(one["execution"].get("quantiles", ())) > 1
+    bursts = any(one.get("external_burst", 1) > 1 for one in document.get("topics", ()))
+    return (
+        bursts
+        or handover["least"] < handover["most"]
         or any(
-            part.get("shortest", part["longest"]) < part["longest"]
-            for part in one.get("critical_sections", ())
+            one.get("jitter")
+            or one.get("suspension")
+            or one.get("offset") == "unknown"
+            or len(one["execution"].get("quantiles", ())) > 1
+            or any(
+                part.get("shortest", part["longest"]) < part["longest"]
+                for part in one.get("critical_sections", ())
+            )
+            or any(isinstance(count, list) for count in one.get("messages", {}).values())
+            for one in document["callbacks"]
         )
-        or any(isinstance(count, list) for count in one.get("messages", {}).values())
-        for one in document["callbacks"]
     )
 
 

@@ -53,7 +53,7 @@ def _parts(document: Document) -> Iterator[Document]:
     for key in ("scenarios", "chains", "switches", "overheads", "default_scenario", "cpus"):
         if document.get(key):
             yield _whole(_without(document, key))
-    for key in ("callbacks", "scenarios", "chains", "switches", "topics", "cpus"):
+    for key in ("callbacks", "scenarios", "chains", "switches", "topics", "locks", "cpus"):
         for fewer in _fewer(document.get(key, [])):
             if fewer:
                 yield _whole(document | {key: fewer})

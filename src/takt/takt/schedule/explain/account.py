@@ -52,12 +52,21 @@ def lack(job: Job, had: int, *, waits: bool) -> Lack:
     return Lack(taken, lacking - taken) if taken > _SLOP else Lack(0, lacking)
 
 
+def slept(job: Job, declared: int, *, waits: bool) -> int:
+    """For how long at most it slept as it declares; other jobs may have run meanwhile."""
+    if job.cpu_time is None or job.start is None or job.end is None:
+        return 0
+    ready = job.waited if waits else 0
+    return min(declared, max(0, job.end - job.start - job.cpu_time - ready))
+
+
 def account(
     job: Job,
     slices: Sequence[Slice],
     *,
     declared: int | None,
     stolen: int,
+    suspension: int = 0,
     less_urgent: Callable[[Job, Job], bool],
     may_block: Callable[[Job, Job], bool],
     waits: bool = False,
@@ -67,11 +76,12 @@ def account(
     """The parts of a job's response, the largest first; parts of no length are left out.
 
     ``job`` has release, start and end. ``slices`` are those of its core, the job's own among them;
-    ``declared`` is the CPU time that it may take (None: unknown), ``stolen`` what the kernel tells
-    in ticks that the hypervisor took from the core meanwhile, ``less_urgent(a, b)`` tells whether b
-    goes before a, ``may_block(a, b)`` whether a may go on all the same, and ``waits`` whether the
-    trace tells of threads that could have run. ``interrupts`` tells for how long which of them
-    had the core between two times, and ``lock_waits`` when a job waited for locks.
+    ``declared`` is the CPU time that it may take (None: unknown), ``suspension`` the time that it
+    may sleep, ``stolen`` what the kernel tells in ticks that the hypervisor took from the core
+    meanwhile, ``less_urgent(a, b)`` tells whether b goes before a, ``may_block(a, b)`` whether a
+    may go on all the same, and ``waits`` whether the trace tells of threads that could have run.
+    ``interrupts`` tells for how long which of them had the core between two times, and
+    ``lock_waits`` when a job waited for locks.
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
@@ -114,6 +124,7 @@ def account(
     found_locked = _at_most(locked, own.unscheduled)
     own = replace(own, unscheduled=own.unscheduled - found_locked.total())
     held += found_locked
+    asleep = min(own.unscheduled, slept(job, suspension, waits=waits))
     used = had - own.taken - own.unscheduled - found_locked.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
@@ -133,7 +144,8 @@ def account(
         parts = _never_ran(parts, max(0, job.waited_before - kept_waiting - others_ran))
     parts += _by_holder(held)
     parts += [
-        Part(ShareKind.not_scheduled, None, own.unscheduled + kept_waiting),
+        Part(ShareKind.suspended, None, asleep),
+        Part(ShareKind.not_scheduled, None, own.unscheduled - asleep + kept_waiting),
         Part(ShareKind.late, None, late - kept_waiting),
         Part(ShareKind.overran, None, used - allowed),
         Part(ShareKind.executed, None, allowed),

@@ -37,12 +37,14 @@ class Evidence:
                 return self._nobody(part, job)
             case ShareKind.stolen:
                 return _stolen(part, ticks)
-            case ShareKind.lock | ShareKind.interrupts:
-                return self._named(part)
+            case ShareKind.lock | ShareKind.interrupts | ShareKind.suspended:
+                return self._named(part, job)
             case _:
                 return self._other(part, job)
 
-    def _named(self, part: Part) -> str:
+    def _named(self, part: Part, job: Job) -> str:
+        if part.kind is ShareKind.suspended:
+            return self._suspended(job)
         if part.kind is ShareKind.lock:
             named = [self._locks[lock] for lock in part.locks if lock < len(self._locks)]
             return f"waited for {', '.join(named) or 'a lock'}"
@@ -55,6 +57,11 @@ class Evidence:
         if job.cpu_time is None:
             return f"on the core without interruption{said}; its CPU time was not measured"
         return f"CPU time {job.cpu_time / 1000:.0f} µs{said}"
+
+    def _suspended(self, job: Job) -> str:
+        said = self._declared.of(job)
+        declared = f"declared {(said.suspension if said else 0) / 1000:.0f} µs"
+        return f"its thread slept {job.sleeps} times, {declared}" if self._waits else declared
 
     def _late(self, part: Part, job: Job) -> str:
         text = "released but not started, with no traced job on the core: "

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from takt.schedule.explain.account import lack, whole
+from takt.schedule.explain.account import lack, slept, whole
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job, Slice
@@ -176,7 +176,8 @@ def _lost(
         if other.cpu_time is not None and other.end is not None:
             lacking = lack(other, other.running, waits=waits)
             taken += min(lacking.taken, length)
-            unscheduled.append(min(max(0, lacking.unscheduled - locked[key]), length))
+            known = locked[key] + (slept(other, said.suspension, waits=waits) if said else 0)
+            unscheduled.append(min(max(0, lacking.unscheduled - known), length))
             left -= min(lacking.taken + lacking.unscheduled, length)
             if worst is not None and said is not None:
                 overran.append(min(max(0, other.cpu_time - worst), left))

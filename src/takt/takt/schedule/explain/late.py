@@ -252,12 +252,13 @@ class _Watching:
         core = -1 if job.core is None else job.core
         before = self._recent.before(job)
         stolen = self._recent.stolen_within(core, release, end)
-        declared = self._declared.worst(job)
+        declared, of_job = self._declared.worst(job), self._declared.of(job)
         parts = account(
             job,
             [one for one in before if one.end > release],
             declared=declared,
             stolen=stolen,
+            suspension=of_job.suspension if of_job else 0,
             less_urgent=less_urgent,
             may_block=self._blocking.may,
             waits=self._waits,

@@ -23,6 +23,7 @@ class ShareKind(str, Enum):
     late = "noticed late"  # released, the core was without a traced job, and nothing started
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
+    suspended = "suspended"  # it slept or waited for a device, for as long as it declares
     stolen = "stolen"  # the core was taken from the machine meanwhile
     interrupts = "interrupts"  # they had the core instead of the job's thread
     # Above bounds of rclcpp_events only: what arrived later was in its queue before, so that the

@@ -93,6 +93,8 @@ class Parameters(Thesis):
     offsets: values.Range = Field([0.0], description="of the period")
     jitter: values.Range = Field([0.0], description="of the period")
     suspension: values.Range = Field([0.0], description="of the period; under fp, rm and dm")
+    suspensions: values.Counts = Field([1], description="times that a job waits, if it does")
+    unknown_offsets: values.Share = Field(0.0, description="of the timers, instead of an offset")
     budgets: values.Range = Field([0.0], description="of the wcet")
     overruns: list[values.Overrun] = Field([], description="to choose from")
     distributions: list[values.Distribution] = Field(
@@ -116,6 +118,9 @@ class Parameters(Thesis):
         description="messages of one job on a topic that it writes, or the most of a range",
     )
     external: values.Share = Field(0.0, description="of the topics that are written from outside")
+    external_burst: values.Counts = Field(
+        [1], description="messages from outside that may come at once, if their period is known"
+    )
     depth: values.Counts = Field([1], description="of a topic's queues")
     best_effort: values.Share = Field(0.0, description="of the topics")
     max_age: values.Range = Field([0.0], description="of the period of the data's source")
@@ -124,6 +129,9 @@ class Parameters(Thesis):
     max_latency: values.Range = Field([0.0], description="of the periods along the chain")
     scenarios: values.Whole = Field([0], description="how many, each with changes of its own")
     switches: values.Whole = Field([0], description="how many, where there are scenarios")
+    locks: values.Whole = Field(
+        [0], description="how many, where no callback waits, no age is limited, and no scenario is"
+    )
     overheads: values.Time = Field(0, description="the most of each")
     processes: values.Counts = Field(
         [1], description="how many; 1: no robot, but an application with the policy"

@@ -104,6 +104,9 @@ def _set_releases(draft: Draft, callback: Entry) -> None:
         "budget": drawn(wanted.budgets, draft.worst(callback)),
     }
     callback |= {key: value for key, value in given.items() if value > 0}
+    unknown = wanted.unknown_offsets
+    if "trigger" not in callback and unknown and chance.happens(unknown):
+        callback["offset"] = "unknown"
     if wanted.overruns and chance.happens():
         callback["overrun"] = chance.pick(wanted.overruns)
 
@@ -128,7 +131,7 @@ def _suspend(draft: Draft) -> None:
         if "group" not in callback and chance.happens():
             time = chance.real(wanted.suspension) * draft.period(callback)
             callback["suspension"] = draft.time(time)
-            callback["suspensions"] = 1  # as its code is written
+            callback["suspensions"] = chance.whole(wanted.suspensions)
 
 
 def filled(execution: dict[str, Any]) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def _from_outside(draft: Draft, topic: Entry) -> None:
     if chance.happens():
         for writer in draft.writers(topic["name"]):
             writer["writes"].remove(topic["name"])
+    if known and draft.wanted.external_burst[-1] > 1 and chance.happens():
+        topic["external_burst"] = chance.whole(draft.wanted.external_burst)
 
 
 def _release_by_message(draft: Draft, callback: Entry) -> None:

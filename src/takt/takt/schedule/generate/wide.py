@@ -8,6 +8,7 @@ from takt.schedule.generate.ages import add_ages, raise_ages
 from takt.schedule.generate.chains import add_chains
 from takt.schedule.generate.chance import Chance
 from takt.schedule.generate.draft import Draft, Entry
+from takt.schedule.generate.locks import add_locks
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.processes import add_processes, number_of_processes
 from takt.schedule.generate.scenarios import add_scenarios
@@ -33,6 +34,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
             if key != "measured" and chance.happens()
         }
     _share_nodes(draft)
+    add_locks(draft)
     add_bursts(draft)
     if processes > 1:
         add_processes(draft, processes)

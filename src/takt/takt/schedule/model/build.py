@@ -23,6 +23,8 @@ from takt.schedule.model.observed import Observed, ObservedCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.ros2.topics import topic_name
 
+MOST_SLEEPS = 254  # of a job, that a trace can tell; from there on it may be more
+
 
 class Builder:
     """Of one application."""
@@ -206,6 +208,11 @@ class Builder:
                 f"suspension: the longest of {len(one.waiting)} jobs, response minus "
                 "execution; includes preemption by others"
             )
+            if 0 < one.sleeps < MOST_SLEEPS:
+                part["suspensions"] = one.sleeps
+                notes.append(
+                    f"suspensions: one job slept up to {one.sleeps} times; observed, no worst case"
+                )
 
     def _jitter(self, part: Part, one: ObservedCallback, notes: list[str]) -> None:
         declared, longest = one.declared.get("jitter", 0), int(one.noticing.max(initial=0))

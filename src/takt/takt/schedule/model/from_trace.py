@@ -122,7 +122,10 @@ class _Gathering:
         )
 
     def _take_jobs(self, jobs: Table) -> None:
-        names = ("job", "release", "start", "end", "deadline", "cpu_time", "running", "waited")
+        names = (
+            *("job", "release", "start", "end", "deadline"),
+            *("cpu_time", "running", "waited", "sleeps"),
+        )
         columns = (jobs[name] for name in names)
         for task, values in by_number(jobs["task"], *columns):
             of = self._of(task)
@@ -277,6 +280,7 @@ class _Gathering:
             longest=longest,
             execution_is=how,
             waiting=waits if description.get("waits") else np.empty(0, np.int64),
+            sleeps=int(of.sleeps.all()[whole].max(initial=0)),
             noticing=on_idle_core(of, regular & recorded(start), busy),
             deadline=int(relative.min()) if len(relative) else None,
             priorities=of.priorities,

@@ -27,6 +27,7 @@ class Jobs:
     cpu_time: Series = field(default_factory=Series)
     running: Series = field(default_factory=Series)
     waited: Series = field(default_factory=Series)
+    sleeps: Series = field(default_factory=Series)
     early: Series = field(default_factory=Series)  # jobs that were released early
     noticing: list[Times] = field(default_factory=list)
     priorities: set[int] = field(default_factory=set)

@@ -34,6 +34,7 @@ class ObservedCallback:
     longest: dict[str, int] = field(default_factory=dict)  # execution, by scenario
     execution_is: str = ""  # how it was measured
     waiting: Times = field(default_factory=lambda: NO_TIMES)  # in each job, others may have run
+    sleeps: int = 0  # of one job at most; 0: nothing tells
     noticing: Times = field(default_factory=lambda: NO_TIMES)  # release to start on an idle core
     deadline: int | None = None  # relative; None: none
     priorities: set[int] = field(default_factory=set)  # at the starts

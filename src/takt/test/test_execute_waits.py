@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks that wait and bursts from outside, executed for real and found again in the trace.
+
+No time is judged by the clock: a sleep is never shorter than declared, and a burst is whole.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("takt_core", reason="the C++ workspace is not built")
+
+from executed import MS, cpu, executed, skip_without_rclcpp
+
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
+from takt.schedule.execution import APPROACHES
+from takt.schedule.model.from_trace import observed
+from takt.schedule.model.model import model
+
+pytestmark = pytest.mark.usefixtures("app_runner")
+WAITS, BURST = 3, 4
+
+
+def application(**keys: Any) -> dict[str, Any]:
+    """A driver that waits for its device, a controller below it, a planner with bursts of goals."""
+
+    def callback(name: str, priority: int, **more: Any) -> dict[str, Any]:
+        work = {"best": MS, "worst": MS, "quantiles": [MS]}
+        return {"name": name, "node": name, "priority": priority, "execution": work, **more}
+
+    return {
+        "version": 1,
+        "name": "waits",
+        "policy": "fp",
+        "cpus": [cpu()],
+        "callbacks": [
+            callback("driver", 30, period=50 * MS, suspension=9 * MS, suspensions=WAITS),
+            callback("control", 20, period=10 * MS),
+            callback(
+                "plan",
+                10,
+                kind="message",
+                trigger="goals",
+                overrun="catch_up",
+                deadline=200 * MS,
+            ),
+        ],
+        "topics": [
+            {
+                "name": "goals",
+                "depth": 3 * BURST,
+                "external": True,
+                "external_period": 20 * MS,
+                "external_burst": BURST,
+            }
+        ],
+        **keys,
+    }
+
+
+@pytest.mark.parametrize("approach", APPROACHES)
+def test_bursts_from_outside_are_whole_in_each_approach(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
+    done = executed(tmp_path, approach, application())
+    found = observed(done.trace)
+    (moments,) = found.outside.values()
+    assert len(moments) >= 2 * BURST
+    assert len(moments) % BURST == 0
+
+
+def test_a_model_of_the_trace_has_the_waits_and_the_burst(tmp_path: Path) -> None:
+    done = executed(tmp_path, "takt", application())
+    out = tmp_path / "back.app.yaml"
+    model(done.trace, out)
+    back = flat(read_application(out))
+    driver = next(one for one in back["callbacks"] if one["name"].startswith("driver"))
+    assert driver["suspension"] >= 9 * MS
+    assert driver["suspensions"] >= WAITS
+    assert driver["execution"]["worst"] >= MS
+    (goals,) = [one for one in back["topics"] if one["name"] == "goals"]
+    assert goals["external_burst"] >= BURST
+    assert [one for one in back["callbacks"] if one.get("suspension")] == [driver]
+
+
+def test_others_run_while_a_callback_waits(tmp_path: Path) -> None:
+    """The controller has a job in each of the driver's periods, in spite of its lower priority."""
+    done = executed(tmp_path, "takt", application())
+    found = {one.name.partition(".")[0]: one for one in observed(done.trace).callbacks}
+    driver, control = found["driver"], found["control"]
+    assert len(driver.execution) > 0
+    assert len(control.execution) > len(driver.execution)
