@@ -32,6 +32,7 @@ struct Rival {
   bool own = false;       // it has the root of the path
   bool on_path = false;   // the path's own job is counted elsewhere
   bool last = false;      // the last link, or behind it: only earlier instances count
+  bool within = false;    // of these, the path's own message releases it before the last one ends
 };
 
 class PathTest {
@@ -72,6 +73,7 @@ class PathTest {
     std::ranges::reverse(path);
     on_path_.assign(net_.links.size(), false);
     behind_.assign(net_.links.size(), false);
+    within_.assign(net_.links.size(), false);
     for (const std::size_t i : path) {
       on_path_[i] = true;
       const Demand& demand = *link(i).demand;
@@ -90,6 +92,7 @@ class PathTest {
     for (std::size_t i = last_ + 1; i < net_.links.size(); ++i) {
       const std::size_t before = link(i).before;
       behind_[i] = before != nobody && (before == last_ || behind_[before]);
+      within_[i] = before != nobody && (before == last_ || within_[before]) && runs_within_last(i);
     }
     for (std::size_t k = 0; k < path.size();) {
       const std::size_t begin = k;
@@ -104,6 +107,14 @@ class PathTest {
       least_ += blocked;
     }
     return true;
+  }
+
+  // Whether a job of the link, which the message of the path's last job has led to, may run before
+  // that job has ended: on other cores, or where it preempts it.
+  [[nodiscard]] bool runs_within_last(std::size_t i) const {
+    const Demand& demand = *link(i).demand;
+    const Demand& last = *link(last_).demand;
+    return link(i).core != link(last_).core || demand.level > std::max(last.level, last.ceiling);
   }
 
   // Of one job that started before this part of the path came to the core.
@@ -158,6 +169,7 @@ class PathTest {
         rival.execution = demand.execution;
         rival.on_path = on_path_[i];
         rival.last = i == last_ || behind_[i];
+        rival.within = within_[i] && link(i).core == link(last_).core;
         if (here.by_deadline) {
           rival.due = visited.due - demand.deadline - rival.offset;
         }
@@ -197,7 +209,7 @@ class PathTest {
     }
     const std::int64_t earlier = rival.releases->closed(rival.end - tick) - 1;
     if (rival.last) {
-      return std::min(earlier, all);
+      return std::min(earlier + (rival.within ? 1 : 0), all);
     }
     const std::int64_t from_now = latest.count() < 0 ? 0 : rival.releases->closed(latest);
     const std::int64_t counted = rival.on_path ? 1 : 0;
@@ -229,6 +241,7 @@ class PathTest {
   std::map<std::size_t, Visited> visited_;  // by core
   std::vector<bool> on_path_;
   std::vector<bool> behind_;
+  std::vector<bool> within_;  // of those behind: may run before the last one has ended
   std::vector<Rival> rivals_;
   nanoseconds least_{0};  // the path's own, and blocking
   nanoseconds lag_{0};    // until the path's jobs are noticed

@@ -20,10 +20,11 @@ struct ChainLink {
   const Demand* demand = nullptr;
   std::size_t before = nobody;  // whose ends release it
   std::size_t root = 0;         // the first link, which time or the environment releases
+  std::size_t first = 0;        // of those that are joined up to here
   std::size_t core = 0;
-  nanoseconds best{0};    // the least execution
-  nanoseconds offset{0};  // from the release of the root to its own, at least
-  bool joined = false;    // on the core of the link before, and noticed at once
+  nanoseconds offset{0};       // from the release of the root to its own, at least
+  nanoseconds since_first{0};  // the same from the release of `first`
+  bool joined = false;         // on the core of the link before, and noticed at once
 };
 
 // What holds on a core.

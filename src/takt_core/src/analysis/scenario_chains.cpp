@@ -46,12 +46,32 @@ nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
   return std::min(costs_[streams_[stream].callback].best, demand(stream).execution);
 }
 
-nanoseconds ScenarioModel::offset(std::size_t stream) const noexcept {
-  nanoseconds result{0};
-  for (std::size_t i = streams_[stream].parent; i != nobody; i = streams_[i].parent) {
-    result += best_case(i);
+nanoseconds ScenarioModel::earliest_message(std::size_t stream,
+                                            const Earliest& job) const noexcept {
+  return costs_[streams_[stream].callback].anywhere ? job.start : job.start + best_case(stream);
+}
+
+// Whether a job that a message of the other stream's job releases starts when that one has ended,
+// although the message came before.
+bool ScenarioModel::starts_after_end(std::size_t stream, std::size_t before) const noexcept {
+  const Demand& own = demand(stream);
+  const Demand& other = demand(before);
+  return core_of(stream) == core_of(before) && !own.waits && !other.waits &&
+         own.reach() <= std::max(other.level, other.ceiling);
+}
+
+ScenarioModel::Earliest ScenarioModel::earliest(std::size_t stream,
+                                                std::size_t since) const noexcept {
+  const std::size_t parent = streams_[stream].parent;
+  if (stream == since || parent == nobody) {
+    return {};
   }
-  return result;
+  const Earliest before = earliest(parent, since);
+  const nanoseconds release = earliest_message(parent, before);
+  return {.release = release,
+          .start = starts_after_end(stream, parent)
+                       ? std::max(release, before.start + best_case(parent))
+                       : release};
 }
 
 namespace {
@@ -68,7 +88,7 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
       entry.before = place[link.before];
       const SubchainLink& before = result.links[entry.before];
       entry.first = before.first;
-      entry.offset = before.offset + net.links[link.before].best;
+      entry.offset = link.since_first;
     }
     result.links.push_back(entry);
   }
@@ -135,15 +155,17 @@ ChainNet ScenarioModel::chain_net() const {
       .links = {}, .cores = {}, .release_overhead = release_overhead_, .latencies = latencies_};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const std::size_t parent = streams_[i].parent;
-    const bool first = parent == nobody;
-    net.links.push_back(
-        {.demand = &demand(i),
-         .before = parent,
-         .root = first ? i : net.links[parent].root,
-         .core = core_of(i),
-         .best = best_case(i),
-         .offset = first ? nanoseconds{0} : net.links[parent].offset + net.links[parent].best,
-         .joined = !first && core_of(parent) == core_of(i) && demand(i).lag.count() == 0});
+    const bool joined =
+        parent != nobody && core_of(parent) == core_of(i) && demand(i).lag.count() == 0;
+    const std::size_t first = joined ? net.links[parent].first : i;
+    net.links.push_back({.demand = &demand(i),
+                         .before = parent,
+                         .root = parent == nobody ? i : net.links[parent].root,
+                         .first = first,
+                         .core = core_of(i),
+                         .offset = offset(i),
+                         .since_first = earliest(i, first).release,
+                         .joined = joined});
   }
   const bool by_deadline = test_ == Test::edf || test_ == Test::non_preemptive_edf;
   for (const CoreDemands& core : cores_) {
@@ -194,22 +216,16 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   Response& latency = bounds.latencies[stream];
   latency.bound = sum(until(parent), response.bound);
   latency.by = parent == nobody ? By::test : bounds.latencies[parent].by;
-  std::size_t first = stream;
-  bool crosses = false;
-  for (std::size_t i = stream; i != nobody; i = streams_[i].parent) {
-    first = crosses ? first : i;
-    crosses = crosses || (streams_[i].parent != nobody && !net.links[i].joined);
-  }
+  const std::size_t first = net.links[stream].first;
   Response unit = units[stream];
   if (unit.bound) {
-    const nanoseconds rest = *unit.bound - (net.links[stream].offset - net.links[first].offset);
     Response own = unit;
-    own.bound = rest;
+    own.bound = *unit.bound - net.links[stream].since_first;
     take_less(response, own);
     unit.bound = sum(until(streams_[first].parent), unit.bound);
     take_less(latency, unit);
   }
-  if (crosses) {
+  if (first != net.links[stream].root) {
     take_less(latency, limited(chain_effort_,
                                [&](Effort& part) { return path_latency(net, stream, part); }));
   }

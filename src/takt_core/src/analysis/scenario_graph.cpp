@@ -34,7 +34,8 @@ bool ScenarioModel::is_foreseeable(const CoreDemands& core, std::size_t message)
     return false;
   }
   const std::size_t parent = streams_[stream].parent;
-  if (parent == nobody || core_of(parent) != core_of(stream)) {
+  if (parent == nobody || core_of(parent) != core_of(stream) ||
+      costs_[streams_[parent].callback].anywhere) {
     return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
@@ -71,8 +72,10 @@ std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
       return "'" + task.name +
              "' is released by messages, which is foreseen under 'np-fp' and 'np-edf' only, "
              "without "
-             "overheads of releases, from one callback on its core, where its priority is its own "
-             "('np-fp'), all of them are caught up on, and none is noticed late";
+             "overheads of releases, from one callback on its core that publishes at its end, "
+             "where its "
+             "priority is its own ('np-fp'), all of them are caught up on, and none is noticed "
+             "late";
     }
     if (stream.early) {
       return "'" + task.name + "' starts before its time to keep the age of its data";

@@ -176,7 +176,9 @@ std::vector<Arrivals> ScenarioModel::publications(std::size_t at,
   bool alike = true;
   for (std::size_t i = 0; i < join.callbacks.size(); ++i) {
     const std::size_t callback = join.callbacks[i];
-    nanoseconds apart = std::min(costs_[callback].best, execution(callback));
+    nanoseconds apart = costs_[callback].anywhere
+                            ? nanoseconds{0}
+                            : std::min(costs_[callback].best, execution(callback));
     const Arrivals ends =
         join.streams[i].size() == 1 ? this->ends(join.streams[i].front(), bounds) : Arrivals{};
     alike = alike && ends.period.count() > 0 && (i == 0 || ends.period == period);

@@ -117,16 +117,17 @@ Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) c
   const Arrivals& releases = demand(whole ? root_of(stream) : stream).releases;
   const std::optional<nanoseconds>& end =
       whole ? bounds.latencies[stream].bound : bounds.responses[stream].bound;
-  const nanoseconds best = best_case(stream);
   if (!end || releases.period.count() <= 0) {
     return {};
   }
-  const nanoseconds earliest = (whole ? offset(stream) : nanoseconds{0}) + best;
-  const nanoseconds varies = *end - earliest;
-  const Arrivals ends{.period = releases.period,
-                      .jitter = releases.jitter + varies,
-                      // Jobs of one task follow each other.
-                      .distance = std::max(best, releases.distance - varies)};
+  const nanoseconds first =
+      earliest_message(stream, whole ? earliest(stream, root_of(stream)) : Earliest{});
+  const nanoseconds varies = *end - first;
+  const Arrivals ends{
+      .period = releases.period,
+      .jitter = releases.jitter + varies,
+      // Jobs of one task follow each other.
+      .distance = std::max(earliest_message(stream, {}), releases.distance - varies)};
   const bool piles_up =
       ends.jitter > longest_jitter ||
       (ends.jitter > long_jitter && ends.jitter / most_periods_of_jitter > ends.period);

@@ -126,7 +126,8 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                      ? application.overheads.preemption
                                      : nanoseconds{0}) +
                                 waits_for_locks(application, callback) +
-                                latency_on(application, strategy_->tasks()[i].cpu)});
+                                latency_on(application, strategy_->tasks()[i].cpu),
+                      .anywhere = callback.publishes_anywhere});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);
   }

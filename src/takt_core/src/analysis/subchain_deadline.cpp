@@ -40,7 +40,10 @@ class DeadlineTest {
         preemptive_(preemptive),
         effort_(effort),
         on_path_(core.links.size(), false),
-        behind_(core.behind(last)) {
+        behind_(core.behind(last)),
+        within_(core.within(last, [&](const Demand& other) {
+          return preemptive && other.deadline < core.demand(last).deadline;
+        })) {
     for (const std::size_t link : path_) {
       on_path_[link] = true;
       const std::size_t before = core.links[link].before;
@@ -107,7 +110,7 @@ class DeadlineTest {
         continue;
       }
       earlier_.push_back(rival);
-      earlier_.back().before = behind_[i] ? 1 : 0;
+      earlier_.back().before = behind_[i] && !within_[i] ? 1 : 0;
       earlier_.back().most = on_path_[i] ? always : 0;
       if (i != last_ && !behind_[i]) {
         rival.delay = later[i];
@@ -267,6 +270,7 @@ class DeadlineTest {
   Effort& effort_;
   std::vector<bool> on_path_;
   std::vector<bool> behind_;
+  std::vector<bool> within_;  // of those behind: may run before the last one has ended
   bool known_ = true;
   std::vector<nanoseconds> due_;  // along the path: of its job, after the first release, at most
   nanoseconds horizon_{0};        // the latest of them

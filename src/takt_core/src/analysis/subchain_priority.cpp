@@ -56,6 +56,7 @@ class PriorityTest {
       keeps_core_ = threshold_ > demand.level;
     }
     add_links(path);
+    add_own_messages(demand);
     add_blocking();
   }
 
@@ -157,6 +158,16 @@ class PriorityTest {
     }
   }
 
+  // Messages that a job of the last link publishes before it has ended release who preempts it.
+  void add_own_messages(const Demand& last) {
+    const std::vector<bool> within = core_.within(last_, [&](const Demand& other) {
+      return other.level > std::max(last.level, last.ceiling);
+    });
+    for (std::size_t i = 0; i < within.size(); ++i) {
+      within_ += within[i] ? core_.demand(i).execution : nanoseconds{0};
+    }
+  }
+
   void add_share(const Arrivals& releases, nanoseconds execution) {
     bounded_ = bounded_ && releases.period.count() > 0;
     share_ += static_cast<double>(execution.count()) /
@@ -232,7 +243,7 @@ class PriorityTest {
     constexpr nanoseconds tick{1};
     const nanoseconds work = blocking_ + jobs * each_ + (jobs - 1) * after_;
     if (!keeps_core_) {
-      return fixpoint(work, work,
+      return fixpoint(work + within_, work + within_,
                       [&](nanoseconds time) { return interference(time - tick, jobs); });
     }
     const nanoseconds own = core_.demand(last_).execution;
@@ -241,7 +252,8 @@ class PriorityTest {
     if (!start) {
       return {};
     }
-    const nanoseconds before = work + interference(*start, jobs) - preemptions(*start, jobs);
+    const nanoseconds before =
+        work + within_ + interference(*start, jobs) - preemptions(*start, jobs);
     return fixpoint(before, *start + own,
                     [&](nanoseconds time) { return preemptions(time - tick, jobs); });
   }
@@ -259,6 +271,7 @@ class PriorityTest {
   std::vector<Work> others_;
   nanoseconds each_{0};         // up to the last link, with what branches off before
   nanoseconds after_{0};        // behind the last link
+  nanoseconds within_{0};       // the part of it that may run before the last link has ended
   nanoseconds later_{0};        // what a later job of the first link brings
   nanoseconds later_above_{0};  // the part of it that preempts the last link
   nanoseconds blocking_{0};

@@ -41,6 +41,17 @@ struct Subchains {
   [[nodiscard]] std::vector<std::size_t> path(std::size_t link) const;
   // By link: whether it follows this one, directly or not.
   [[nodiscard]] std::vector<bool> behind(std::size_t link) const;
+  // By link: whether its job may run although a job of this one, whose message has led to it, has
+  // not ended. `preempts`: whether jobs of a link may preempt those of this one.
+  template <class Preempts>
+  [[nodiscard]] std::vector<bool> within(std::size_t link, Preempts preempts) const {
+    std::vector<bool> result(links.size(), false);
+    for (std::size_t i = link + 1; i < links.size(); ++i) {
+      const std::size_t before = links[i].before;
+      result[i] = before != nobody && (before == link || result[before]) && preempts(demand(i));
+    }
+    return result;
+  }
 };
 
 // Fixed priorities, docs/reference/analysis.md, eq. 15: from the release of the first link to the

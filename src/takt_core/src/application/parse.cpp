@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "parse_lanes.hpp"
 #include "parse_locks.hpp"
 #include "parse_processes.hpp"
+#include "parse_publications.hpp"
 #include "robot.hpp"
 #include "robot_cores.hpp"
 #include "takt/os/saturating.hpp"
@@ -26,8 +26,7 @@ namespace takt::application {
 namespace {
 
 constexpr std::int64_t most_suspensions = 1'000'000;
-constexpr std::int64_t most_messages = 1'000;  // of one job on a topic
-constexpr std::size_t most_at_once = 64;       // jobs of one callback
+constexpr std::size_t most_at_once = 64;  // jobs of one callback
 
 ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   Object object{json, path};
@@ -50,41 +49,6 @@ ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
     Object::fail(path + "/quantiles", "has a negative time");
   }
   return execution;
-}
-
-// A number, or a list of the least and the most.
-MessageCount parse_message_count(const Json& json, const std::string& place) {
-  const bool is_range = json.is_array() && json.size() == 2;
-  const auto read = [&](const Json& count) {
-    if (!count.is_number_integer() || count < 1 || count > most_messages) {
-      Object::fail(place, "is neither a number from 1 to " + std::to_string(most_messages) +
-                              " nor a list of the least and the most");
-    }
-    return count.get<std::int64_t>();
-  };
-  const MessageCount result{.least = read(is_range ? json[0] : json),
-                            .most = read(is_range ? json[1] : json)};
-  if (result.least > result.most) {
-    Object::fail(place, "begins with the most: give the least number first");
-  }
-  return result;
-}
-
-std::map<std::string, MessageCount> parse_messages(const Json& json, const std::string& path,
-                                                   const std::vector<std::string>& writes) {
-  if (!json.is_object()) {
-    Object::fail(path, "is not an object");
-  }
-  std::map<std::string, MessageCount> messages;
-  for (const auto& [topic, count] : json.items()) {
-    std::string place = path;
-    place.append("/").append(topic);
-    if (std::ranges::find(writes, topic) == writes.end()) {
-      Object::fail(place, "is not a topic that the callback writes");
-    }
-    messages.emplace(topic, parse_message_count(count, place));
-  }
-  return messages;
 }
 
 // A time, or that none is known.
@@ -152,9 +116,7 @@ Callback parse_callback(const Json& json, const std::string& path, const std::ve
   object.read("cpu", task.cpu);
   object.read("reads", task.reads);
   object.read("writes", task.writes);
-  if (const Json* messages = object.find("messages")) {
-    callback.messages = parse_messages(*messages, object.at("messages"), task.writes);
-  }
+  parse_publications(object, callback);
   object.finish();
   return callback;
 }

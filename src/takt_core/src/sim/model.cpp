@@ -27,6 +27,7 @@ constexpr std::uint64_t waiting_stream = std::uint64_t{1} << 32U;
 constexpr std::uint64_t beginning_stream = std::uint64_t{1} << 34U;
 constexpr std::uint64_t publishing_stream = std::uint64_t{1} << 35U;
 constexpr std::uint64_t holding_stream = std::uint64_t{1} << 36U;
+constexpr std::uint64_t placing_stream = std::uint64_t{1} << 39U;
 
 nanoseconds noticed_late(const sched::CoreTask& task, std::uint64_t index) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
@@ -120,6 +121,7 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
       waiting(options.seed, waiting_stream + task_index),
       beginning(options.seed, beginning_stream + task_index),
       publishing(options.seed, publishing_stream + task_index),
+      placing(options.seed, placing_stream + task_index),
       holding(options.seed, holding_stream + task_index),
       plan(described.critical_sections),
       metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {

@@ -180,6 +180,12 @@ struct TaskState : sched::CoreTask {
                      uniform(publishing.at(number), nanoseconds{count.most - count.least}).count()
                : count.most;
   }
+  // After how much of a job that computes for so long its messages come, where they may come
+  // anywhere. In the worst case at once: so they wait longest for those that they release.
+  [[nodiscard]] nanoseconds publishes_after(nanoseconds computing, const Job& of) const noexcept {
+    constexpr nanoseconds tick{1};
+    return draws_jitter ? tick + uniform(placing.at(of.index), computing - tick) : tick;
+  }
   // What these messages cost.
   [[nodiscard]] nanoseconds publish_cost(const Job& of) const noexcept {
     nanoseconds cost{0};
@@ -193,8 +199,9 @@ struct TaskState : sched::CoreTask {
 
   const bool drawn;  // its execution times
   const bool draws_jitter;
-  bool plain = true;   // neither reads nor writes, and is not part of a chain
-  bool empty = false;  // the message that released the running job was overwritten
+  bool plain = true;           // neither reads nor writes, and is not part of a chain
+  bool empty = false;          // the message that released the running job was overwritten
+  bool releases_here = false;  // its messages release tasks of its own core
   Partition* partition = nullptr;
   const application::Callback* callback;
   nanoseconds worst;
@@ -211,11 +218,14 @@ struct TaskState : sched::CoreTask {
   TimePoint sampled;              // the data of its started job
   // Of its started job.
   Job job;
-  nanoseconds computes{0};  // in all, without overheads of the executor
-  nanoseconds left{0};      // until it ends or waits, while it does not have the core
-  nanoseconds after{0};     // what it computes after its next wait
-  std::int64_t waits = 0;   // how often it will wait
-  nanoseconds may_wait{0};  // in these waits
+  nanoseconds computes{0};       // in all, without overheads of the executor
+  nanoseconds left{0};           // until it ends or waits, while it does not have the core
+  nanoseconds until_message{0};  // the same until it publishes, before its end; 0: it does not
+  bool published = false;        // its messages, although it has not ended
+  bool finished = false;         // it only has to end
+  nanoseconds after{0};          // what it computes after its next wait
+  std::int64_t waits = 0;        // how often it will wait
+  nanoseconds may_wait{0};       // in these waits
   std::span<const application::LockStep> steps;  // by its time of computing; empty: no locks
   std::size_t step = 0;                          // the next one
   bool waits_for_lock = false;                   // it needs it to continue
@@ -226,6 +236,7 @@ struct TaskState : sched::CoreTask {
   RandomStream waiting;
   RandomStream beginning;
   RandomStream publishing;
+  RandomStream placing;
   RandomStream holding;
   application::LockPlan plan;
   CallbackMetrics metrics;

@@ -70,6 +70,15 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
 void Partition::begin(const sched::Target& target) noexcept {
   pending_ = &target;
   follow(TimePoint{});
+  for (sched::CoreTask* const member : state_.members()) {
+    TaskState& task = state_of(*member);
+    task.releases_here = std::ranges::any_of(task.writes, [this](const TopicState* topic) {
+      return std::ranges::any_of(topic->triggered, [this](const Triggered& triggered) {
+        return std::ranges::find(triggered.lanes, this, &TaskState::partition) !=
+               triggered.lanes.end();
+      });
+    });
+  }
   look_ahead();
 }
 
@@ -125,13 +134,14 @@ void Partition::lose_time(TimePoint now) noexcept {
     back_ = os::add_sat(std::max(back_, now), length);
     if (on_core_ != nullptr) {
       end_ = os::add_sat(end_, length);
+      message_at_ = os::add_sat(message_at_, length);
     }
   }
 }
 
 // When to look again.
 void Partition::look_ahead() noexcept {
-  next_ = std::min({end_, wake_, state_.next_look()});
+  next_ = std::min({end_, message_at_, wake_, state_.next_look()});
   for (const TaskState* const task : waiting_) {
     next_ = std::min(next_, task->wakes);
   }
@@ -162,20 +172,32 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   if (locks_) {
     begin_steps(task);
   }
+  task.finished = false;
+  task.published = task.plain || task.empty;
+  const bool anywhere = task.callback->publishes_anywhere && !task.published && task.steps.empty();
+  task.until_message = anywhere ? task.publishes_after(task.computes, job) : nanoseconds{0};
+  run(task, now);
+}
+
+// It has the core.
+void Partition::run(TaskState& task, TimePoint now) noexcept {
   on_core_ = &task;
   end_ = os::add_sat(now, task.left);
+  message_at_ =
+      task.until_message.count() > 0 ? os::add_sat(now, task.until_message) : TimePoint::max();
 }
 
 void Partition::end_running(TimePoint now) noexcept {
-  TaskState& task = *std::exchange(on_core_, nullptr);
-  end_ = TimePoint::max();
+  TaskState& task = *on_core_;
+  stop_running(now);
   if (task.step < task.steps.size()) {
     pass_step(task, now);
   } else if (task.waits > 0) {
     wait(task, now);
   } else {
-    end_job(task, now);
+    finish_job(task, now);
   }
+  end_finished(now);
   if (state_.started().size() == waiting_.size()) {
     result_.busy += now - busy_since_;
   }
@@ -216,11 +238,46 @@ void Partition::wake(TimePoint now) noexcept {
   });
 }
 
+// It has computed, and publishes what it has not published yet. A job that this releases may
+// preempt it before it has ended, as in the executor.
+void Partition::finish_job(TaskState& task, TimePoint now) noexcept {
+  if (!std::exchange(task.published, true)) {
+    task.until_message = nanoseconds{0};
+    write(task, task.job, now);
+    if (task.releases_here && gives_way_to_own_message(task, now)) {
+      task.finished = true;
+      task.left = nanoseconds{0};
+      run(task, now);
+      return;
+    }
+  }
+  end_job(task, now);
+}
+
+// Jobs that gave way to their own messages and only have to end do so as soon as nobody comes
+// before them.
+void Partition::end_finished(TimePoint now) noexcept {
+  const auto finished = [this] {
+    const sched::CoreState::Started* const next = on_core_ == nullptr ? state_.running() : nullptr;
+    TaskState* const task = next == nullptr ? nullptr : &state_of(*next->task);
+    return task != nullptr && task->finished && task->left.count() == 0 ? task : nullptr;
+  };
+  while (TaskState* const task = finished()) {
+    state_.release_due(now - nanoseconds{1});
+    if (state_.choose(now, wake_) != nullptr) {
+      return;
+    }
+    end_job(*task, now);
+  }
+}
+
 void Partition::end_job(TaskState& task, TimePoint now) noexcept {
   const Job& job = task.job;
   CallbackMetrics& metrics = task.metrics;
-  if (!task.plain && !task.empty) {
-    write(task, job, now);
+  if (!task.empty) {
+    for (ChainState* const chain : task.ends) {
+      chain->end(now);
+    }
   }
   metrics.computed += task.computes;
   metrics.response.record(os::sub_sat(now, job.release));
@@ -239,18 +296,26 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
   state_.end(task);
 }
 
-void Partition::pause(TimePoint now) noexcept {
+// The core goes to another job, or away.
+void Partition::stop_running(TimePoint now) noexcept {
   TaskState& task = *std::exchange(on_core_, nullptr);
-  const nanoseconds left = std::exchange(end_, TimePoint::max()) - now;
-  task.left = os::add_sat(left, overheads_.preemption);
+  task.left = std::exchange(end_, TimePoint::max()) - now;
+  if (message_at_ != TimePoint::max()) {
+    task.until_message = std::exchange(message_at_, TimePoint::max()) - now;
+  }
+}
+
+void Partition::pause(TimePoint now) noexcept {
+  TaskState& task = *on_core_;
+  stop_running(now);
+  task.left = os::add_sat(task.left, overheads_.preemption);
   ++task.metrics.preemptions;
   ++result_.preemptions;
   record(EventType::preempt, now, task, task.job.index);
 }
 
 void Partition::resume(TaskState& task, TimePoint now) noexcept {
-  on_core_ = &task;
-  end_ = os::add_sat(now, task.left);
+  run(task, now);
   record(EventType::resume, now, task, task.job.index);
 }
 
@@ -259,7 +324,9 @@ void Partition::hold(TimePoint now) noexcept {
     return;
   }
   TaskState& task = *on_core_;
-  task.left = os::add_sat(std::exchange(end_, TimePoint::max()) - now, overheads_.preemption);
+  stop_running(now);
+  on_core_ = &task;
+  task.left = os::add_sat(task.left, overheads_.preemption);
   ++task.metrics.preemptions;
   ++result_.preemptions;
   result_.busy += now - busy_since_;
@@ -276,7 +343,9 @@ void Partition::let(TimePoint now) noexcept {
   }
   if (on_core_ != nullptr) {
     resume(*on_core_, now);
-    end_ = os::add_sat(end_, std::max(back_ - now, nanoseconds{0}));
+    const nanoseconds away = std::max(back_ - now, nanoseconds{0});
+    end_ = os::add_sat(end_, away);
+    message_at_ = os::add_sat(message_at_, away);
     busy_since_ = now;
   }
   next_ = now;

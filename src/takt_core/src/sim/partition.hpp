@@ -38,10 +38,14 @@ class Partition final : private sched::CoreListener {
   [[nodiscard]] TimePoint next() const noexcept { return held_ ? TimePoint::max() : next_; }
   // When the running job ends, or begins to wait.
   [[nodiscard]] TimePoint end_of_running() const noexcept { return end_; }
+  // When it publishes, if that is before its end.
+  [[nodiscard]] TimePoint message_of_running() const noexcept { return message_at_; }
 
   // Releases tasks from time 0 on.
   void begin(const sched::Target& target) noexcept;
 
+  // The running job publishes; decide() at the same time must follow.
+  void publish_running(TimePoint now) noexcept;
   // The running job ends or begins to wait; decide() at the same time must follow.
   void end_running(TimePoint now) noexcept;
   // Processes what has happened, and chooses the job to run.
@@ -79,6 +83,9 @@ class Partition final : private sched::CoreListener {
   [[nodiscard]] TaskState& task(TaskIndex index) noexcept { return model_.tasks()[index]; }
   void follow(TimePoint now) noexcept;
   void choose(TimePoint now) noexcept;
+  void finish_job(TaskState& task, TimePoint now) noexcept;
+  [[nodiscard]] bool gives_way_to_own_message(const TaskState& task, TimePoint now) noexcept;
+  void end_finished(TimePoint now) noexcept;
   void end_job(TaskState& task, TimePoint now) noexcept;
   static void stop_at_wait(TaskState& task) noexcept;
   void wait(TaskState& task, TimePoint now) noexcept;
@@ -91,6 +98,8 @@ class Partition final : private sched::CoreListener {
            TimePoint now) noexcept;
   void check_age(TaskState& task, const Job& job, TimePoint now) noexcept;
   void write(TaskState& task, const Job& job, TimePoint now) noexcept;
+  void run(TaskState& task, TimePoint now) noexcept;
+  void stop_running(TimePoint now) noexcept;
   void pause(TimePoint now) noexcept;
   void resume(TaskState& task, TimePoint now) noexcept;
   static void begin_steps(TaskState& task) noexcept;
@@ -120,10 +129,11 @@ class Partition final : private sched::CoreListener {
   bool limits_ = false;                     // some task has an age limit in this scenario
   bool locks_ = false;                      // jobs take locks, and may be preempted meanwhile
 
-  TaskState* on_core_ = nullptr;       // the task whose job computes
-  TimePoint end_ = TimePoint::max();   // of its computing
-  TimePoint wake_ = TimePoint::max();  // the policy leaves the core idle until then
-  std::vector<TaskState*> waiting_;    // tasks whose jobs wait
+  TaskState* on_core_ = nullptr;             // the task whose job computes
+  TimePoint end_ = TimePoint::max();         // of its computing
+  TimePoint message_at_ = TimePoint::max();  // when it publishes before its end
+  TimePoint wake_ = TimePoint::max();        // the policy leaves the core idle until then
+  std::vector<TaskState*> waiting_;          // tasks whose jobs wait
   TimePoint next_ = TimePoint::max();
   Withheld withheld_;  // times without supply, and interrupts
   TimePoint back_;     // until then the core is away

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of a job in virtual time: what it takes at its start, and what it makes at its end.
+// The data of a job in virtual time: what it takes at its start, and what it publishes.
 #include <algorithm>
 
 #include "partition.hpp"
@@ -109,9 +109,27 @@ void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
       publish(topic, &task, sampled, now);
     }
   }
-  for (ChainState* const chain : task.ends) {
-    chain->end(now);
+}
+
+void Partition::publish_running(TimePoint now) noexcept {
+  TaskState& task = *on_core_;
+  message_at_ = TimePoint::max();
+  task.until_message = nanoseconds{0};
+  task.published = true;
+  write(task, task.job, now);
+}
+
+// Whether a job that its messages have just released preempts it: before it has ended, as in the
+// executor.
+bool Partition::gives_way_to_own_message(const TaskState& task, TimePoint now) noexcept {
+  if (pending_ != nullptr || !state_.target()->scenario->policy().preemptive()) {
+    return false;
   }
+  state_.collect_due(now);
+  const Job* const chosen = state_.choose(now, wake_);
+  return chosen != nullptr && chosen->release == now && this->task(chosen->task).trigger &&
+         std::ranges::find(task.writes, this->task(chosen->task).trigger->topic) !=
+             task.writes.end();
 }
 
 void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,

@@ -92,7 +92,7 @@ void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
     for (; task.step < task.steps.size(); ++task.step) {
       leave(task.steps[task.step].lock, now);
     }
-    end_job(task, now);
+    finish_job(task, now);
     return;
   }
   const application::LockStep& step = task.steps[task.step];

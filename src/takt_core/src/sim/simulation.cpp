@@ -134,6 +134,9 @@ class Simulation {
   // Everything that ends now has ended before anybody decides.
   void step(TimePoint now) noexcept {
     for (Partition& partition : partitions_) {
+      if (partition.message_of_running() <= now) {
+        partition.publish_running(now);
+      }
       if (partition.end_of_running() <= now) {
         partition.end_running(now);
       }

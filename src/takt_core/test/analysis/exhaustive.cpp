@@ -269,9 +269,17 @@ class Search {
       if (woke) {
         continue;
       }
+      if (tasks_[task].anywhere && own.published == 0 && own.computed < most(now, task)) {
+        Situation publishes = now;
+        if (publish(publishes, task)) {
+          go_on_from(publishes, task, runs);
+        }
+      }
       if (own.computed >= least(now, task)) {
         Situation ends = now;
-        if (end(ends, task)) {
+        if (own.published != 0 || publish(ends, task)) {
+          give_way_from(ends, task, runs);
+          end(ends, task);
           go_on_from(ends, task + 1, runs);
         }
       }
@@ -279,13 +287,61 @@ class Search {
         return;
       }
     }
+    end_finished(now);
+  }
+
+  bool publish(Situation& now, std::size_t task) {
+    now.tasks[task].published = 1;
+    return now.tasks[task].empty != 0 || !data_.publish(now, task) || release_by(now, task);
+  }
+
+  // A job that has just published, and only has to end: what its message releases comes first
+  // where it preempts it.
+  void give_way_from(Situation now, std::size_t task, std::size_t runs) {
+    if (!order_.preempts() || now.tasks[task].published == finished) {
+      return;
+    }
+    std::vector<std::size_t> released;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const TaskNow& own = now.tasks[i];
+      if (std::ranges::count(tasks_[i].trigger.writers, task) > 0 && own.waiting == 1 &&
+          own.noticed == 0 && own.ages[0] == 0) {
+        notice(now, i, now.scenario);
+        released.push_back(i);
+      }
+    }
+    now.tasks[task].published = finished;
+    for (const std::size_t first : order_.choose(now)) {
+      if (std::ranges::count(released, first) > 0) {
+        go_on_from(now, task + 1, runs);
+        return;
+      }
+    }
+  }
+
+  // Jobs that only have to end do so as soon as nobody comes before them, or have to pay for having
+  // given way.
+  void end_finished(const Situation& now) {
+    for (const std::size_t first : order_.choose(now)) {
+      if (now.tasks[first].published != finished) {
+        continue;
+      }
+      Situation ended = now;
+      end(ended, first);
+      end_finished(ended);
+      if (options_.costs.preemption == 0) {
+        return;
+      }
+    }
     add(now);
   }
 
-  bool end(Situation& now, std::size_t task) {
+  void end(Situation& now, std::size_t task) {
     TaskNow& own = now.tasks[task];
     result_.responses[task] = std::max<std::int64_t>(result_.responses[task], own.ages[0]);
-    const bool published = own.empty == 0 && data_.publish(now, task);
+    if (own.empty == 0) {
+      data_.end(now, task);
+    }
     std::ranges::rotate(own.ages, own.ages.begin() + 1);
     own.ages.back() = 0;
     --own.waiting;
@@ -297,11 +353,10 @@ class Search {
       own.ages[--own.waiting] = 0;
     }
     own.noticed = own.computed = own.place = own.under = 0;
-    own.waited = own.waits = own.extra = own.empty = own.sampled = 0;
+    own.waited = own.waits = own.extra = own.empty = own.sampled = own.published = 0;
     if (now.had_core == task) {
       now.had_core = nobody_runs;
     }
-    return !published || release_by(now, task);
   }
 
   bool release_by(Situation& now, std::size_t writer) {

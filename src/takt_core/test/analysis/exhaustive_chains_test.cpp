@@ -43,6 +43,7 @@ class ChainSets : public RandomTasks {
     const bool lags = chance(0.25);
     const bool drops = chance(0.3);
     const bool joins = chance(0.15);
+    const bool anywhere = chance(0.5);
     for (std::size_t i = 0; i < count; ++i) {
       ExhaustiveTask entry;
       OracleTask& task = entry.task;
@@ -54,6 +55,7 @@ class ChainSets : public RandomTasks {
       task.priority =
           static_cast<int>(rising ? number(1, 3) + 2 * static_cast<int>(i) : number(1, 6));
       task.group = groups && chance(0.5) ? 1 : 0;
+      entry.anywhere = anywhere && chance(0.7);
       if (i > 0 && chance(0.75)) {
         entry.trigger = {.writers = {writer}, .depth = number(1, 4)};
         if (joins && writer > 0) {

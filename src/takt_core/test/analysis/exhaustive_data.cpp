@@ -203,8 +203,11 @@ void Data::publish(Situation& now, std::size_t task, std::uint8_t sampled) {
       to.sampled[k] = to.origins[k] = 0;
     }
   }
+}
+
+void Data::end(Situation& now, std::size_t task) {
   const auto& chain = tasks_.options().chain;
-  if (!chain.empty() && chain.back() == task) {
+  if (!places_.empty() && !chain.empty() && chain.back() == task) {
     end_chain(now);
   }
 }

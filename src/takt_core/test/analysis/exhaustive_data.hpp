@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Data on its way from callback to callback: what a job takes when it starts, what it publishes
-// when it ends, and how old all that is.
+// publishes, and how old all that is.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,10 @@ class Data {
   void grow_older(Situation& now) const;
   // The job of the task starts; how many messages it is given.
   std::int64_t take(Situation& now, std::size_t task);
-  // It ends, with something to say. False: that is stored in its join, and not published yet.
+  // It has something to say. False: that is stored in its join, and not published yet.
   bool publish(Situation& now, std::size_t task);
+  // It ends, and had something to say.
+  void end(Situation& now, std::size_t task);
 
  private:
   struct Place {

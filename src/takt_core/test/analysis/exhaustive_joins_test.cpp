@@ -36,6 +36,7 @@ class JoinSets : public RandomTasks {
  private:
   ExhaustiveSet draw_once(const std::string& policy) {
     ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
+    const bool anywhere = chance(0.5);
     const std::int64_t first = number(4, 12);
     const std::int64_t second = chance(0.4) ? first : number(4, 12);
     for (const std::int64_t period : {first, second, first, second, std::max(first, second)}) {
@@ -53,6 +54,7 @@ class JoinSets : public RandomTasks {
         entry.trigger = {.writers = {i - 2}, .depth = 4};
       }
       entry.join = i == 2 || i == 3 ? 1 : 0;
+      entry.anywhere = anywhere && chance(0.7);
     }
     if (first == second && chance(0.5)) {  // always released together
       set.tasks[1].task.offset = set.tasks[0].task.offset;

@@ -93,6 +93,7 @@ inline application::Callback callback_of(const ExhaustiveTask& entry, std::size_
   callback.jitter = nanoseconds{task.lag};
   callback.suspension = nanoseconds{entry.suspension};
   callback.suspensions = entry.suspensions;
+  callback.publishes_anywhere = entry.anywhere;
   if (!entry.trigger.writers.empty()) {
     callback.task.kind = sched::TaskKind::message;
     callback.task.trigger = trigger_of(index);
@@ -211,6 +212,7 @@ inline std::string describe(const ExhaustiveSet& set) {
     for (const Input& input : entry.reads) {
       result += " reads" + describe(input);
     }
+    result += entry.anywhere ? " publishes anywhere" : "";
     result += entry.join == 0 ? "" : " joins " + std::to_string(entry.join);
     result += entry.drop == Drop::nothing ? "" : entry.drop == Drop::stale ? " skip" : " queue_one";
     result += entry.other ? " or " + describe(*entry.other) : "";

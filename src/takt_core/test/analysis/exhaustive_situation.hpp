@@ -21,6 +21,7 @@ inline constexpr std::size_t most_kept = 4;
 inline constexpr std::uint8_t most_age = 120;  // of jobs; that of data is not told apart above it
 inline constexpr std::uint8_t no_age = 255;
 inline constexpr std::size_t nobody_runs = most_tasks;
+inline constexpr std::uint8_t finished = 2;
 
 // Bytes only, so that situations compare as they lie in memory.
 struct TaskNow {
@@ -34,6 +35,7 @@ struct TaskNow {
   std::uint8_t waited = 0;       // ticks of being suspended
   std::uint8_t waits = 0;        // how often it was, where that is limited
   std::uint8_t extra = 0;        // overheads of the current job, at most
+  std::uint8_t published = 0;    // by the current job; finished: it only has to end
   std::uint8_t empty = 0;        // the message for the current job was overwritten
   std::uint8_t sampled = 0;      // age of what the current job works on
   std::uint8_t since = no_age;   // the release of the last job that was noticed
@@ -75,7 +77,7 @@ struct Situation {
   }
   bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
 };
-static_assert(sizeof(Situation) == most_tasks * (17 + most_waiting) +
+static_assert(sizeof(Situation) == most_tasks * (18 + most_waiting) +
                                        most_queues * (2 + 2 * most_kept) + 4 + sizeof(CoreNow));
 
 // The tasks, as a job or a scenario sees them.

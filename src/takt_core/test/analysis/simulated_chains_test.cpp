@@ -34,6 +34,7 @@ class RandomChains : public RandomTasks {
     losses_ = chance(0.3);
     joins_ = chance(0.15);
     bursts_ = chance(0.35);
+    anywhere_ = chance(0.5);
     for (std::int64_t i = 0; i < chains; ++i) {
       add_chain(app, number(1, 6));
     }
@@ -88,6 +89,7 @@ class RandomChains : public RandomTasks {
     callback.execution = {.best = nanoseconds{chance(0.5) ? number(0, worst) : worst},
                           .worst = nanoseconds{worst}};
     callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
+    callback.publishes_anywhere = anywhere_ && chance(0.6);
     callback.jitter = nanoseconds{lags_ && chance(place == 0 ? 0.5 : 0.1) ? number(1, 10) : 0};
     task.parameters = {
         .period = nanoseconds{period},
@@ -124,7 +126,8 @@ class RandomChains : public RandomTasks {
   bool groups_ = false;
   bool losses_ = false;
   bool joins_ = false;
-  bool bursts_ = false;  // jobs that publish several messages at once
+  bool anywhere_ = false;  // jobs that publish before they end
+  bool bursts_ = false;    // jobs that publish several messages at once
 };
 
 std::string describe(const application::Application& app) {
@@ -137,7 +140,8 @@ std::string describe(const application::Application& app) {
             number(task.parameters.deadline) + "C " + number(callback.execution.best) + ".. " +
             number(callback.execution.worst) + "J " + number(callback.jitter) + "P " +
             std::to_string(task.parameters.priority) + " " + task.group + " " + task.trigger +
-            " overrun " + std::to_string(static_cast<int>(task.parameters.overrun));
+            (callback.publishes_anywhere ? " publishes anywhere" : "") + " overrun " +
+            std::to_string(static_cast<int>(task.parameters.overrun));
     for (const std::string& topic : task.writes) {
       text += " writes " + std::to_string(callback.messages_on(topic).most) + " to " + topic;
     }

@@ -156,6 +156,8 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
         keys["group"] = _text(callback["group"])
     if callback.get("join"):
         keys["join"] = callback["join"]
+    if callback.get("publishes", "end") != "end":
+        keys["publishes"] = callback["publishes"]
     if callback.get("at_once", 1) > 1:
         keys["at_once"] = str(callback["at_once"])
     if sections := callback.get("critical_sections"):

@@ -87,6 +87,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         **_given(
             group=callback.group,
             join=callback.join,
+            publishes=callback.publishes,
             jitter=callback.jitter,
             suspension=callback.suspension,
             suspensions=callback.suspensions,

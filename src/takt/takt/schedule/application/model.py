@@ -108,8 +108,8 @@ class Write(Strict):
     size: Size | None = Field(None, description="size of one message; default: that below topics")
     messages: MessageRange = Field(
         (1, 1),
-        description="messages that one job publishes, at its end: a number, or the least and the "
-        "most, [1, 8]; default: 1",
+        description="messages that one job publishes: a number, or the least and the most, [1, 8]; "
+        "default: 1",
     )
 
 
@@ -230,6 +230,11 @@ class Callback(Timing):
         description="with on: name of a join in its node. A job of its callbacks publishes only "
         "if it completes a set: each of them has ended a job since the last publication; default: "
         "each job publishes",
+    )
+    publishes: Literal["end", "anywhere"] | None = Field(
+        None,
+        description="when a job publishes: when it has computed (end), or each message at any time "
+        "between its start and its end (anywhere); default: end",
     )
     jitter: Duration | None = Field(
         None, description="longest delay until the executor notices a release; default: 0s"

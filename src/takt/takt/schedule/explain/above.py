@@ -47,7 +47,6 @@ class AboveBounds:
         self.remarks: list[str] = []
         self._handovers = _handovers(flat or {}, simulated=simulated)
         self._queues = _queues(flat or {})
-        self._released = _released(flat or {})
         self._analysed = self._analyse(flat)
         self.bounds = self._analysed.of if self._analysed else {}
 
@@ -102,7 +101,6 @@ class AboveBounds:
             overheads=self._overheads,
             waits=self._waits,
             same_queue=self._same_queue,
-            releases=self._releases,
         )
         known = self._handovers.get(self._names.task(job.task), 0)
         by_kind = dict(found.by_kind)
@@ -112,9 +110,6 @@ class AboveBounds:
     def _same_queue(self, one: Job, other: Job) -> bool:
         queue = self._queues.get(self._names.task(one.task))
         return queue is not None and queue == self._queues.get(self._names.task(other.task))
-
-    def _releases(self, one: Job, other: Job) -> bool:
-        return self._names.task(other.task) in self._released.get(self._names.task(one.task), ())
 
     def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
         """What the core proves of the application under the executor that ran it."""
@@ -164,25 +159,3 @@ def _queues(flat: dict[str, Any]) -> dict[str, str]:
         for one in flat.get("callbacks", [])
         if executors.get(process := one.get("process", "")) == "rclcpp_events"
     }
-
-
-def _released(flat: dict[str, Any]) -> dict[str, set[str]]:
-    """By callback those that its messages release, and those that theirs do."""
-    callbacks = flat.get("callbacks", [])
-    readers: dict[str, set[str]] = {}
-    for one in callbacks:
-        if one.get("trigger"):
-            readers.setdefault(one["trigger"], set()).add(one["name"])
-    direct = {
-        one["name"]: set[str]().union(*(readers.get(topic, ()) for topic in one.get("writes", [])))
-        for one in callbacks
-    }
-    found = {}
-    for name in direct:
-        reached: set[str] = set()
-        left = {name}
-        while left:
-            left = set().union(*(direct[one] for one in left)) - reached
-            reached |= left
-        found[name] = reached - {name}
-    return found

@@ -89,14 +89,13 @@ def unknown_to_the_bound(
     overheads: bool,
     waits: bool,
     same_queue: Callable[[Job, Job], bool],
-    releases: Callable[[Job, Job], bool],
 ) -> Unknown:
     """Of a whole job; ``slices`` of its core by time, some from long before.
 
     ``stolen(begin, end)`` is what the kernel tells in ticks, ``counted`` the blocking that the
     bound counts with, and ``overheads`` whether it counts them. ``same_queue``: whether two
-    jobs have an executor whose bound takes them in the order of their releases. ``releases``:
-    whether messages of the one may release the other. The others are as in ``account``.
+    jobs have an executor whose bound takes them in the order of their releases. The others are
+    as in ``account``.
     """
     release, start, end = whole(job)
     since = _busy_since(job, slices, less_urgent)
@@ -105,7 +104,7 @@ def unknown_to_the_bound(
     sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
     due = release if sleeping else since
     late: list[int] = []
-    before = held = overtaken = by_own = 0
+    before = held = overtaken = 0
     lower = {one.job.task for one in slices if less_urgent(one.job, job)}
     reached = since
     gave_way: dict[int, int] = {}
@@ -129,8 +128,6 @@ def unknown_to_the_bound(
             gave_way[id(one.job)] = gave_way.get(id(one.job), 0) + overlap
         else:
             before += max(0, min(until, start) - max(begin, release))
-            if start < (one.job.release or 0) < end and releases(job, one.job):
-                by_own += until - begin
             if (other := one.job).release is not None and same_queue(other, job):
                 overtaken += until - begin if release < other.release <= begin < start else 0
     locked = {
@@ -153,7 +150,6 @@ def unknown_to_the_bound(
             left -= min(ns, left)
     kinds[ShareKind.stolen] = found.taken + reported - left
     kinds[ShareKind.overtaken] = overtaken
-    kinds[ShareKind.own_messages] = by_own
     return Unknown(since, len(had), {kind: ns for kind, ns in kinds.items() if ns})
 
 

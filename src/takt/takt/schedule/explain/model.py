@@ -29,9 +29,6 @@ class ShareKind(str, Enum):
     # Above bounds of rclcpp_events only: what arrived later was in its queue before, so that the
     # order is not that of arrival, on which its bound rests.
     overtaken = "overtaken"
-    # Above bounds only: what it published released jobs before it had ended, and they ran first.
-    # Bounds take messages as published when a job ends.
-    own_messages = "released by its own messages"
     # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
     # messages take, each time no more than excess.ORDINARY.
     overheads = "overheads not counted"

@@ -149,7 +149,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] std::vector<Arrivals> publications(std::size_t at,
                                                    const ScenarioBounds& bounds) const;
 
-  /// How densely the ends of the stream's jobs follow each other, given bounds.
+  /// How densely the messages of the stream's jobs follow each other, one of each, given bounds.
   [[nodiscard]] Arrivals ends(std::size_t stream, const ScenarioBounds& bounds) const noexcept;
 
   /// The first stream of the stream's chain.
@@ -161,7 +161,9 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   }
 
   /// From the release of the first stream of its chain to that of the stream, at least.
-  [[nodiscard]] nanoseconds offset(std::size_t stream) const noexcept;
+  [[nodiscard]] nanoseconds offset(std::size_t stream) const noexcept {
+    return earliest(stream, root_of(stream)).release;
+  }
 
   /// Whether chains are analysed as a whole: demands alone do not give the bounds.
   [[nodiscard]] bool has_chains() const noexcept { return has_messages_; }
@@ -242,7 +244,13 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     nanoseconds around{0};   // messages and dispatching
     nanoseconds waiting{0};  // for spin locks
     double factor = 1;
-    double common = 1;  // of all callbacks
+    double common = 1;      // of all callbacks
+    bool anywhere = false;  // it may publish before it ends
+  };
+  // Since the release of a stream before it, at least.
+  struct Earliest {
+    nanoseconds release{0};
+    nanoseconds start{0};
   };
 
   [[nodiscard]] bool can_be_explored(const CoreDemands& core) const noexcept;
@@ -292,6 +300,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
   [[nodiscard]] bool keeps_order(const CoreDemands& core) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
+  [[nodiscard]] Earliest earliest(std::size_t stream, std::size_t since) const noexcept;
+  [[nodiscard]] nanoseconds earliest_message(std::size_t stream,
+                                             const Earliest& job) const noexcept;
+  [[nodiscard]] bool starts_after_end(std::size_t stream, std::size_t before) const noexcept;
   [[nodiscard]] ChainNet chain_net() const;
   void bound_chains(ScenarioBounds& bounds);
   void bound_subchains(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,

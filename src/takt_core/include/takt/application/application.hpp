@@ -65,9 +65,12 @@ struct TAKT_CORE_PUBLIC Callback {
   std::size_t process = 0;
   /// The shortest time from a release until it is noticed.
   nanoseconds least_jitter{0};
-  /// How many messages one job publishes on a topic of task.writes, at its end; those that are not
-  /// named get one.
+  /// How many messages one job publishes on a topic of task.writes; those that are not named get
+  /// one.
   std::map<std::string, MessageCount> messages = {};
+  /// Whether each of its messages may come at any time while the job computes; otherwise all of
+  /// them come at its end.
+  bool publishes_anywhere = false;
 
   /// The join that it belongs to; empty: none. The callbacks of one node with the same name form
   /// one (sched/join.hpp): its topics are written only by the job that completes the set.
