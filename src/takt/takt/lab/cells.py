@@ -83,11 +83,12 @@ def planned(
     found: Stacks,
     folder: Path,
     disturbances: Mapping[str, str] = MappingProxyType({}),
+    hosts: Hosts | None = None,
 ) -> tuple[list[Planned], dict[str, str]]:
     """The cells as jobs, and the profiles that the guest needs below /lab.
 
     ``folder`` is the host's, for the profiles while they are written; ``disturbances`` are scripts
-    by the labels of the cells beside which they run.
+    by the labels of the cells beside which they run; ``hosts`` are two guests.
     """
     limits = Limits()
     context = Context(Scratch(folder, folder, NAME, []), folder, 0, Journal(folder), Stop(), limits)
@@ -96,7 +97,9 @@ def planned(
         seconds = cell.samples_requested * cell.period_us / 1e6
         limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
         stack = found[cell.stack]
-        variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, Hosts.one())
+        variables, each = programs.probes(
+            cell, stack, Path(MEMORY), context, limit_s, hosts or Hosts.one()
+        )
         profile = Path(variables[transport.PROFILE])
         texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
         for one in each:

@@ -42,7 +42,7 @@ def image(
     default = experiment or shipped() / "quick.yaml"
     chosen = experiments.chosen(default, every_experiment())
     with stderr().status("downloading Debian's RT kernel with apt") as status:
-        kernel = kernels.of_a_pc(show=status.update)
+        kernel = kernels.real_time(kernels.OF_A_PC, show=status.update)
         written = make.make(out, kernel, chosen, default.stem, status.update)
     if as_json:
         print_json(written.model_dump(mode="json"))

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
@@ -33,6 +34,8 @@ from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 from takt.schedule.execution.execute import SUFFIX
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 PROGRAMS = {"cyclictest": "rt-tests", "hackbench": "rt-tests", "stress-ng": "stress-ng"}
 
 
@@ -60,7 +63,7 @@ def compare(
     check_room(folder, "free space there, or choose another folder: --out")  # before hours of boots
     with scratch.temporary() as place, stopping(stop):
         try:
-            results = _all(
+            results = all_of(
                 kernels,
                 lambda kernel: _one(kernel, asked, folder / kernel.name, place, stop, announce),
                 at_once(asked.mode),
@@ -93,15 +96,15 @@ def at_once(mode: Mode) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), room))
 
 
-def _all(
-    kernels: Sequence[Kernel],
-    measure: Callable[[Kernel], KernelResult],
+def all_of(
+    each: Sequence[Given],
+    run: Callable[[Given], Made],
     together: int,
     stop: Stop,
-) -> list[KernelResult]:
-    """The results in the order of the kernels; the first that fails ends the others."""
+) -> list[Made]:
+    """The results in the order of what they are of; the first that fails ends the others."""
     with ThreadPoolExecutor(together) as pool:
-        under_way = [pool.submit(measure, kernel) for kernel in kernels]
+        under_way = [pool.submit(run, one) for one in each]
         try:
             for one in as_completed(under_way):
                 one.result()
@@ -113,15 +116,15 @@ def _all(
         return [one.result() for one in under_way]
 
 
-def measured_programs() -> list[Path]:
+def measured_programs(names: Iterable[str] = PROGRAMS) -> list[Path]:
     """What measures and loads the guest; raises Failure where some of it is not installed."""
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing:
+    found = {name: shutil.which(name) for name in names}
+    if missing := [name for name, file in found.items() if file is None]:
         raise Failure(
             f"{', '.join(missing)} is not installed",
             fix="./takt setup lab",
         )
-    return [Path(found) for name in PROGRAMS if (found := shutil.which(name))]
+    return [Path(file) for file in found.values() if file]
 
 
 def _one(
@@ -162,7 +165,7 @@ def _one(
     announce(f"{kernel.name}: {kernel.release} starts")
     guest.run(boot, asked.limit_s, stop, lambda step: announce(f"{kernel.name}: {step}"))
     image.unlink()
-    machine = _machine(kernel, out)
+    machine = machine_of(kernel, out)
     numbers = WAYS[asked.mode].numbers
     done = [cells.measured(one, out, folder, numbers, stacks) for one in planned]
     states = {one.status for one in done}
@@ -185,7 +188,7 @@ def _one(
     return result
 
 
-def _machine(kernel: Kernel, out: Path) -> System:
+def machine_of(kernel: Kernel, out: Path) -> System:
     """What the guest has told of itself, read as a machine."""
     root = out / "machine"
     config = kernel.image.with_name("config")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from takt.errors import Failure
+from takt.lab.cable import End
 from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode, machine
 from takt.processes.process import Process, how_ended
@@ -44,6 +45,7 @@ class Boot:
     shares: Sequence[Share] = ()
     options: Sequence[str] = ()  # on the kernel's command line, besides its own
     seed: int = 1
+    cable: End | None = None  # to another guest
 
 
 def check_installed() -> None:
@@ -67,6 +69,7 @@ def command(boot: Boot) -> list[str]:
         line,
     ]
     arguments += ["-serial", f"file:{_quoted(boot.console)}"]
+    arguments += boot.cable.arguments() if boot.cable else []
     for share in boot.shares:
         rights = "" if share.writable else ",readonly=on"
         what = f"local,path={_quoted(share.folder)},mount_tag={share.tag}"

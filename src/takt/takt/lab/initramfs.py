@@ -80,10 +80,16 @@ class Archive:
         return b"".join(parts)
 
 
-def build(modules: Path, init: str, programs: Iterable[Path], texts: Mapping[str, str]) -> bytes:
+def build(
+    modules: Path,
+    init: str,
+    programs: Iterable[Path],
+    texts: Mapping[str, str],
+    wanted: Sequence[str] = WANTED,
+) -> bytes:
     """The archive of one kernel. Raises Failure where a program, a library or a module lacks."""
     archive = Archive()
-    begin(archive, modules, WANTED)
+    begin(archive, modules, wanted)
     archive.file("init", init.encode(), executable=True)
     for program in programs:
         archive.program(program)

@@ -48,9 +48,9 @@ def cyclictest(load: str, seconds: int) -> Job:
 def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
     """The guest's first and only program: it does the jobs, copies what they left, and ends."""
     early, late = ([one for one in jobs if one.from_host is host] for host in (False, True))
-    parts = [_HEAD, *_turns(early), _mount(shares), _copied(out)]
+    parts = [HEAD, *_turns(early), mounted(shares), copied(out)]
     if late:
-        parts += [*_turns(late), _copied(out)]
+        parts += [*_turns(late), copied(out)]
     return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
 
 
@@ -82,7 +82,8 @@ def _job(job: Job) -> str:
     return "\n".join(lines)
 
 
-def _mount(shares: Sequence[Share]) -> str:
+def mounted(shares: Sequence[Share]) -> str:
+    """Loads the modules, and shows the guest the folders of the host."""
     lines = ["for module in /lab/modules/*.ko; do insmod $module || echo $module; done"]
     for share in shares:
         rights = "rw" if share.writable else "ro,cache=loose"
@@ -92,13 +93,13 @@ def _mount(shares: Sequence[Share]) -> str:
     return "\n".join(lines)
 
 
-def _copied(out: Path) -> str:
+def copied(out: Path) -> str:
     """What is to be known of the machine goes along, below its own paths."""
     place = shlex.quote(str(out))
     return f"facts\ncp -r {MEMORY}/. {place} || echo 'the results cannot be copied'"
 
 
-_HEAD = f"""#!/lab/busybox sh
+HEAD = f"""#!/lab/busybox sh
 /lab/busybox --install -s /lab/bin
 export PATH=/lab/bin:/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C.UTF-8
 mount -t proc proc /proc

@@ -18,16 +18,19 @@ from takt.processes import process
 from takt.processes.process import Process, how_ended
 
 _NAME = re.compile(r"linux-image-(\d+\.\d+\.[\d.]+(?:[+~-](?!rt)[a-z0-9.~]+)?)(-rt)?-amd64")
-# Those that a guest needs to see a folder of the host, those that a PC needs to see a stick and a
-# keyboard, and what they depend on.
+# Those that a guest needs to see a folder of the host or another guest, those that a PC needs to
+# see a stick and a keyboard, and what they depend on.
 _MODULES = (
     *("net/9p/", "fs/9p/", "fs/netfs/", "fs/fscache/", "drivers/virtio/"),
+    *("drivers/net/ethernet/intel/e1000e/", "drivers/ptp/", "drivers/pps/"),
     *("drivers/usb/host/", "drivers/usb/core/", "drivers/usb/common/", "drivers/usb/storage/"),
     *("drivers/ata/", "drivers/nvme/", "drivers/scsi/s", "drivers/scsi/virtio_scsi."),
     *("drivers/block/virtio_blk.", "drivers/mmc/", "drivers/hid/", "drivers/cpufreq/"),
     *("fs/fat/", "fs/nls/", "lib/", "crypto/", "arch/x86/crypto/crc"),
 )
-OF_A_PC = "usb-storage.ko*"  # what was unpacked for guests alone lacks it
+# What was unpacked for less lacks them.
+OF_A_PC = "usb-storage.ko*"
+OF_A_NETWORK = "e1000e.ko*"
 _SEARCH_S, _DOWNLOAD_S, _UNPACK_S = 60.0, 600.0, 300.0
 _REMEDY = (
     "on Debian 12 or later: sudo apt-get update; elsewhere apt needs a source of Debian's kernels "
@@ -84,13 +87,15 @@ def find(place: Path | None = None, show: Callable[[str], None] = lambda _: None
     ]
 
 
-def of_a_pc(place: Path | None = None, show: Callable[[str], None] = lambda _: None) -> Kernel:
-    """The RT kernel with the modules that a PC needs; raises Failure as ``find`` does."""
+def real_time(
+    module: str, place: Path | None = None, show: Callable[[str], None] = lambda _: None
+) -> Kernel:
+    """The RT kernel with the modules of a PC or of a network; raises Failure as ``find`` does."""
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))
     if packages is None:
         raise _none_known()
-    return _kernel("rt", _fetched(packages[1], place, show, OF_A_PC), real_time=True)
+    return _kernel("rt", _fetched(packages[1], place, show, module), real_time=True)
 
 
 def _none_known() -> Failure:

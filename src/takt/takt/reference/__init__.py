@@ -88,7 +88,8 @@ def files() -> dict[str, Callable[[], str]]:
         page = f"{REFERENCE}/documents/{name}.md"
         pages[page] = partial(_keys, title, model, written_by_people=False)
     for name, added in plugins.loaded(plugins.REFERENCE).items():
-        title = f"takt {name.rpartition('/')[2]} --json"
+        command = name.rpartition("/")[2].replace("-", " ")
+        title = f"takt {command} --json"
         pages[f"{REFERENCE}/{name}.md"] = (
             partial(_keys, title, added, written_by_people=False)
             if isinstance(added, type)

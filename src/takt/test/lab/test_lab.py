@@ -134,10 +134,10 @@ def test_a_cache_without_a_pcs_modules_is_fetched_anew_for_a_pc(
         (tmp_path / name / "vmlinuz").write_bytes(b"x")
     assert len(kernels.find(tmp_path)) == 3
     with pytest.raises(Failure, match="no network here"):
-        kernels.of_a_pc(tmp_path)
+        kernels.real_time(kernels.OF_A_PC, tmp_path)
     assert (tmp_path / "linux-image-6.1.0-5-rt-amd64" / "vmlinuz").is_file()  # as it was
     (tmp_path / "linux-image-6.1.0-5-rt-amd64" / "modules" / "usb-storage.ko.xz").write_bytes(b"x")
-    found = kernels.of_a_pc(tmp_path)
+    found = kernels.real_time(kernels.OF_A_PC, tmp_path)
     assert (found.release, found.real_time) == ("6.1.0-5-rt-amd64", True)
 
 

@@ -40,7 +40,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("image")
     (folder / "tiny.yaml").write_text(TINY)
     try:
-        kernels.of_a_pc()
+        kernels.real_time(kernels.OF_A_PC)
     except Failure as failure:
         pytest.skip(str(failure))
     words = ["--experiment", str(folder / "tiny.yaml"), "--out", str(folder / "a.img")]
@@ -127,7 +127,7 @@ def test_a_full_stick_is_reported(stick: Path, image: Path, tmp_path: Path) -> N
     with full.open("wb") as file:
         file.truncate(free(stick) - (20 << 10))
     put(stick, full, "full")
-    kernel = kernels.of_a_pc()
+    kernel = kernels.real_time(kernels.OF_A_PC)
     disk.copied(stick, make.ROOT, tmp_path)
     line = f"console=ttyS0 loglevel=4 no_timer_check {target.EXPERIMENT}=tiny"
     options = ["-kernel", str(kernel.image), "-initrd", str(tmp_path / Path(make.ROOT).name)]

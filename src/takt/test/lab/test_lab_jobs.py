@@ -96,7 +96,7 @@ def test_the_results_come_in_the_order_of_the_kernels() -> None:
         both.wait()  # breaks unless the other one runs, too
         return result(kernel.name, 1)
 
-    found = compare._all([STOCK, RT], measure, 2, Stop())
+    found = compare.all_of([STOCK, RT], measure, 2, Stop())
     assert [one.kernel for one in found] == ["stock", "rt"]
 
 
@@ -112,7 +112,7 @@ def test_a_guest_that_fails_ends_the_others() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(Failure, match="it panicked"):
-        compare._all([STOCK, RT], measure, 2, stop)
+        compare.all_of([STOCK, RT], measure, 2, stop)
     assert stop.requested
 
 

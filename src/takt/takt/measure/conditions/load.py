@@ -51,7 +51,7 @@ def by_kernel_too(load: str) -> bool:
 
 def bytes_taken(load: str) -> int:
     """Of memory, and as much again of the disk."""
-    return _workers(load) * WORKER_BYTES if load.startswith(STRESS) else 0
+    return workers(load) * WORKER_BYTES if load.startswith(STRESS) else 0
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ class Load:
         # Under their own names processes keep the environment by which ``takt clean`` knows them.
         common = [STRESS_NG, "--quiet", "--keep-name", "--timeout", "0"]
         if self._load == FFT:  # Ye et al. 2023, as the thesis says it: on all CPUs
-            workers = len(self._machine.cpus)
-            command = [*common, "--cpu", str(workers), "--cpu-method", "fft"]
-            return [self._part(cell, folder, "load fft", command, workers + 2)]
-        workers = _workers(self._load)
+            number = len(self._machine.cpus)
+            command = [*common, "--cpu", str(number), "--cpu-method", "fft"]
+            return [self._part(cell, folder, "load fft", command, number + 2)]
+        number = workers(self._load)
         more = {
             "vm": ["--vm-bytes", str(WORKER_BYTES)],
             "hdd": ["--hdd-bytes", str(WORKER_BYTES)],
@@ -175,8 +175,8 @@ class Load:
                 cell,
                 folder,
                 f"load {name}",
-                [*common, f"--{name}", str(workers), *more.get(name, [])],
-                workers + 2,
+                [*common, f"--{name}", str(number), *more.get(name, [])],
+                number + 2,
                 writes=name == "hdd",
             )
             for name in STRESSORS
@@ -205,6 +205,7 @@ class Load:
         return _Part(self._machine.placed(program), processes, writes)
 
 
-def _workers(load: str) -> int:
+def workers(load: str) -> int:
+    """Of each kind, by stress-ng."""
     match = PATTERN.fullmatch(load)
     return int(match[1]) if match and match[1] else WORKERS

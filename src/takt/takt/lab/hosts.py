@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of Gutiérrez et al. 2018 between two guests: what is measured, as ordinary cells.
+
+Raw UDP takes the place of a middleware: what delays it is the kernel alone, and its program needs
+nothing of the host while it is measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from takt.lab import cells
+from takt.lab.cable import End
+from takt.lab.cells import Planned
+from takt.measure.experiment import file
+from takt.measure.experiment.faults import Machine
+from takt.measure.experiment.model import Experiment
+from takt.measure.experiment.plan import plan
+from takt.network import stacks
+from takt.network.hosts import RAW_PORT, Hosts, Side
+
+NAME = "lab-hosts"
+CONTROLLER, COMPONENT = "controller", "component"  # the paper's PC and its embedded device
+QUIET, TRAFFIC, TUNED = "1.D", "2.F", "4.A"  # the paper's names of its tests
+TESTS: dict[str, dict[str, Any]] = {
+    QUIET: {},
+    TRAFFIC: {"traffic": "{}Mbps"},
+    TUNED: {"traffic": "{}Mbps", "tuned": "ksoftirqd+irq-threads"},
+}
+
+
+class Guest(Side):
+    """A host where no program uses a port but those of the tests."""
+
+    def free_port(self) -> int:
+        """The one of all tests, one after the other."""
+        return RAW_PORT
+
+
+def experiment(samples: int, mbps: int, rounds: int) -> tuple[Experiment, list[Any]]:
+    """The tests as the paper has them, with so many round trips and so much traffic each way."""
+    document: dict[str, Any] = {
+        "name": NAME,
+        "repetitions": rounds,
+        "deadline": "10ms",
+        "lost_after": "500ms",
+        "measurements": [
+            {
+                "label": label,
+                "kind": "pingpong",
+                "stack": "raw",
+                "transport": "udp",
+                "payload": "500B",
+                "period": "10ms",
+                "late": "next_cycle",
+                "scheduling": "fifo 80",
+                "host": f"{CONTROLLER},{COMPONENT}",
+                "load": "stress,stress 2",
+                "samples": samples,
+            }
+            | {key: value.format(mbps) for key, value in more.items()}
+            for label, more in TESTS.items()
+        ],
+    }
+    source = file.Source()
+    checked = file.check(document, source)
+    guest = Machine(frozenset({0}), 1 << 30)
+    return checked, plan(checked, source, stacks.find(), guest, seed=1).cells
+
+
+def planned(each: list[Any], ends: tuple[End, End], folder: Path) -> list[Planned]:
+    """The cells with the programs of both hosts, pong first; ``folder`` is a scratch folder."""
+    active, passive = (Guest(one.address) for one in ends)
+    return cells.planned(each, stacks.find(), folder, hosts=Hosts(active, passive))[0]

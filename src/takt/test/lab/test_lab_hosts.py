@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt lab hosts``: what two guests do, how they meet, and what is made of what they leave."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from takt.errors import Failure
+from takt.lab import between, cable, guest, host_jobs, hosts, hosts_verdict, network_threads
+from takt.lab.guest import Boot
+from takt.lab.host_jobs import Host
+from takt.lab.hosts import COMPONENT, CONTROLLER, QUIET, TRAFFIC, TUNED
+from takt.lab.hosts_model import HostsTest
+from takt.lab.kernels import Kernel
+from takt.lab.modes import Mode
+from takt.measure.results.model import Cell
+
+RT = Kernel("rt", "6.12.1-rt-amd64", Path("/k/v"), Path("/k/m"), real_time=True)
+SHELL_S = 60.0
+
+
+def scripts(folder: Path) -> dict[str, str]:
+    """Of both hosts, by their names."""
+    _, cells = hosts.experiment(200, 20, rounds=1)
+    ends = cable.ends(folder)
+    tests = hosts.planned(cells, ends, folder)
+    out = folder / "out"
+    both = [Host(CONTROLLER, *ends, out), Host(COMPONENT, *reversed(ends), out)]
+    return {one.name: host_jobs.init(one, tests, []) for one in both}
+
+
+# the cable
+
+
+def test_the_two_cards_are_the_ends_of_one_cable(tmp_path: Path) -> None:
+    one, other = cable.ends(tmp_path)
+    assert (one.socket, one.other) == (other.other, other.socket)
+    assert one.address != other.address
+    commands = [
+        guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c", cable=end))
+        for end in (one, other)
+    ]
+    cards = [next(word for word in each if word.startswith("e1000e,")) for each in commands]
+    assert cards[0] != cards[1]  # two cards with one address hear each other's answers
+    networks = [word for each in commands for word in each if word.startswith(("user", "tap"))]
+    assert networks == []  # nothing of the host's
+    alone = guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c"))
+    assert "-netdev" not in alone
+
+
+# what they do
+
+
+def test_both_hosts_do_the_tests_of_the_paper_and_meet_at_the_same_places(tmp_path: Path) -> None:
+    both = scripts(tmp_path)
+    for script in both.values():
+        checked = subprocess.run(["sh", "-n"], input=script.encode(), timeout=SHELL_S)
+        assert checked.returncode == 0
+    places = [
+        [line.split()[1] for line in script.splitlines() if line.startswith("meet ")]
+        for script in both.values()
+    ]
+    waits = [{one for one in each if not one.endswith(".measured")} for each in places]
+    assert waits[0] == waits[1]
+    assert "--role ping" in both[CONTROLLER]
+    assert "--role pong" in both[COMPONENT]
+    assert "--role ping" not in both[COMPONENT]
+    # The paper's loads: 8 workers of each kind on the PC, 2 on the device.
+    assert "\nstress_on 8\n" in both[CONTROLLER]
+    assert "\nstress_on 2\n" in both[COMPONENT]
+
+
+def test_only_the_tuned_test_raises_priorities_and_the_others_take_them_back(
+    tmp_path: Path,
+) -> None:
+    for script in scripts(tmp_path).values():
+        steps = script.split("echo 'takt-lab: step ")[1:]
+        assert len(steps) == 3
+        for step in steps:
+            raised = TUNED in step.splitlines()[0]
+            assert ("\npriorities -f 90 -f 60\n" in step) is raised
+            assert ("\npriorities -f 50 -o 0\n" in step) is not raised
+
+
+def test_a_guest_whose_other_one_does_not_come_ends(tmp_path: Path) -> None:
+    functions = host_jobs.FUNCTIONS.replace(str(host_jobs.MEET_S), "3")
+    faked = "sleep() { :; }\npoweroff() { echo off; exit 0; }\n"
+    named = f"me=controller other=component out={tmp_path}\n"
+    script = f"{faked}{functions}\n{named}meet start\necho met\n"
+
+    def said() -> str:
+        done = subprocess.run(["sh", "-c", script], capture_output=True, timeout=SHELL_S, text=True)
+        return done.stdout
+
+    assert said().splitlines() == [host_jobs.NOT_MET, "off"]
+    (tmp_path / "start.component").touch()
+    assert said() == "met\n"
+
+
+# what the kernel's threads did
+
+BEFORE = """uptime 10.00
+rx 1000
+tx 1000
+thread ksoftirqd/0 0 0 1000000 2000000 7
+thread irq/26-eth0-rx- 50 1 5000000 0 9
+"""
+AFTER = """uptime 12.00
+rx 5001000
+tx 1000
+thread ksoftirqd/0 60 1 4000000 52000000 9
+thread irq/26-eth0-rx- 90 1 6000000 1000000 9
+"""
+
+
+def counts(folder: Path, text: str) -> network_threads.Counts:
+    file = folder / "x.counts"
+    file.write_text(text)
+    return network_threads.read(file)
+
+
+def test_threads_have_the_times_between_two_looks_and_the_later_priority(tmp_path: Path) -> None:
+    before, after = counts(tmp_path, BEFORE), counts(tmp_path, AFTER)
+    softirq, interrupt = network_threads.between(CONTROLLER, before, after)
+    assert (softirq.scheduling, softirq.ran_ms, softirq.waited_ms) == ("fifo 60", 3.0, 50.0)
+    assert (interrupt.scheduling, interrupt.ran_ms, interrupt.waited_ms) == ("fifo 90", 1.0, 1.0)
+
+
+def test_traffic_is_payload_without_the_messages_that_were_measured(tmp_path: Path) -> None:
+    before, after = counts(tmp_path, BEFORE), counts(tmp_path, AFTER)
+    # 5 MB in 2 s, of which 1000 frames of 542 bytes are messages, and 1400 of 1442 bytes payload.
+    expected = 8 * (5_000_000 - 542_000) * 1400 / 1442 / 2 / 1e6
+    assert network_threads.traffic_mbps(before, after, 1000, 500) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["uptime x", "thread a b", "thread a 0 9 1 2 3"])
+def test_counts_that_are_none_are_reported(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Failure, match="cannot read what the guest counted"):
+        counts(tmp_path, text)
+    with pytest.raises(Failure, match="cannot read what the guest counted"):
+        network_threads.read(tmp_path / "none")
+
+
+# the answer
+
+
+def measured(test: str, late: int, sent: int = 1000, fault: str | None = None) -> HostsTest:
+    return HostsTest(
+        test=test,
+        cell=test,
+        sent=sent,
+        late=late,
+        lost=0,
+        p50_us=1,
+        p99_us=1,
+        max_us=1,
+        traffic_there_mbps=None,
+        traffic_back_mbps=None,
+        threads=[],
+        fault=fault,
+    )
+
+
+@pytest.mark.parametrize(
+    ("usual", "tuned", "seen"),
+    [
+        ((200, 220), (1, 0), True),
+        ((1, 0), (200, 220), False),
+        ((10, 12), (11, 9), None),
+        ((0, 0), (0, 0), None),
+    ],
+)
+def test_the_answer_follows_the_difference_of_late_shares(
+    usual: tuple[int, int], tuned: tuple[int, int], seen: bool | None
+) -> None:
+    tests = [measured(QUIET, 0)]
+    tests += [measured(TRAFFIC, one) for one in usual] + [measured(TUNED, one) for one in tuned]
+    found = hosts_verdict.judge(tests, Mode.icount)
+    assert found["seen"] is seen
+    assert "instruction time" in found["headline"]
+    shares = {one.test: one.share for one in hosts_verdict.late_shares(tests)}
+    assert shares == {QUIET: 0, TRAFFIC: sum(usual) / 2000, TUNED: sum(tuned) / 2000}
+
+
+def test_a_test_that_failed_does_not_count() -> None:
+    failed = measured(TRAFFIC, 900, fault="the traffic did not reach 20 Mbit/s")
+    found = hosts_verdict.judge([failed, measured(TUNED, 0)], Mode.icount)
+    assert found["seen"] is None
+    assert TRAFFIC in found["headline"]
+
+
+def test_a_cell_says_its_kernels_its_settings_and_that_traffic_fell_short(tmp_path: Path) -> None:
+    _, cells = hosts.experiment(200, 20, rounds=1)
+    one = next(
+        each
+        for each in hosts.planned(cells, cable.ends(tmp_path), tmp_path)
+        if each.cell.label == TUNED
+    )
+    for host in (CONTROLLER, COMPONENT):
+        (tmp_path / host).mkdir()
+        for when, text in {"before": BEFORE, "after": AFTER}.items():
+            (tmp_path / host / f"{one.cell.id}.{when}.counts").write_text(text)
+    cell: Cell = between.cell_of(one, tmp_path, tmp_path, Mode.icount, "6.12-rt PREEMPT_RT")
+    said = [note.what for note in cell.notes]
+    assert "both guests run 6.12-rt PREEMPT_RT" in said
+    assert "instruction time, one virtual CPU" in said
+    assert cell.conditions
+    for host in (CONTROLLER, COMPONENT):
+        found = cell.conditions.hosts[host]
+        assert found.tuned_places == 2
+        assert {place.now for place in found.tuned} == {"fifo 60", "fifo 90"}
+    assert cell.conditions.traffic_back_mbps
