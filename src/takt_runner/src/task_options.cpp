@@ -10,6 +10,7 @@ TaskOptions options_of(const Member& member) {
                       .priority = parameters.priority,
                       .deadline = parameters.deadline,
                       .group = task.group,
+                      .locks = task.locks,
                       .expected_execution = parameters.expected_execution,
                       .budget = parameters.budget,
                       .overrun = parameters.overrun,
