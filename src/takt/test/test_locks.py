@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +116,21 @@ def test_a_spin_lock_goes_across_cores(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("app_runner")
-def test_spin_locks_are_not_executed(tmp_path: Path) -> None:
-    application = document(tmp_path, ACROSS.replace("[0, 1]", f"[{cpu()}]").replace("cpu: 0, ", ""))
-    application["callbacks"][1].pop("cpu")
-    with pytest.raises(TaktError, match="spin, which is analysed and simulated, but not executed"):
-        executed(tmp_path, "takt", application)
+@pytest.mark.parametrize("policy", ["rm", "edf"])
+def test_an_execution_takes_spin_locks(tmp_path: Path, policy: str) -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        pytest.skip("it needs a second core")
+    text = ACROSS.replace("policy: rm", f"policy: {policy}").replace("[0, 1]", str(cpus))
+    for number, core in enumerate(cpus):
+        text = text.replace(f"cpu: {number},", f"cpu: {core},")
+    done = executed(tmp_path, "takt", document(tmp_path, text))
+    trace = read(done.trace)
+    waits = values(trace, Type.lock_wait)
+    assert len(waits) == len(values(trace, Type.lock))
+    assert {trace.names.task(holder) for _, holder in waits} <= {"a.one", "b.two"}
+    jobs = {one.callback: one.executions for one in measure(done.trace).callbacks}
+    assert min(jobs["a.one"], jobs["b.two"]) > 0
 
 
 def test_generated_code_takes_no_locks(tmp_path: Path) -> None:
@@ -136,13 +147,15 @@ def test_an_execution_takes_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("app_runner")
-def test_edf_with_locks_is_not_executed(tmp_path: Path) -> None:
+def test_an_execution_under_edf_keeps_jobs_below_the_ceiling_from_starting(tmp_path: Path) -> None:
     locks = LOCKS.replace("inheritance", "ceiling")
     application = document(tmp_path, f"policy: edf\ncpus: [{cpu()}]\n{locks}{NODES}")
     scenario = analyse(application, "here").scenarios[0]
     assert [one.blocking_us for one in scenario.callbacks] == [3000, 0]
-    with pytest.raises(TaktError, match="analysed and simulated with locks, but not executed yet"):
-        executed(tmp_path, "takt", application)
+    done = executed(tmp_path, "takt", application)
+    assert values(read(done.trace), Type.lock_wait) == []  # who could wait has not started
+    jobs = {one.callback: one.executions for one in measure(done.trace).callbacks}
+    assert min(jobs["a.high"], jobs["b.low"]) > 0
 
 
 @pytest.mark.usefixtures("app_runner")

@@ -41,6 +41,7 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
     task.writes.push_back(publisher->get_topic_name());
   }
   task.group = options.group;
+  task.locks = options.locks;
   task.cpu = options.cpu;
   task.waits = options.waits;
   return task;

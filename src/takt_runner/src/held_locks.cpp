@@ -1,70 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "held_locks.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
-#include <takt/application/compile.hpp>
+#include <atomic>
+#include <takt/executor/lock.hpp>
+#include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
 #include <takt/trace/current.hpp>
+#include <takt/trace/event.hpp>
 
 #include "work.hpp"
 
 namespace takt::runner {
+namespace {
 
-void HeldLock::take() noexcept {
-  sched_param parameters{};
-  int before = 0;
-  // Without privileges threads have no priorities, and nothing is raised.
-  if (ceiling_ > 0 && sched_getparam(0, &parameters) == 0 && parameters.sched_priority > 0 &&
-      parameters.sched_priority < ceiling_) {
-    before = parameters.sched_priority;
-    parameters.sched_priority = ceiling_;
-    before = sched_setparam(0, &parameters) == 0 ? before : 0;
-  }
-  if (!mutex_.try_lock()) {
-    wait_for_mutex();
-  }
-  holder_.store(trace::task_of_current_job(), std::memory_order_relaxed);
-  before_ = before;
-}
+// Who waits for which lock, for the trace.
+class Waits {
+ public:
+  // `number`: of the lock in the application.
+  explicit Waits(std::size_t number) : number_{static_cast<std::uint16_t>(number)} {}
 
-void HeldLock::wait_for_mutex() noexcept {
-  trace::record_in_job(trace::EventType::lock_wait, os::now(), number_,
-                       holder_.load(std::memory_order_relaxed));
-  mutex_.lock();
-  trace::record_in_job(trace::EventType::lock, os::now(), number_, 0);
-}
-
-void HeldLock::leave() noexcept {
-  const int before = before_;
-  mutex_.unlock();
-  if (before > 0) {
-    const sched_param parameters{.sched_priority = before};
-    sched_setparam(0, &parameters);
+  void begin() const noexcept {
+    trace::record_in_job(trace::EventType::lock_wait, os::now(), number_,
+                         holder_.load(std::memory_order_relaxed));
   }
-}
+  void end() const noexcept { trace::record_in_job(trace::EventType::lock, os::now(), number_, 0); }
+  // The job of this thread holds it now.
+  void holds() noexcept { holder_.store(trace::task_of_current_job(), std::memory_order_relaxed); }
 
-std::deque<HeldLock> locks_of(const application::Application& application) {
-  std::deque<HeldLock> locks;
-  if (application.locks.empty()) {
-    return locks;
-  }
-  const sched::CompiledStrategy strategy = application::compile(application);
-  const sched::CompiledScenario& scenario = strategy.scenarios().front();
-  std::vector<int> ceilings(application.locks.size(), 0);
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    for (const application::CriticalSection& section : application.callbacks[i].critical_sections) {
-      const bool raises =
-          scenario.policy().preemptive() && scenario.policy().fixed_priority() &&
-          application.locks[section.lock].protocol == application::LockProtocol::ceiling;
-      const int priority = scenario.parameters(static_cast<sched::TaskIndex>(i)).priority;
-      int& ceiling = ceilings[section.lock];
-      ceiling = raises ? std::max(ceiling, priority) : ceiling;
+ private:
+  const std::uint16_t number_;
+  std::atomic<std::uint32_t> holder_{trace::no_task};  // its number in the trace
+};
+
+class InheritedLock final : public HeldLock {
+ public:
+  explicit InheritedLock(std::size_t number) : waits_{number} {}
+
+  void take() noexcept override {
+    if (!mutex_.try_lock()) {
+      waits_.begin();
+      mutex_.lock();
+      waits_.end();
     }
+    waits_.holds();
   }
-  for (std::size_t i = 0; i < ceilings.size(); ++i) {
-    locks.emplace_back(ceilings[i], static_cast<std::uint16_t>(i));
+  void leave() noexcept override { mutex_.unlock(); }
+
+ private:
+  executor::PriorityMutex mutex_;
+  Waits waits_;
+};
+
+// Nobody waits for it: who could does not start. Where one thread runs all, nobody waits anyway.
+class CeilingLock final : public HeldLock {
+ public:
+  explicit CeilingLock(const std::string& name) : mutex_{name} {}
+
+  void take() noexcept override { mutex_.lock(); }
+  void leave() noexcept override { mutex_.unlock(); }
+
+ private:
+  executor::CeilingMutex mutex_;
+};
+
+class SpinLock final : public HeldLock {
+ public:
+  explicit SpinLock(std::size_t number) : waits_{number} {}
+
+  void take() noexcept override {
+    const executor::SpinMutex::Request request = mutex_.request();
+    const bool waits = !mutex_.is_turn_of(request);
+    if (waits) {
+      waits_.begin();
+    }
+    mutex_.wait(request);
+    if (waits) {
+      waits_.end();
+    }
+    waits_.holds();
+  }
+  void leave() noexcept override { mutex_.unlock(); }
+
+ private:
+  executor::SpinMutex mutex_;
+  Waits waits_;
+};
+
+}  // namespace
+
+HeldLocks locks_of(const application::Application& application) {
+  HeldLocks locks;
+  for (std::size_t i = 0; i < application.locks.size(); ++i) {
+    const application::Lock& lock = application.locks[i];
+    switch (lock.protocol) {
+      case application::LockProtocol::inheritance:
+        locks.push_back(std::make_unique<InheritedLock>(i));
+        break;
+      case application::LockProtocol::ceiling:
+        locks.push_back(std::make_unique<CeilingLock>(lock.name));
+        break;
+      case application::LockProtocol::spin:
+        locks.push_back(std::make_unique<SpinLock>(i));
+        break;
+    }
   }
   return locks;
 }

@@ -87,34 +87,16 @@ void refuse_lanes(const Execution& execution) {
 }
 
 // A mutex belongs to one process, and only members.cpp takes it; one thread alone never waits.
-// Under EDF jobs up to a lock's ceiling must not start, and the threads of the executor know no
-// locks.
 void refuse_locks(const Execution& execution) {
   const std::string& approach = execution.settings.approach;
   const bool executed = approach == "takt" || approach == "baseline0" ||
                         approach == "rclcpp_single_threaded" || approach == "rclcpp_events";
-  const bool by_deadline = approach == "takt" && execution.application.policy == "edf";
   for (const application::Callback& callback : execution.application.callbacks) {
     if (callback.holds_locks() && !executed) {
       throw sched::ScheduleError(
           "task '" + callback.task.name + "'",
           "it takes a lock, which is not executed under '" + approach + "' so far",
           "use the approach 'takt', or remove critical_sections");
-    }
-    for (const application::CriticalSection& section : callback.critical_sections) {
-      const application::Lock& lock = execution.application.locks[section.lock];
-      if (lock.protocol == application::LockProtocol::spin) {
-        throw sched::ScheduleError(
-            "lock '" + lock.name + "'",
-            "its protocol is spin, which is analysed and simulated, but not executed yet",
-            "use inheritance or ceiling on one core, or remove critical_sections");
-      }
-    }
-    if (callback.holds_locks() && by_deadline) {
-      throw sched::ScheduleError(
-          "task '" + callback.task.name + "'",
-          "it takes a lock, and 'edf' is analysed and simulated with locks, but not executed yet",
-          "use fp, rm, dm or np-edf, or remove critical_sections");
     }
   }
 }

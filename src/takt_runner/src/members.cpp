@@ -69,9 +69,9 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (const application::LockStep& step : sections.of(job, time)) {
     compute_until(begin, step.at);
     if (step.takes) {
-      (*locks)[step.lock].take();
+      (*locks)[step.lock]->take();
     } else {
-      (*locks)[step.lock].leave();
+      (*locks)[step.lock]->leave();
     }
   }
   compute_and_wait(begin, time, *description);  // who waits takes no lock

@@ -42,7 +42,7 @@ struct Member {
   DrawnTimes times;
   DrawnSections sections;
   const Common* common{nullptr};
-  std::deque<HeldLock>* locks{nullptr};  // of the application, by index
+  HeldLocks* locks{nullptr};  // of the application, by index
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
   std::vector<DrawnMessages> counts;               // messages of one job on each of them
@@ -85,7 +85,7 @@ class Members {
   std::map<std::string, Node> nodes_;
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<sched::Join> joins_;
-  std::deque<HeldLock> locks_;
+  HeldLocks locks_;
   std::deque<Member> members_;  // their callbacks keep their addresses
 };
 

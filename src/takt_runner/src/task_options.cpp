@@ -11,6 +11,7 @@ TaskOptions options_of(const Member& member) {
                       .deadline = parameters.deadline,
                       .group = task.group,
                       .waits = task.waits,
+                      .locks = task.locks,
                       .expected_execution = parameters.expected_execution,
                       .budget = parameters.budget,
                       .overrun = parameters.overrun,

@@ -30,6 +30,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "run_job.hpp"
@@ -82,6 +83,12 @@ class Crew final : private sched::CoreListener {
   // Ends the threads of this crew only; otherwise as join().
   void dismiss();
 
+  // In crew_locks.cpp. The job of the calling thread raises its ceiling to that of the lock, or
+  // keeps its core (null); outside of jobs nothing happens. Returns its ceiling before, for
+  // lower_ceiling(), which wakes whoever may start then.
+  static sched::Level raise_ceiling(const std::string* lock) noexcept;
+  static void lower_ceiling(sched::Level before) noexcept;
+
   // Whether it follows that version or a later one, or none any more.
   bool follows(std::uint64_t version) noexcept;
   // Whether one of its decisions or jobs refers to the compiled application.
@@ -95,7 +102,7 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] int cpu() const noexcept { return cpu_; }
 
   // The crew of the calling thread; null outside of crews.
-  static const Crew* current() noexcept;
+  static const Crew* current() noexcept { return here_; }
   [[nodiscard]] bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
 
  private:
@@ -179,6 +186,9 @@ class Crew final : private sched::CoreListener {
                  TimePoint& now) noexcept;
   void finish(Worker& me, TaskState& state, const Job& job, const Ended& end,
               std::unique_lock<PriorityMutex>& lock) noexcept;
+  [[nodiscard]] sched::Level ceiling_of(const std::string& lock) const noexcept;
+  sched::Level raise_ceiling(const Worker& me, const std::string* lock) noexcept;
+  void lower_ceiling(Worker& me, sched::Level before) noexcept;
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
 
@@ -229,6 +239,12 @@ class Crew final : private sched::CoreListener {
     return shared_.stopping.load() || dismissed_.load();
   }
   [[nodiscard]] bool has_ended() const noexcept { return stopping() && state_->started().empty(); }
+
+  // Of the calling thread; null outside of crews.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+  static constinit thread_local Crew* here_;
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+  static constinit thread_local Worker* me_;
 
   static constexpr std::size_t most_workers = os::max_priority + 1;
 

@@ -20,9 +20,6 @@ namespace {
 // Tasks for which a core has room at first: more than jobs may have started on it at once.
 constexpr std::size_t first_room = 128;
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local const Crew* current_crew = nullptr;
-
 constexpr std::chrono::milliseconds join_patience{300};
 
 std::chrono::nanoseconds cpu_time_of(clockid_t clock) noexcept {
@@ -54,10 +51,6 @@ std::unique_ptr<sched::CoreState> Crew::new_state() {
 
 Crew::~Crew() {
   join();
-}
-
-const Crew* Crew::current() noexcept {
-  return current_crew;
 }
 
 void Crew::prepare(const CompiledApplication& compiled) {
@@ -136,7 +129,8 @@ void Crew::enlist(Worker& worker) {
   worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] {
     os::ChildCpus::confine_this_thread();
     me->enlisted.wait();
-    current_crew = this;
+    here_ = this;
+    me_ = me;
     run(*me);
     me->ended.notify();
   });

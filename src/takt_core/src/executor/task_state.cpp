@@ -16,6 +16,7 @@ void TaskState::reset(TaskIndex task_index, const sched::Task& task, Binding tas
   keys.assign(binding.inputs.size(), Topic::no_sample);
   writes.clear();
   trigger = nullptr;
+  locks = task.locks;
   counters.clear();
   watched = nullptr;
   skips_watched = 0;

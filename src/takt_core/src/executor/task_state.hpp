@@ -55,6 +55,7 @@ struct TaskState : sched::CoreTask {
   std::vector<std::int64_t> keys;    // of the messages with it, or no_sample
   std::vector<Topic*> writes;        // in any scenario
   Topic* trigger = nullptr;          // of message tasks
+  std::vector<std::string> locks;    // that its jobs take, by name
   std::atomic<Crew*> crew{nullptr};  // null: not started yet
   TaskCounters counters;
   Watched* watched = nullptr;  // null: it has no limits

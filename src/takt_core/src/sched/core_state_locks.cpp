@@ -2,6 +2,7 @@
 //
 // Locks that started jobs take while they compute.
 #include <algorithm>
+#include <utility>
 
 #include "takt/sched/core_state.hpp"
 
@@ -14,6 +15,15 @@ void CoreState::declare_locks(std::span<const Level> ceilings) {
   }
 }
 
+Level CoreState::raise(CoreTask& task, Level ceiling) noexcept {
+  Started& entry = started_entry(task);
+  return std::exchange(entry.ceiling, std::max(entry.ceiling, ceiling));
+}
+
+bool CoreState::lower(CoreTask& task, Level before) noexcept {
+  return std::exchange(started_entry(task).ceiling, before) != before;
+}
+
 bool CoreState::take(CoreTask& task, std::size_t lock) noexcept {
   Started& entry = started_entry(task);
   LockState& state = locks_[lock];
@@ -23,14 +33,13 @@ bool CoreState::take(CoreTask& task, std::size_t lock) noexcept {
   }
   entry.wanted = no_lock;
   state.holder = &task;
-  state.before = entry.ceiling;
-  entry.ceiling = std::max(entry.ceiling, state.ceiling);
+  state.before = raise(task, state.ceiling);
   return true;
 }
 
 void CoreState::leave(std::size_t lock) noexcept {
   LockState& state = locks_[lock];
-  started_entry(*state.holder).ceiling = state.before;
+  lower(*state.holder, state.before);
   state.holder = nullptr;
 }
 

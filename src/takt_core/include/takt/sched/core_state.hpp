@@ -193,6 +193,14 @@ class TAKT_CORE_PUBLIC CoreState {
   /// The started job of the task continues.
   void resume(CoreTask& task) noexcept { started_entry(task).waits = false; }
 
+  /// The started job of the task raises its ceiling: until lower(), no job up to it starts.
+  /// @return its ceiling before.
+  Level raise(CoreTask& task, Level ceiling) noexcept;
+
+  /// It has the ceiling again that raise() returned.
+  /// @return whether that is another one: then a pending job may start now.
+  bool lower(CoreTask& task, Level before) noexcept;
+
   /// Declares locks that jobs may take. Allocates.
   /// @param ceilings of each lock: jobs up to this level do not start while it is held (immediate
   /// priority ceiling; all who take it are on this core); no_ceiling: priority inheritance alone.

@@ -38,7 +38,8 @@ struct TaskOptions {
   std::vector<ReadFrom> reads{};         ///< Delivered before the callback, in this order.
   std::chrono::nanoseconds max_age{0};   ///< Oldest data allowed at the start; 0: any.
   std::vector<std::shared_ptr<PublisherBase>> writes{};  ///< The publishers that the callback uses.
-  std::string group{};  ///< Callbacks of one group exclude each other; empty: none.
+  std::string group{};               ///< Callbacks of one group exclude each other; empty: none.
+  std::vector<std::string> locks{};  ///< Of each executor::CeilingMutex that it takes, the name.
   /// The callback sleeps or waits for a device: it has a thread of its own, and others run
   /// meanwhile.
   bool waits{false};
