@@ -285,8 +285,8 @@ NodeOutside::NodeOutside(const Execution& execution, Common& common, JobTrace& t
     if (!node_) {
       node_ = std::make_shared<rclcpp::Node>("takt_outside");
     }
-    topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name},
-                       Burst{topic}, readers[topic.name]});
+    topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name}, Burst{topic},
+                       readers[topic.name]});
   }
 }
 

@@ -25,8 +25,8 @@ struct Burst {
   std::chrono::nanoseconds distance;  // of two bursts
 };
 
-// Publishes until `end`, or until a stop is requested, on the calling thread. Each of `topics` has a
-// burst and an outlet.
+// Publishes until `end`, or until a stop is requested, on the calling thread. Each of `topics` has
+// a burst and an outlet.
 template <class Topics>
 void feed_topics(Topics& topics, os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
                  trace::Recorder recorder) {

@@ -23,7 +23,8 @@ application::Application with_known_offsets(application::Application app, const 
   for (application::Callback& callback : app.callbacks) {
     if (callback.task.any_offset) {
       callback.task.any_offset = false;
-      callback.task.parameters.offset = nanoseconds{offset(callback.task.parameters.period.count())};
+      callback.task.parameters.offset =
+          nanoseconds{offset(callback.task.parameters.period.count())};
     }
   }
   return app;

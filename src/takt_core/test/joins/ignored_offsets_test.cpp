@@ -18,7 +18,7 @@ class JoinsOfUnknownOffsets : public testing::TestWithParam<std::string> {};
 
 TEST_P(JoinsOfUnknownOffsets, are_within_their_bounds) {
   OffsetTally tally;
-  const int sets = rounds(GetParam() == "rclcpp_events" ? 40 : 250);
+  const int sets = rounds(GetParam() == "rclcpp_events" ? 15 : 250);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     application::Application app = RandomJoins{seed}.make(GetParam());
@@ -33,7 +33,11 @@ TEST_P(JoinsOfUnknownOffsets, are_within_their_bounds) {
             << " sets above bounds that take the offsets for 0\n";
   EXPECT_GT(tally.sets, sets / 2);
   EXPECT_GT(tally.bounded, sets * 4);
-  EXPECT_GT(tally.wrong, sets / 50);
+  if (GetParam().starts_with("rclcpp")) {
+    EXPECT_EQ(tally.wrong, 0);  // no timer of theirs keeps its offset: no bound uses one
+  } else {
+    EXPECT_GT(tally.wrong, sets / 50);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, JoinsOfUnknownOffsets,

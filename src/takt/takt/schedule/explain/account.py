@@ -52,12 +52,12 @@ def lack(job: Job, had: int, *, waits: bool) -> Lack:
     return Lack(taken, lacking - taken) if taken > _SLOP else Lack(0, lacking)
 
 
-def slept(job: Job, declared: int, *, waits: bool) -> int:
-    """For how long at most it slept as it declares; other jobs may have run meanwhile."""
+def slept(job: Job, *, waits: bool) -> int:
+    """For how long at most a job slept; others may have run meanwhile."""
     if job.cpu_time is None or job.start is None or job.end is None:
         return 0
     ready = job.waited if waits else 0
-    return min(declared, max(0, job.end - job.start - job.cpu_time - ready))
+    return max(0, job.end - job.start - job.cpu_time - ready)
 
 
 def account(
@@ -124,7 +124,7 @@ def account(
     found_locked = _at_most(locked, own.unscheduled)
     own = replace(own, unscheduled=own.unscheduled - found_locked.total())
     held += found_locked
-    asleep = min(own.unscheduled, slept(job, suspension, waits=waits))
+    asleep = min(own.unscheduled, suspension, slept(job, waits=waits))
     used = had - own.taken - own.unscheduled - found_locked.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before

@@ -104,7 +104,7 @@ def unknown_to_the_bound(
     sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
     due = release if sleeping else since
     late: list[int] = []
-    before = held = overtaken = 0
+    before = held = overtaken = preempted = 0
     lower = {one.job.task for one in slices if less_urgent(one.job, job)}
     reached = since
     gave_way: dict[int, int] = {}
@@ -128,13 +128,14 @@ def unknown_to_the_bound(
             gave_way[id(one.job)] = gave_way.get(id(one.job), 0) + overlap
         else:
             before += max(0, min(until, start) - max(begin, release))
+            preempted += max(0, until - max(begin, start))
             if (other := one.job).release is not None and same_queue(other, job):
                 overtaken += until - begin if release < other.release <= begin < start else 0
     locked = {
         key: sum(wait.overlap(since, end) for wait in lock_waits(other))
         for key, (other, _) in had.items()
     }
-    found, rest = _lost(had, late, declared, locked, waits=waits)
+    found, rest = _lost(job, preempted, had, late, declared, locked, waits=waits)
     for key, length in gave_way.items():
         other, ns = had[key][0], min(length, rest[key])
         may = blocking.may(other, job)
@@ -154,6 +155,8 @@ def unknown_to_the_bound(
 
 
 def _lost(
+    job: Job,
+    preempted: int,
     had: dict[int, tuple[Job, int]],
     late: list[int],
     declared: Declarations,
@@ -161,7 +164,11 @@ def _lost(
     *,
     waits: bool,
 ) -> tuple[_Lost, dict[int, int]]:
-    """Of the jobs that had the core, each for so long; and what is left of that, by job."""
+    """Of the jobs that had the core, each for so long; and what is left of that, by job.
+
+    ``job`` is the one that is above its bound, ``preempted`` for how long others of at least its
+    urgency ran after its start.
+    """
     taken = room = 0
     unscheduled: list[int] = []
     overran: list[int] = []
@@ -172,8 +179,14 @@ def _lost(
         if other.cpu_time is not None and other.end is not None:
             lacking = lack(other, other.running, waits=waits)
             taken += min(lacking.taken, length)
-            known = locked[key] + (slept(other, said.suspension, waits=waits) if said else 0)
-            unscheduled.append(min(max(0, lacking.unscheduled - known), length))
+            lost = lacking.unscheduled - locked[key]
+            if said is not None and said.suspension:
+                asleep = slept(other, waits=waits)
+                lost -= min(asleep, said.suspension)
+                if key == id(job):  # whatever less urgent ones ran meanwhile
+                    too_long = max(0, asleep - said.suspension)
+                    lost = max(lost, max(0, job.waited - preempted) + too_long)
+            unscheduled.append(min(max(0, lost), length))
             left -= min(lacking.taken + lacking.unscheduled, length)
             if worst is not None and said is not None:
                 overran.append(min(max(0, other.cpu_time - worst), left))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that sleep as they declare, in traces made by hand: that time is known to their bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import trace_files as make
+from explained_traces import HIGH, MS, begin, end, explained
+
+from takt.schedule.explain import Explanation
+from takt.schedule.explain.model import ShareKind
+from takt.schedule.trace.file import Type
+
+WORST, SUSPENSION, SLEEPS = 2 * MS, 5 * MS, 2  # the bound is their sum
+FLAT = {
+    "version": 1,
+    "name": "waits",
+    "policy": "fp",
+    "callbacks": [
+        {
+            "name": "high",
+            "node": "high",
+            "period": 50 * MS,
+            "priority": 80,
+            "execution": {"worst": WORST},
+            "suspension": SUSPENSION,
+            "suspensions": SLEEPS,
+        }
+    ],
+}
+
+
+def one_job(path: Path, *, slept: int, computed: int = WORST, ready: int = 0) -> Explanation:
+    """Of a job that slept, computed, and was ready without running for so long."""
+    ended = slept + computed + ready
+    return explained(
+        path,
+        make.name("attribute", 0, "application=" + json.dumps(FLAT)),
+        make.name("attribute", 0, "policy=fp"),
+        make.name("attribute", 0, "waits_from_ns=10000"),
+        begin(HIGH, 0, 0, deadline=WORST + SUSPENSION),
+        make.event(ended, Type.wait, HIGH, 0, ready, detail=1 + SLEEPS),
+        end(HIGH, ended, computed),
+    )
+
+
+def test_a_job_that_sleeps_as_declared_is_within_its_bound(tmp_path: Path) -> None:
+    found = one_job(tmp_path, slept=SUSPENSION)
+    assert found.bounds is not None
+    assert (found.bounds.responses, found.bounds.above, found.misses) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("job", "cause", "rest"),
+    [
+        ({"slept": SUSPENSION + 3 * MS}, ShareKind.not_scheduled, 3.0),
+        ({"slept": SUSPENSION, "ready": 3 * MS}, ShareKind.not_scheduled, 3.0),
+        ({"slept": SUSPENSION, "computed": WORST + 3 * MS}, ShareKind.overran, 3.0),
+        ({"slept": SUSPENSION - MS, "ready": 3 * MS}, ShareKind.not_scheduled, 3.0),
+    ],
+)
+def test_what_is_above_the_bound_is_not_what_is_declared(
+    tmp_path: Path, job: dict[str, int], cause: ShareKind, rest: float
+) -> None:
+    (late,) = one_job(tmp_path, **job).details
+    assert late.above is not None
+    assert late.above.cause is cause
+    assert late.above.unknown_us == {cause: rest * 1000}
+    shares = {one.kind: one.us / 1000 for one in late.shares}
+    slept = min(job["slept"], SUSPENSION) / MS
+    assert shares == {ShareKind.executed: 2.0, ShareKind.suspended: slept, cause: rest}
+    (evidence,) = [one.evidence for one in late.shares if one.kind is ShareKind.suspended]
+    assert evidence == "its thread slept 2 times, declared 5000 µs"
