@@ -201,6 +201,7 @@ struct TaskState : sched::CoreTask {
   const bool draws_jitter;
   bool plain = true;           // neither reads nor writes, and is not part of a chain
   bool empty = false;          // the message that released the running job was overwritten
+  bool by_own_core = false;    // a job of its own core published its last message
   bool releases_here = false;  // its messages release tasks of its own core
   Partition* partition = nullptr;
   const application::Callback* callback;

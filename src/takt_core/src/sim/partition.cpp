@@ -244,7 +244,7 @@ void Partition::finish_job(TaskState& task, TimePoint now) noexcept {
   if (!std::exchange(task.published, true)) {
     task.until_message = nanoseconds{0};
     write(task, task.job, now);
-    if (task.releases_here && gives_way_to_own_message(task, now)) {
+    if (task.releases_here && gives_way(now)) {
       task.finished = true;
       task.left = nanoseconds{0};
       run(task, now);
@@ -263,8 +263,7 @@ void Partition::end_finished(TimePoint now) noexcept {
     return task != nullptr && task->finished && task->left.count() == 0 ? task : nullptr;
   };
   while (TaskState* const task = finished()) {
-    state_.release_due(now - nanoseconds{1});
-    if (state_.choose(now, wake_) != nullptr) {
+    if (gives_way(now)) {
       return;
     }
     end_job(*task, now);

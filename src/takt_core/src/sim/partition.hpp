@@ -84,7 +84,7 @@ class Partition final : private sched::CoreListener {
   void follow(TimePoint now) noexcept;
   void choose(TimePoint now) noexcept;
   void finish_job(TaskState& task, TimePoint now) noexcept;
-  [[nodiscard]] bool gives_way_to_own_message(const TaskState& task, TimePoint now) noexcept;
+  [[nodiscard]] bool gives_way(TimePoint now) noexcept;
   void end_finished(TimePoint now) noexcept;
   void end_job(TaskState& task, TimePoint now) noexcept;
   static void stop_at_wait(TaskState& task) noexcept;

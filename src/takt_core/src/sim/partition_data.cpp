@@ -119,17 +119,15 @@ void Partition::publish_running(TimePoint now) noexcept {
   write(task, task.job, now);
 }
 
-// Whether a job that its messages have just released preempts it: before it has ended, as in the
-// executor.
-bool Partition::gives_way_to_own_message(const TaskState& task, TimePoint now) noexcept {
+// Whether somebody comes before a job that has published and only has to end: who was there
+// before, or whom a message of this core has just released, as that came before the end.
+bool Partition::gives_way(TimePoint now) noexcept {
   if (pending_ != nullptr || !state_.target()->scenario->policy().preemptive()) {
     return false;
   }
   state_.collect_due(now);
   const Job* const chosen = state_.choose(now, wake_);
-  return chosen != nullptr && chosen->release == now && this->task(chosen->task).trigger &&
-         std::ranges::find(task.writes, this->task(chosen->task).trigger->topic) !=
-             task.writes.end();
+  return chosen != nullptr && (chosen->release < now || task(chosen->task).by_own_core);
 }
 
 void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
@@ -137,6 +135,7 @@ void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sa
   topic.publish(writer, now, sampled);
   for (Triggered& triggered : topic.triggered) {
     TaskState& task = *triggered.lanes[triggered.turns.next()];
+    task.by_own_core = writer != nullptr && writer->partition == task.partition;
     task.partition->arrive(task, now);
   }
 }

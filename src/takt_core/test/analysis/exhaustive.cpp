@@ -2,6 +2,8 @@
 #include "analysis/exhaustive.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <unordered_set>
 
 #include "analysis/exhaustive_core.hpp"
@@ -301,22 +303,26 @@ class Search {
     if (!order_.preempts() || now.tasks[task].published == finished) {
       return;
     }
-    std::vector<std::size_t> released;
+    now.tasks[task].published = finished;
+    if (const auto later = before_the_end(now)) {
+      go_on_from(*later, task + 1, runs);
+    }
+  }
+
+  // Messages of this moment were published before the jobs that published them ended, and so before
+  // those end that only have to. Nothing: no job that they release comes first.
+  [[nodiscard]] std::optional<Situation> before_the_end(Situation now) const {
+    std::array<bool, most_tasks> released = {};
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const TaskNow& own = now.tasks[i];
-      if (std::ranges::count(tasks_[i].trigger.writers, task) > 0 && own.waiting == 1 &&
-          own.noticed == 0 && own.ages[0] == 0) {
+      released[i] = !tasks_.is_timer(i) && own.waiting == 1 && own.noticed == 0 && own.ages[0] == 0;
+      if (released[i]) {
         notice(now, i, now.scenario);
-        released.push_back(i);
       }
     }
-    now.tasks[task].published = finished;
-    for (const std::size_t first : order_.choose(now)) {
-      if (std::ranges::count(released, first) > 0) {
-        go_on_from(now, task + 1, runs);
-        return;
-      }
-    }
+    const std::vector<std::size_t> first = order_.choose(now);
+    const bool comes = std::ranges::any_of(first, [&](std::size_t i) { return released[i]; });
+    return comes ? std::optional{now} : std::nullopt;
   }
 
   // Jobs that only have to end do so as soon as nobody comes before them, or have to pay for having
@@ -325,6 +331,9 @@ class Search {
     for (const std::size_t first : order_.choose(now)) {
       if (now.tasks[first].published != finished) {
         continue;
+      }
+      if (const auto later = before_the_end(now)) {
+        add(*later);
       }
       Situation ended = now;
       end(ended, first);
