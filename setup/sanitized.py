@@ -24,7 +24,7 @@ QUICKLY_BUILT = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG {QUICK_COMPI
 # The core's own tests compute for minutes without any: optimised as little as possible.
 QUICKLY_RUN = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG {QUICK_COMPILER}"
 # Tests without threads or time: one a core. The others are disturbed by each other's threads.
-COMPUTING = "^(analysis|application|joins|lanes|locks|sched|sim|stats)[.]"
+COMPUTING = "^(analysis|application|joins|lanes|locks|sched|segments|sim|stats)[.]"
 SPREAD = ["--parallel", str(os.cpu_count()), "--tests-regex", COMPUTING]
 RCL_THREADED = ("delivery", "executor", "executor_changes", "executor_life", "waiting")
 # Not those that count allocations, which a sanitizer makes itself, nor zero_copy: Fast DDS lends

@@ -103,9 +103,10 @@ Response response_with_waits(std::span<const Demand> demands, std::size_t demand
         [&](Effort& part) { response = LevelTest{*delayed, demand, supply, part}.run(never); });
   if (choices == Choices::all && !boosted) {
     spend(most_steps_of_one, [&](Effort& part) {
-      const auto bound = response_by_intervals(demands, *delayed, demand, supply, part);
-      if (bound && (!response.bound || *bound < *response.bound)) {
-        response = {.bound = bound, .by = By::intervals};
+      const Response other =
+          response_by_intervals(demands, *delayed, demand, responses, supply, part);
+      if (other.bound && (!response.bound || *other.bound < *response.bound)) {
+        response = other;
       }
     });
     spend(std::min(effort.steps / part_for_choices, most_steps_of_one), [&](Effort& part) {

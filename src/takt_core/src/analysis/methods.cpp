@@ -17,6 +17,9 @@ std::string_view fixed_priority_method(const Demand& demand, const Response& res
   if (response.by == By::intervals) {
     return methods::waits_and_intervals;
   }
+  if (response.by == By::segments) {
+    return methods::segments;
+  }
   if (depends_on_waiting(demands.demands, demand)) {
     return methods::self_suspension;
   }
@@ -59,7 +62,8 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   if (response.by == By::graph) {
     return std::string{methods::schedule_graph};
   }
-  if (response.by != By::test && response.by != By::suspension && response.by != By::intervals) {
+  if (response.by != By::test && response.by != By::suspension && response.by != By::intervals &&
+      response.by != By::segments) {
     return std::string{chain_method(test, response.by)};
   }
   if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {

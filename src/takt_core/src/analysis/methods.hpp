@@ -26,6 +26,8 @@ inline constexpr std::string_view locks =
     "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 25";
 inline constexpr std::string_view waits_and_intervals =
     "waits, and the intervals between them (after Nelissen et al. 2015), eq. 28";
+inline constexpr std::string_view segments =
+    "segments of known lengths (after Huang & Chen 2016), eq. 30";
 inline constexpr std::string_view suspension_as_blocking =
     "self-suspension as jitter or blocking (Chen, Nelissen & Huang 2016), eq. 13";
 inline constexpr std::string_view holistic = "; releases by messages (Tindell & Clark 1994), eq. 9";

@@ -45,6 +45,9 @@ void ScenarioModel::apply_cost(std::size_t stream) {
   const std::size_t callback = streams_[stream].callback;
   Demand& demand = demand_of(stream);
   demand.execution = execution(callback);
+  for (ComputingSegment& segment : demand.segments) {
+    segment.longest = scaled(segment.declared, costs_[callback].factor);
+  }
   for (Section& section : demand.sections) {
     const Cost& cost = costs_[callback];
     // Other cores wait for those of spin locks: they are as declared while one callback grows.

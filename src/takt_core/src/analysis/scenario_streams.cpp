@@ -65,6 +65,18 @@ nanoseconds best_execution(const application::ExecutionTime& execution, nanoseco
   return best;
 }
 
+std::vector<ComputingSegment> computing_segments(const application::Callback& callback) {
+  const std::vector<application::Segment>& segments = callback.segments;
+  std::vector<ComputingSegment> result;
+  for (std::size_t i = 0; i < segments.size(); i += 2) {
+    const bool last = i + 1 == segments.size();
+    result.push_back({.declared = segments[i].longest,
+                      .longest = segments[i].longest,
+                      .shortest_wait = last ? nanoseconds{0} : segments[i + 1].shortest});
+  }
+  return result;
+}
+
 }  // namespace
 
 ScenarioModel::ScenarioModel(const application::Application& application,
@@ -353,6 +365,7 @@ void ScenarioModel::place(const application::Application& application,
                             .waits = strategy.tasks()[callback].waits,
                             .suspension = application.callbacks[callback].suspension,
                             .suspensions = application.callbacks[callback].suspensions,
+                            .segments = computing_segments(application.callbacks[callback]),
                             .sections = sections[callback]});
   }
   pending_.clear();

@@ -2,36 +2,46 @@
 #include "suspension_intervals.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "segment_work.hpp"
 #include "suspension_choice.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::analysis {
 namespace {
 
 // A demand above.
 struct Above {
+  std::size_t demand = 0;
   Arrivals noticed;
   nanoseconds execution{0};
-  nanoseconds rounding{0};  // of all intervals together
-  std::int64_t most = 0;    // jobs in all of them, by the length of each
+  std::optional<SegmentWork> segments = {};
+
+  [[nodiscard]] nanoseconds work(nanoseconds length) const noexcept {
+    const nanoseconds of_jobs = noticed.open(length) * execution;
+    return segments ? std::min(of_jobs, segments->most(length)) : of_jobs;
+  }
 
   // In an interval of length w at most (w + jitter + T - 1) / T jobs, rounded down, and the sum of
   // what is rounded down is at most the sum that is rounded down.
-  [[nodiscard]] nanoseconds work(nanoseconds response, nanoseconds ready) const noexcept {
-    return std::min({noticed.open(response), (ready + rounding) / noticed.period, most}) *
-           execution;
+  [[nodiscard]] nanoseconds in_intervals(nanoseconds ready, std::int64_t intervals) const noexcept {
+    const nanoseconds rounding =
+        os::mul_sat(noticed.jitter + noticed.period - nanoseconds{1}, intervals);
+    return os::mul_sat(execution, os::add_sat(ready, rounding) / noticed.period);
   }
 };
 
-// The least t with t >= computes + what those above take in t. None: none up to `most`.
+// The least t with t >= computes + what those above take in t, `work(i, t)` of each. None: none up
+// to `most`.
 template <class Work>
-std::optional<nanoseconds> least_length(nanoseconds computes, const std::vector<Above>& others,
-                                        nanoseconds most, Effort& effort, Work work) {
-  for (nanoseconds length = computes; length <= most && effort.spend(others.size() + 1);) {
+std::optional<nanoseconds> least_length(nanoseconds computes, std::size_t others, nanoseconds most,
+                                        Effort& effort, Work work) {
+  for (nanoseconds length = computes; length <= most && effort.spend(others + 1);) {
     nanoseconds sum = computes;
-    for (const Above& other : others) {
-      sum += work(other, length);
+    for (std::size_t i = 0; i < others; ++i) {
+      sum = os::add_sat(sum, work(i, length));
     }
     if (sum <= length) {
       return length;
@@ -41,22 +51,22 @@ std::optional<nanoseconds> least_length(nanoseconds computes, const std::vector<
   return {};
 }
 
-}  // namespace
-
-std::optional<nanoseconds> response_by_intervals(std::span<const Demand> demands,
-                                                 std::span<const Demand> delayed,
-                                                 std::size_t own_index, const Supply& supply,
-                                                 Effort& effort) {
+// Those above `own`. None where one of them has no bound here.
+std::optional<std::vector<Above>> all_above(std::span<const Demand> demands,
+                                            std::span<const Demand> delayed,
+                                            std::size_t own_index) {
   const Demand& own = demands[own_index];
-  if (!own.waits || own.suspensions == 0 || !supply.whole()) {
-    return {};
-  }
-  const std::int64_t intervals = own.suspensions + 1;
-  const nanoseconds most = least_distance(own) - own.lag - own.suspension;
-  std::vector<Above> others;
+  std::vector<Above> result;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Demand& other = delayed[i];
-    if (i == own_index || (other.level <= own.level && other.task != own.task)) {
+    if (i == own_index) {
+      continue;
+    }
+    if (other.level <= own.level && other.task != own.task) {
+      // While it does not wait it may be blocked once.
+      if (!own.waits && (other.level == own.level || other.ceiling >= own.level)) {
+        return {};
+      }
       continue;
     }
     const Arrivals noticed = other.noticed();
@@ -65,26 +75,92 @@ std::optional<nanoseconds> response_by_intervals(std::span<const Demand> demands
         std::max(noticed.period, noticed.jitter) > longest) {
       return {};
     }
-    others.push_back({.noticed = noticed,
-                      .execution = other.execution,
-                      .rounding = intervals * (noticed.jitter + noticed.period - nanoseconds{1})});
+    result.push_back({.demand = i, .noticed = noticed, .execution = other.execution});
   }
-  // No interval is longer than one in which all of C is computed.
-  const auto longest =
-      least_length(own.execution, others, most, effort, [](const Above& other, nanoseconds length) {
-        return other.noticed.open(length) * other.execution;
+  return result;
+}
+
+// Intervals in each of which one job computes for so long, at most.
+struct Intervals {
+  nanoseconds computes{0};
+  std::int64_t number = 0;
+};
+
+// Empty: their number is not known. Overheads may be in any of them.
+std::vector<Intervals> intervals_of(const Demand& own, By by) {
+  if (by != By::segments || own.segments.empty()) {
+    const bool known = !own.waits || own.suspensions > 0;
+    return known ? std::vector<Intervals>{{own.execution, own.suspensions + 1}}
+                 : std::vector<Intervals>{};
+  }
+  const nanoseconds around = overheads_of(own);
+  std::vector<Intervals> result;
+  for (const ComputingSegment& segment : own.segments) {
+    result.push_back({segment.longest + around, 1});
+  }
+  return result;
+}
+
+std::optional<nanoseconds> bound_of(const Demand& own, const std::vector<Above>& others,
+                                    const std::vector<Intervals>& intervals, Effort& effort) {
+  const nanoseconds most = least_distance(own) - own.lag - own.suspension;
+  std::vector<nanoseconds> in_each(others.size());  // one after the other
+  std::int64_t number = 0;
+  for (const Intervals& alike : intervals) {
+    const auto longest =
+        least_length(alike.computes, others.size(), most, effort,
+                     [&](std::size_t i, nanoseconds length) { return others[i].work(length); });
+    if (!longest) {
+      return {};
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      in_each[i] = os::add_sat(in_each[i], os::mul_sat(others[i].work(*longest), alike.number));
+    }
+    number += alike.number;
+  }
+  const auto ready = least_length(
+      own.execution, others.size(), most, effort, [&](std::size_t i, nanoseconds length) {
+        const nanoseconds work = others[i].work(own.suspension + length);
+        return intervals.empty()
+                   ? work
+                   : std::min({work, in_each[i], others[i].in_intervals(length, number)});
       });
-  if (!longest) {
+  return ready ? std::optional{own.lag + own.suspension + *ready} : std::nullopt;
+}
+
+}  // namespace
+
+Response response_by_intervals(std::span<const Demand> demands, std::span<const Demand> delayed,
+                               std::size_t own_index, std::span<const Response> responses,
+                               const Supply& supply, Effort& effort) {
+  const Demand& own = demands[own_index];
+  if (own.interrupt || own.ceiling > own.level || !supply.whole() ||
+      std::ranges::any_of(demands, [](const Demand& one) { return !one.sections.empty(); })) {
     return {};
   }
-  for (Above& other : others) {
-    other.most = intervals * other.noticed.open(*longest);
+  std::optional<std::vector<Above>> others = all_above(demands, delayed, own_index);
+  if (!others) {
+    return {};
   }
-  const auto ready = least_length(own.execution, others, most, effort,
-                                  [&](const Above& other, nanoseconds length) {
-                                    return other.work(own.suspension + length, length);
-                                  });
-  return ready ? std::optional{own.lag + own.suspension + *ready} : std::nullopt;
+  Response least;
+  const auto take_less = [&](By by) {
+    const auto bound = bound_of(own, *others, intervals_of(own, by), effort);
+    if (bound && (!least.bound || *bound < *least.bound)) {
+      least = {.bound = bound, .by = by};
+    }
+  };
+  if (own.waits && own.suspensions > 0) {
+    take_less(By::intervals);
+  }
+  bool known = !own.segments.empty();
+  for (Above& other : *others) {
+    other.segments = SegmentWork::of(demands[other.demand], responses[other.demand].bound);
+    known = known || other.segments;
+  }
+  if (known) {
+    take_less(By::segments);
+  }
+  return least;
 }
 
 }  // namespace takt::analysis

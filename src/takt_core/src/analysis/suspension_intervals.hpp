@@ -6,9 +6,10 @@
 // its own is pending, the response is at most the waiting and the length W of all intervals
 // together, in which each demand above counts with the least of:
 //
-//  - its jobs in the whole response, as in suspension.hpp;
+//  - its work in the whole response, as in suspension.hpp;
 //  - its jobs in n + 1 intervals of the total length W, however they are divided;
-//  - its jobs in each of these intervals, if all of C were computed there.
+//  - its work in each of these intervals, if all of C were computed there; where the lengths of the
+//    segments are known, if a segment were.
 //
 // The first of them alone is the bound of suspension.hpp, so this one is never above it. What a
 // long wait costs are the jobs that overlap with its ends, and not those within it: as where the
@@ -16,6 +17,9 @@
 // self-suspending sporadic tasks", ECRTS 2015; errors of earlier such bounds: K. Bletsas et al.,
 // "Errata for three papers (2004-05) on fixed-priority scheduling with self-suspensions", Leibniz
 // Transactions on Embedded Systems 5, 2018), but for any division of C.
+//
+// The work of a demand above is that of its jobs, and at most that of its segments, where their
+// lengths are known (segment_work.hpp). This helps demands that do not wait, too.
 #pragma once
 
 #include <optional>
@@ -25,11 +29,12 @@
 
 namespace takt::analysis {
 
-// A bound on the response of demand `own`. `delayed`: the demands as as_delayed_by_waits() returns
-// them. None if it does not wait or the number of its waits has no bound, if it may still be at
-// work at its next release, or if the supply comes and goes.
-std::optional<nanoseconds> response_by_intervals(std::span<const Demand> demands,
-                                                 std::span<const Demand> delayed, std::size_t own,
-                                                 const Supply& supply, Effort& effort);
+// The response of demand `own`. `delayed`: the demands as as_delayed_by_waits() returns them;
+// `responses`: bounds for all. None if neither the number of its waits has a bound nor any segments
+// are known, if it may still be at work at its next release, or if the supply comes and goes; and
+// for a demand that does not wait, if less urgent jobs may keep it from the core.
+Response response_by_intervals(std::span<const Demand> demands, std::span<const Demand> delayed,
+                               std::size_t own, std::span<const Response> responses,
+                               const Supply& supply, Effort& effort);
 
 }  // namespace takt::analysis

@@ -16,6 +16,7 @@
 #include "parse_locks.hpp"
 #include "parse_processes.hpp"
 #include "parse_publications.hpp"
+#include "parse_segments.hpp"
 #include "robot.hpp"
 #include "robot_cores.hpp"
 #include "takt/os/saturating.hpp"
@@ -103,6 +104,7 @@ Callback parse_callback(const Json& json, const std::string& path, const std::ve
   if (callback.suspensions > 0 && !task.waits) {
     Object::fail(object.at("suspensions"), "counts waits of a callback without a suspension");
   }
+  parse_segments(object, callback);
   object.read("budget", task.parameters.budget);
   object.read("overrun", task.parameters.overrun);
   object.read("active", task.parameters.active);
@@ -352,6 +354,7 @@ Application parse(std::string_view json) {
   check_chains(application);
   add_lanes(application, at_once);
   check_locks(application);
+  check_segments(application);
   return application;
 }
 

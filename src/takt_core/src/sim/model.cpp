@@ -130,6 +130,26 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
   lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
 }
 
+nanoseconds TaskState::segment(std::size_t number, const Job& of) const noexcept {
+  const application::Segment& declared_as = callback->segments[number];
+  if (!draws_jitter) {
+    return declared_as.longest;
+  }
+  const std::uint64_t draw =
+      number % 2 == 0
+          ? times.at(of.index)
+          : waiting.at(of.index * static_cast<std::uint64_t>(most_waits()) + number / 2);
+  return quantile(std::array{declared_as.shortest, declared_as.longest}, draw);
+}
+
+nanoseconds TaskState::segments_from(std::size_t number, const Job& of) const noexcept {
+  nanoseconds time{0};
+  for (; number < callback->segments.size(); number += 2) {
+    time += segment(number, of);
+  }
+  return time;
+}
+
 std::unique_ptr<sched::CompiledApplication> Model::compile_cores(sched::CompiledStrategy strategy) {
   std::vector<std::vector<TaskIndex>> cores;
   for (const sched::Core& core : strategy.cores()) {

@@ -127,6 +127,9 @@ struct TaskState : sched::CoreTask {
   // How long the job computes, without messages and overheads. A scenario that declares another
   // execution time scales all of them in proportion. At least a nanosecond, so that time advances.
   [[nodiscard]] nanoseconds execution(const Job& of) const noexcept {
+    if (!callback->segments.empty()) {
+      return segments_from(0, of);
+    }
     nanoseconds time = drawn ? quantile(callback->execution.quantiles, times.at(of.index)) : worst;
     if (of.expected_execution != declared && declared.count() > 0) [[unlikely]] {
       time = scaled(time, of.expected_execution, declared);
@@ -146,15 +149,30 @@ struct TaskState : sched::CoreTask {
   [[nodiscard]] std::int64_t most_waits() const noexcept {
     return callback->suspension.count() > 0 ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
   }
+  // How long one part of a job takes, of those that are declared. All times of computing are longer
+  // or shorter together, so that their sum is that of `execution`; waits are drawn one by one.
+  [[nodiscard]] nanoseconds segment(std::size_t number, const Job& of) const noexcept;
+  // How long it computes from this one on.
+  [[nodiscard]] nanoseconds segments_from(std::size_t number, const Job& of) const noexcept;
+  // The next one in which the started job waits.
+  [[nodiscard]] std::size_t next_wait() const noexcept {
+    return 2 * static_cast<std::size_t>(most_waits() - waits) + 1;
+  }
   // How long a job computes before its next wait, of what it still has to. In the worst case for as
   // long before and after each wait.
   [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
+    if (!callback->segments.empty()) {
+      return std::max(time - segments_from(next_wait() + 1, job), nanoseconds{0});
+    }
     return draws_jitter ? uniform(waiting.at(2 * wait_number()), time - nanoseconds{1})
                         : time / (waits + 1);
   }
   // How long a job waits, of what it still may. In the worst case as long as allowed in all, and
   // each time as long.
   [[nodiscard]] nanoseconds wait_time() const noexcept {
+    if (!callback->segments.empty()) {
+      return segment(next_wait(), job);
+    }
     return draws_jitter ? uniform(waiting.at(2 * wait_number() + 1), may_wait) : may_wait / waits;
   }
   // Of its next wait, among those of all jobs.

@@ -10,6 +10,11 @@
 
 namespace takt::analysis {
 
+struct TickSegment {
+  std::int64_t shortest = 0;
+  std::int64_t longest = 0;
+};
+
 struct WaitingTask {
   std::int64_t execution = 1;   // most of one job
   std::int64_t suspension = 0;  // most of one job; 0: it has no thread of its own
@@ -18,6 +23,8 @@ struct WaitingTask {
   int group = 0;  // 0: none
   std::int64_t lag = 0;
   std::int64_t suspensions = 0;  // most waits of one job; 0: any number
+  // What one job does: it computes, waits, and so on; empty: it may wait anywhere.
+  std::vector<TickSegment> segments = {};
 };
 
 struct WaitingJob {

@@ -9,6 +9,16 @@
 
 namespace takt::analysis {
 
+// One after the other, `length(segment)` ticks of each.
+template <class Length>
+std::vector<bool> plan_of_segments(const WaitingTask& task, Length length) {
+  std::vector<bool> result;
+  for (std::size_t i = 0; i < task.segments.size(); ++i) {
+    result.insert(result.end(), static_cast<std::size_t>(length(task.segments[i])), i % 2 == 0);
+  }
+  return result;
+}
+
 // Releases at least a period apart, each job with its own times and its own order of them.
 inline std::vector<WaitingJob> random_jobs(RandomTasks& random,
                                            const std::vector<WaitingTask>& tasks,
@@ -20,6 +30,19 @@ inline std::vector<WaitingJob> random_jobs(RandomTasks& random,
     const WaitingTask& task = tasks[i];
     std::int64_t last = 0;
     for (std::int64_t release = random.number(0, task.period); release < end;) {
+      if (!task.segments.empty()) {
+        const auto length = [&](const TickSegment& segment) {
+          return random.chance(worst) ? segment.longest
+                                      : random.number(segment.shortest, segment.longest);
+        };
+        last = std::max(last, release + random.number(0, task.lag));
+        jobs.push_back({.task = i,
+                        .release = release,
+                        .noticed = last,
+                        .computes = plan_of_segments(task, length)});
+        release += task.period + (periodic || random.chance(0.6) ? 0 : random.number(0, 5));
+        continue;
+      }
       const std::int64_t computes =
           random.chance(worst) ? task.execution : random.number(1, task.execution);
       const std::int64_t waits =
@@ -104,9 +127,24 @@ inline void compare_random_runs(RandomTasks& random, const std::vector<WaitingTa
   count(bounds, longest, tally);
 }
 
-// All ways to lay C ticks of computing and S of waiting.
+// All ways to lay C ticks of computing and S of waiting; with segments, all of their lengths.
 inline std::vector<std::vector<bool>> all_plans(const WaitingTask& task) {
   std::vector<std::vector<bool>> plans;
+  if (!task.segments.empty()) {
+    plans.emplace_back();
+    for (std::size_t i = 0; i < task.segments.size(); ++i) {
+      std::vector<std::vector<bool>> longer;
+      for (const std::vector<bool>& before : plans) {
+        for (std::int64_t length = task.segments[i].shortest; length <= task.segments[i].longest;
+             ++length) {
+          longer.push_back(before);
+          longer.back().insert(longer.back().end(), static_cast<std::size_t>(length), i % 2 == 0);
+        }
+      }
+      plans = std::move(longer);
+    }
+    return plans;
+  }
   std::vector<bool> next = plan(0, task.suspension, task.execution);
   do {
     if (is_plan_of(task, next)) {

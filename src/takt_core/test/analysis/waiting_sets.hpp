@@ -15,6 +15,16 @@ namespace takt::analysis {
 
 using Bounds = std::vector<std::int64_t>;  // -1: none
 
+inline std::vector<ComputingSegment> segments_of(const WaitingTask& task) {
+  std::vector<ComputingSegment> result;
+  for (std::size_t i = 0; i < task.segments.size(); i += 2) {
+    const nanoseconds longest{task.segments[i].longest};
+    const std::int64_t wait = i + 1 < task.segments.size() ? task.segments[i + 1].shortest : 0;
+    result.push_back({.declared = longest, .longest = longest, .shortest_wait = nanoseconds{wait}});
+  }
+  return result;
+}
+
 // One tick is one nanosecond.
 inline std::vector<Demand> demands_of(const std::vector<WaitingTask>& tasks) {
   std::vector<Demand> demands;
@@ -34,7 +44,8 @@ inline std::vector<Demand> demands_of(const std::vector<WaitingTask>& tasks) {
                        .ceiling = ceiling,
                        .waits = tasks[i].suspension > 0,
                        .suspension = nanoseconds{tasks[i].suspension},
-                       .suspensions = tasks[i].suspensions});
+                       .suspensions = tasks[i].suspensions,
+                       .segments = segments_of(tasks[i])});
   }
   return demands;
 }
@@ -54,7 +65,12 @@ inline std::string describe(const std::vector<WaitingTask>& tasks) {
     result += "C=" + std::to_string(task.execution) + " S=" + std::to_string(task.suspension) +
               " T=" + std::to_string(task.period) + " P=" + std::to_string(task.priority) +
               " G=" + std::to_string(task.group) + " J=" + std::to_string(task.lag) +
-              " N=" + std::to_string(task.suspensions) + "; ";
+              " N=" + std::to_string(task.suspensions);
+    for (const TickSegment& segment : task.segments) {
+      result +=
+          " [" + std::to_string(segment.shortest) + "," + std::to_string(segment.longest) + "]";
+    }
+    result += "; ";
   }
   return result;
 }

@@ -147,10 +147,8 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     else:
         keys["timer"] = format_duration(callback["period"])
     keys |= _offset(callback)
-    keys |= _execution(callback["execution"])
-    keys |= _times(callback, "suspension", "jitter")
-    if callback.get("suspensions"):
-        keys["suspensions"] = str(callback["suspensions"])
+    keys |= _work(callback)
+    keys |= _times(callback, "jitter")
     keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
     if callback.get("group"):
         keys["group"] = _text(callback["group"])
@@ -169,12 +167,28 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     return keys
 
 
+def _work(callback: Part) -> dict[str, str]:
+    """How long a job computes and waits."""
+    if segments := callback.get("segments"):
+        texts = [_length(one) for one in segments]
+        texts[1::2] = [_mapping({"wait": text}) for text in texts[1::2]]
+        return {"segments": _list(texts)}
+    keys = _execution(callback["execution"]) | _times(callback, "suspension")
+    if callback.get("suspensions"):
+        keys["suspensions"] = str(callback["suspensions"])
+    return keys
+
+
 def _section(section: Part) -> dict[str, str]:
-    longest: int = section["longest"]
+    return {"lock": section["lock"], **_times(section, "begin"), "length": _length(section)}
+
+
+def _length(part: Part) -> str:
+    longest: int = part["longest"]
     length = format_duration(longest)
-    if section.get("shortest", longest) < longest:
-        length = _mapping({"best": format_duration(section["shortest"]), "worst": length})
-    return {"lock": section["lock"], **_times(section, "begin"), "length": length}
+    if part.get("shortest", longest) < longest:
+        return _mapping({"best": format_duration(part["shortest"]), "worst": length})
+    return length
 
 
 def _rest(part: Part, sizes: dict[str, int | None], period: int | None) -> dict[str, str]:

@@ -14,6 +14,7 @@ from takt.schedule.application.locks import flat_locks, flat_sections
 from takt.schedule.application.model import Application, Callback, Timing, Topic
 from takt.schedule.application.processes import process_of
 from takt.schedule.application.robot import flat_processes
+from takt.schedule.application.segments import flat_segments
 
 VERSION = 1
 
@@ -83,14 +84,12 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         **_given(trigger=callback.on),
         **_timing(callback),
         **_messages(callback),
-        "execution": _execution(callback),
+        **_work(callback),
         **_given(
             group=callback.group,
             join=callback.join,
             publishes=callback.publishes,
             jitter=callback.jitter,
-            suspension=callback.suspension,
-            suspensions=callback.suspensions,
             at_once=callback.at_once,
             cpu=callback.cpu,
         ),
@@ -106,6 +105,16 @@ def _messages(callback: Callback) -> dict[str, Any]:
         if one.messages != (1, 1)
     }
     return {"messages": several} if several else {}
+
+
+def _work(callback: Callback) -> dict[str, Any]:
+    """How long a job computes and waits."""
+    if callback.segments:
+        return flat_segments(callback.segments)
+    return {
+        "execution": _execution(callback),
+        **_given(suspension=callback.suspension, suspensions=callback.suspensions),
+    }
 
 
 def _execution(callback: Callback) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Lock(Strict):
 
 
 class Length(Strict):
-    """A time of computing; `200us` alone is short for `{worst: 200us}`."""
+    """A time of computing or waiting; `200us` alone is short for `{worst: 200us}`."""
 
     best: Duration | None = Field(None, description="shortest time; default: worst")
     worst: Duration = Field(description="longest time")
@@ -39,8 +39,14 @@ class Length(Strict):
             )
         return self
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The shortest and the longest time, in ns."""
+        return self.worst if self.best is None else self.best, self.worst
 
-def _length(value: Any) -> Any:
+
+def length_of(value: Any) -> Any:
+    """A time alone is the longest."""
     return value if isinstance(value, dict | Length) else {"worst": value}
 
 
@@ -51,7 +57,7 @@ class CriticalSection(Strict):
     begin: Duration = Field(
         0, description="time that the job computes before it takes the lock; default: 0s"
     )
-    length: Annotated[Length, BeforeValidator(_length)] = Field(
+    length: Annotated[Length, BeforeValidator(length_of)] = Field(
         description="time that it computes while it holds the lock, `200us` or `{best: 100us, "
         "worst: 200us}`; a job that computes for less than the worst case leaves out what it does "
         "not reach"
@@ -70,8 +76,8 @@ def flat_sections(sections: Sequence[CriticalSection]) -> dict[str, Any]:
         {
             "lock": one.lock,
             "begin": one.begin,
-            "shortest": one.length.worst if one.length.best is None else one.length.best,
-            "longest": one.length.worst,
+            "shortest": one.length.bounds[0],
+            "longest": one.length.bounds[1],
         }
         for one in sections
     ]

@@ -32,6 +32,7 @@ from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
 from takt.schedule.application.links import Link
 from takt.schedule.application.locks import CriticalSection, Lock
 from takt.schedule.application.processes import Host, Middleware, Process
+from takt.schedule.application.segments import Segments, check_turns
 
 
 def _above_zero(value: int) -> int:
@@ -249,6 +250,11 @@ class Callback(Timing):
         description="maximum number of waits of one job, between which alone others delay it; "
         "default: unknown, and with overheads of preemptions its core cannot be proved",
     )
+    segments: Segments = Field(
+        [],
+        description="in place of wcet and suspension: what each job does, it computes and waits in "
+        "turn, [1ms, {wait: 2ms}, {best: 0.5ms, worst: 1ms}]; default: it may wait anywhere",
+    )
     at_once: Annotated[int, Field(ge=1, le=64, strict=True)] | None = Field(
         None,
         description="most jobs of it that run at the same time, each on another core, as in a "
@@ -277,8 +283,14 @@ class Callback(Timing):
             raise ValueError(
                 "suspensions is the number of waits: also give their time (suspension)"
             )
+        if self.segments:
+            check_turns(self.segments)
+            given = ("wcet", "execution", "suspension", "suspensions")
+            if several := [key for key in given if getattr(self, key) is not None]:
+                raise ValueError(f"segments already say all of it: remove {' and '.join(several)}")
+            return self
         if self.execution is None and self.wcet is None:
-            raise ValueError("execution time is missing: give wcet or execution")
+            raise ValueError("execution time is missing: give wcet, execution or segments")
         if self.execution is not None and self.wcet is not None:
             worst = self.execution.bounds[1]
             if self.wcet < worst:

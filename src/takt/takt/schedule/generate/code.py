@@ -191,12 +191,25 @@ def _callback(
         "reads": reads,
         "writes": writes,
         "messages": {topic: _count(of) for topic, of in one.get("messages", {}).items()},
-        "times": [format_duration(time) for time in times],
+        "times": [] if one.get("segments") else [format_duration(time) for time in times],
+        "work": list(_work(one, identifier)),
         "deadline": format_duration(one["deadline"]) if one.get("deadline") else "",
         "offset": offset,
-        "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
         "options": options,
     }
+
+
+def _work(one: dict[str, Any], identifier: str) -> Iterator[str]:
+    """What a job does, as statements."""
+    if not one.get("segments"):
+        yield f"compute({identifier}_times)"
+        if one.get("suspension"):
+            yield f"std::this_thread::sleep_for({format_duration(one['suspension'])})"
+    for place, segment in enumerate(one.get("segments", [])):
+        times = sorted({segment.get("shortest", segment["longest"]), segment["longest"]})
+        texts = [format_duration(time) for time in times]
+        computes = f"compute(std::array<nanoseconds, {len(texts)}>{{{', '.join(texts)}}})"
+        yield computes if place % 2 == 0 else f"std::this_thread::sleep_for({texts[-1]})"
 
 
 def _count(messages: int | list[int]) -> str:

@@ -75,6 +75,13 @@ struct Section {
   bool spins = false;       ///< By ceiling, and waits for holders on other cores.
 };
 
+/// A part of each job in which it computes, and the wait after it.
+struct ComputingSegment {
+  nanoseconds declared{0};       ///< The longest time of computing.
+  nanoseconds longest{0};        ///< The same, for the factor that is asked for.
+  nanoseconds shortest_wait{0};  ///< It waits at least for so long; 0 after the last one.
+};
+
 /// One stream of jobs on a core.
 struct Demand {
   std::size_t task = 0;      ///< Index of the task; demands of one task are streams of its jobs.
@@ -93,9 +100,10 @@ struct Demand {
   /// Its jobs wait for something other than the core while others run; they have a thread of their
   /// own.
   bool waits = false;
-  nanoseconds suspension{0};           ///< The longest that one job waits in total.
-  std::int64_t suspensions = 0;        ///< The most times that one job waits; 0: unknown.
-  std::vector<Section> sections = {};  ///< Of each job; under preemptive fixed priorities.
+  nanoseconds suspension{0};                    ///< The longest that one job waits in total.
+  std::int64_t suspensions = 0;                 ///< The most times that one job waits; 0: unknown.
+  std::vector<ComputingSegment> segments = {};  ///< Of each job; empty: it may wait anywhere.
+  std::vector<Section> sections = {};           ///< Of each job; under preemptive fixed priorities.
 
   /// The highest level that its jobs may have.
   [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }
@@ -133,6 +141,7 @@ enum class By : std::uint8_t {
   graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
   intervals,   ///< the waiting of a job, and the intervals between its waits
+  segments,    ///< the same with the known lengths of segments
 };
 
 /// The response time of one demand.

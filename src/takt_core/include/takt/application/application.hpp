@@ -18,6 +18,7 @@
 
 #include "takt/application/core.hpp"
 #include "takt/application/lock.hpp"
+#include "takt/application/segment.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task.hpp"
 #include "takt/visibility.hpp"
@@ -61,6 +62,9 @@ struct TAKT_CORE_PUBLIC Callback {
   nanoseconds suspension{0};
   /// The most suspensions of one job, after each of which it may preempt another one; 0: unknown.
   std::int64_t suspensions = 0;
+  /// What one job does, one after the other: it computes, waits, and so on, and computes last.
+  /// Their sums are in `execution` and `suspension`. Empty: it may wait anywhere.
+  std::vector<Segment> segments = {};
   /// Index of its process in Application::processes; 0 where there are none.
   std::size_t process = 0;
   /// The shortest time from a release until it is noticed.

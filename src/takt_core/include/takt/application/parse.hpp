@@ -8,9 +8,9 @@
 ///  "callbacks": [{"name": "radar.scan", "node": "radar", "kind": "timer" | "message",
 ///     "trigger": "topic of a message callback", "period": 0, "offset": 0, "deadline": 0,
 ///     "priority": 0, "execution": {"best": 0, "worst": 0, "quantiles": [0]}, "jitter": 0,
-///     "suspension": 0, "suspensions": 0, "budget": 0, "overrun": "skip" | "queue_one" |
-///     "catch_up", "active": true, "group": "", "cpu": -1, "reads": [{"topic": "scan", "max_age":
-///     0}], "writes": ["scan"], "messages": {"scan": 1},
+///     "suspension": 0, "suspensions": 0, "segments": [{"shortest": 1, "longest": 2}], "budget": 0,
+///     "overrun": "skip" | "queue_one" | "catch_up", "active": true, "group": "", "cpu": -1,
+///     "reads": [{"topic": "scan", "max_age": 0}], "writes": ["scan"], "messages": {"scan": 1},
 ///     "critical_sections": [{"lock": "map", "begin": 0, "shortest": 0, "longest": 1}]}],
 ///  "locks": [{"name": "map", "protocol": "inheritance" | "ceiling"}],
 ///  "topics": [{"name": "scan", "bytes": 512, "depth": 1, "reliable": true, "external": false,

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Segments of callbacks, from the file through analysis and simulation to generated code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
+
+from takt.errors import TaktError  # noqa: E402
+from takt.schedule.analysis.ask import analyse  # noqa: E402
+from takt.schedule.application.dump import app_yaml  # noqa: E402
+from takt.schedule.application.file import read_application  # noqa: E402
+from takt.schedule.application.flat import flat  # noqa: E402
+from takt.schedule.campaign.judge import varies  # noqa: E402
+from takt.schedule.generate.code import write_packages  # noqa: E402
+
+MS = 1_000_000
+TEXT = """
+nodes:
+  a: {high: {timer: 20ms, segments: [2ms, {wait: 6ms}, 2ms], priority: 20}}
+  b: {low: {timer: 40ms, wcet: 12ms, priority: 10}}
+"""
+RANGES = "[2ms, {wait: {best: 1ms, worst: 6ms}}, {best: 1ms, worst: 2ms}]"
+
+
+def document(folder: Path, text: str) -> dict[str, Any]:
+    file = folder / "segments.app.yaml"
+    file.write_text(text, encoding="utf-8")
+    return flat(read_application(file))
+
+
+def test_the_file_says_what_the_core_parses(tmp_path: Path) -> None:
+    found = document(tmp_path, TEXT.replace("[2ms, {wait: 6ms}, 2ms]", RANGES))
+    callback = found["callbacks"][0]
+    assert callback["segments"] == [
+        {"shortest": 2 * MS, "longest": 2 * MS},
+        {"shortest": MS, "longest": 6 * MS},
+        {"shortest": MS, "longest": 2 * MS},
+    ]
+    assert callback["execution"] == {
+        "best": 3 * MS,
+        "worst": 4 * MS,
+        "quantiles": [3 * MS, 4 * MS],
+    }
+    assert (callback["suspension"], callback["suspensions"]) == (6 * MS, 1)
+    assert document(tmp_path, app_yaml(found, "again")) == found
+    assert varies(found)
+
+
+@pytest.mark.parametrize(
+    ("segments", "words"),
+    [
+        ("[2ms]", "compute and wait in turn, and begin and end by computing"),
+        ("[2ms, {wait: 6ms}]", "begin and end by computing"),
+        ("[2ms, 2ms, 2ms]", "compute and wait in turn"),
+        ("[2ms, {wait: 6ms, worst: 1ms}, 2ms]", "either computes, .* or waits"),
+        ("[2ms, {}, 2ms]", "either computes, .* or waits"),
+        ("[0ms, {wait: 6ms}, 2ms]", "must be greater than 0"),
+        ("[2ms, {wait: 0ms}, 2ms]", "must be greater than 0"),
+        ("[{best: 3ms, worst: 2ms}, {wait: 1ms}, 2ms]", "best 3ms is above worst 2ms"),
+        ("[2ms, {wait: {best: 3ms, worst: 2ms}}, 2ms]", "best 3ms is above worst 2ms"),
+        ("[2ms, {wait: 6ms}, 2ms], wcet: 4ms, suspension: 6ms", "remove wcet and suspension"),
+    ],
+)
+def test_what_is_wrong_with_segments_is_said(tmp_path: Path, segments: str, words: str) -> None:
+    with pytest.raises(TaktError, match=words) as error:
+        document(tmp_path, TEXT.replace("[2ms, {wait: 6ms}, 2ms]", segments))
+    assert "segments.app.yaml:3" in str(error.value)
+
+
+def test_the_analysis_uses_the_lengths_and_says_so(tmp_path: Path) -> None:
+    text = "policy: fp" + TEXT
+    low = analyse(document(tmp_path, text), "here").scenarios[0].callbacks[1]
+    assert (low.response_us, low.bound_by) == (
+        16_000,
+        "segments of known lengths (after Huang & Chen 2016), eq. 30",
+    )
+    anywhere = text.replace(
+        "segments: [2ms, {wait: 6ms}, 2ms]", "wcet: 4ms, suspension: 6ms, suspensions: 1"
+    )
+    low = analyse(document(tmp_path, anywhere), "here").scenarios[0].callbacks[1]
+    assert low.response_us == 20_000
+
+
+def test_generated_code_computes_and_sleeps_in_turn(tmp_path: Path) -> None:
+    found = document(tmp_path, TEXT.replace("[2ms, {wait: 6ms}, 2ms]", RANGES))
+    takt, *_ = write_packages(found, tmp_path)
+    (source,) = takt.glob("src/*.cpp")
+    lines = [line.strip() for line in source.read_text(encoding="utf-8").splitlines()]
+    begin = lines.index("compute(std::array<nanoseconds, 1>{2ms});")
+    assert lines[begin + 1 : begin + 3] == [
+        "std::this_thread::sleep_for(6ms);",
+        "compute(std::array<nanoseconds, 2>{1ms, 2ms});",
+    ]

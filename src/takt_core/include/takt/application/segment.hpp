@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The parts of a job that waits where its description says: it computes, waits while others run,
+/// computes again, and so on.
+#pragma once
+
+#include <chrono>
+
+namespace takt::application {
+
+/// A part of each job.
+struct Segment {
+  std::chrono::nanoseconds shortest{0};  ///< It takes at least this time.
+  std::chrono::nanoseconds longest{0};   ///< And at most this one.
+};
+
+}  // namespace takt::application
