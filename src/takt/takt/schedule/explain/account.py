@@ -115,6 +115,9 @@ def account(
     own = replace(own, unscheduled=own.unscheduled - found_locked.total())
     held += found_locked
     used = had - own.taken - own.unscheduled - found_locked.total()
+    spun = _at_most(locked - found_locked, used)  # with CPU time of its own
+    held += spun
+    used -= spun.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
     kept_waiting = min(late, max(0, job.waited_before - before)) if waits else 0
