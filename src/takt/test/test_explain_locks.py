@@ -117,6 +117,24 @@ def test_a_wait_that_the_bound_counts_is_no_reason_to_be_above_it(tmp_path: Path
     assert late.above.unknown_us[ShareKind.lock] == 2500  # 5.5 ms, of which 3 are declared
 
 
+def test_a_job_that_spins_waits_with_cpu_time_of_its_own(tmp_path: Path) -> None:
+    """Low holds the lock on another core."""
+    spins = [
+        *begin(HIGH, 2 * MS, 2 * MS, deadline=6 * MS),
+        make.event(2 * MS + MS // 2, Type.lock_wait, HIGH, 0, LOW, topic=1),
+        make.event(5 * MS, Type.lock, HIGH, 0, 0, topic=1),
+        end(HIGH, 13 * MS // 2, 9 * MS // 2),
+    ]
+    found = explained(tmp_path, application(), spins)
+    assert shares(found, "high") == {
+        (ShareKind.lock, "low"): 2.5,
+        (ShareKind.executed, None): 2,
+    }
+    (late,) = found.details
+    assert (late.cause, late.by) == (ShareKind.lock, "low")
+    assert late.above is None or ShareKind.overran not in late.above.unknown_us
+
+
 def test_a_simulated_trace_has_the_same(tmp_path: Path) -> None:
     trace = tmp_path / "simulated.takttrace"
     simulate(application(), where="here", trace=trace, duration=100 * MS)

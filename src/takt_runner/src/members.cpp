@@ -60,7 +60,7 @@ void Member::on_message(const Message& message) noexcept {
 }
 
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
-  const nanoseconds begin = thread_cpu_time();
+  nanoseconds begin = thread_cpu_time();
   for (const Inlet& inlet : reads) {
     inlet.use();
   }
@@ -69,7 +69,9 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (const application::LockStep& step : sections.of(job, time)) {
     compute_until(begin, step.at);
     if (step.takes) {
+      const nanoseconds asked = thread_cpu_time();
       (*locks)[step.lock]->take();
+      begin += thread_cpu_time() - asked;  // to spin is not to compute
     } else {
       (*locks)[step.lock]->leave();
     }

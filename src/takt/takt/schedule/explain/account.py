@@ -126,6 +126,9 @@ def account(
     held += found_locked
     asleep = min(own.unscheduled, suspension, slept(job, waits=waits))
     used = had - own.taken - own.unscheduled - found_locked.total()
+    spun = _at_most(locked - found_locked, used)  # with CPU time of its own
+    held += spun
+    used -= spun.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
     kept_waiting = min(late, max(0, job.waited_before - before)) if waits else 0

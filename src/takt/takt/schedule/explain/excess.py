@@ -189,7 +189,8 @@ def _lost(
             unscheduled.append(min(max(0, lost), length))
             left -= min(lacking.taken + lacking.unscheduled, length)
             if worst is not None and said is not None:
-                overran.append(min(max(0, other.cpu_time - worst), left))
+                spun = max(0, locked[key] - lacking.unscheduled)
+                overran.append(min(max(0, other.cpu_time - spun - worst), left))
                 left -= overran[-1]
                 room += max(0, min(worst - other.cpu_time, said.overhead))
         rest[key] = left
