@@ -190,8 +190,8 @@ class Search {
 
   void run(Situation now, std::size_t task) {
     give_core(now, task);
-    const TaskNow& own = now.tasks[task];
-    if (tasks_.waits(task) && own.computed == 0 && own.waited == 0) {
+    // Also where it has only just waited: what it computes in between may be next to nothing.
+    if (tasks_.waits(task) && tasks_.may_wait(now, task)) {
       Situation waits = now;
       tasks_.suspend(waits, task);
       choose_from(waits, waits);
