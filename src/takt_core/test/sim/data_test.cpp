@@ -25,10 +25,10 @@ Task on_message(std::string name, std::string topic, nanoseconds execution, int 
 
 using Summary = Schedule::Summary;
 
-TEST(Messages, release_their_reader_when_the_writer_ends) {
+TEST(Messages, release_their_reader_when_the_writer_has_computed) {
   const std::vector<Task> tasks{writer("w", 10ms, 2ms, 20, "t"), on_message("m", "t", 1ms, 30)};
   const Schedule schedule = sim::schedule(application(tasks, "fp"), 10ms);
-  EXPECT_EQ(schedule.summary(), (Summary{{0, {0ms, 2ms}}, {1, {2ms, 3ms}}}));
+  EXPECT_EQ(schedule.summary(), (Summary{{1, {2ms, 3ms}}, {0, {0ms, 3ms}}}));
   EXPECT_EQ(schedule.releases.at({1, 0}), at(2ms));
 }
 
