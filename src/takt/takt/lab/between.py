@@ -21,7 +21,7 @@ from takt.lab.guest import Boot, Share
 from takt.lab.host_jobs import Host
 from takt.lab.hosts import COMPONENT, CONTROLLER
 from takt.lab.hosts_model import DOCUMENT, Hosts, HostsTest
-from takt.lab.hosts_verdict import judge, late_shares
+from takt.lab.hosts_verdict import compared, headline, late_shares
 from takt.lab.kernels import Kernel
 from takt.lab.modes import WAYS, Mode
 from takt.machine.preemption import preemption_model
@@ -107,7 +107,8 @@ def _measure(
         tests=found,
         late=late_shares(found),
         results=str(folder),
-        **judge(found, asked.mode),
+        compared=compared(found),
+        headline=headline(found, asked.mode),
     )
     write_text(folder / DOCUMENT, result.model_dump_json(indent=1) + "\n")
     return result

@@ -12,7 +12,7 @@ from takt.lab import cable, jobs
 from takt.lab.cable import End
 from takt.lab.cells import Planned
 from takt.lab.guest import DONE, STEP, Share
-from takt.lab.hosts import COMPONENT, CONTROLLER
+from takt.lab.hosts import COMPONENT, CONTROLLER, NORMAL
 from takt.lab.jobs import MEMORY, SETTLE_S
 from takt.machine.threads import NETWORK_PRIORITY, SOFTIRQ_PRIORITY
 from takt.measure.conditions.load import STRESSORS, workers
@@ -88,9 +88,9 @@ def _test(host: Host, one: Planned) -> str:
 
 def _priorities(cell: Cell) -> str:
     """Of interrupt threads of the network and of ksoftirqd, as words of chrt."""
-    if cell.tuned == NONE:
-        return f"-f {_USUAL} -o 0"
-    return f"-f {NETWORK_PRIORITY} -f {SOFTIRQ_PRIORITY}"
+    if cell.tuned != NONE:
+        return f"-f {NETWORK_PRIORITY} -f {SOFTIRQ_PRIORITY}"
+    return "-o 0 -o 0" if cell.label == NORMAL else f"-f {_USUAL} -o 0"
 
 
 def _server(host: Host) -> str:
