@@ -21,7 +21,7 @@ from takt.measure.conditions.tuned import NONE
 from takt.measure.results.model import Cell
 
 MEET_S = 1200  # of the guest's time, at most, until the other one is there, too
-NOT_MET = "takt-lab: the other guest did not come"
+NOT_MET = "takt-lab: the other guest is missing"
 TRAFFIC_LOG = "iperf3.log"
 WORKER_MB = 8  # of memory or of a file: the guest has no disk
 _USUAL = 50  # priority of interrupt threads, which the kernel gives them

@@ -49,8 +49,8 @@ def test_the_two_cards_are_the_ends_of_one_cable(tmp_path: Path) -> None:
     assert cards[0] != cards[1]  # two cards with one address hear each other's answers
     networks = [word for each in commands for word in each if word.startswith(("user", "tap"))]
     assert networks == []  # nothing of the host's
-    alone = guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c"))
-    assert "-netdev" not in alone
+    without = guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c"))
+    assert "-netdev" not in without
 
 
 # what they do
