@@ -29,7 +29,7 @@ PACKAGES = {
     "zenoh": (),
     "ethercat": (),
     "lab": (
-        *("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
+        *("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng", "iperf3"),
         *("mtools", "grub-common", "grub-pc-bin", "grub-efi-amd64-bin"),  # the image
     ),
 }

@@ -12,7 +12,7 @@ from takt.cli.options import AsJson
 from takt.lab.modes import Mode
 
 LIMIT_S = 3600.0  # of each guest, in the host's time
-_MBPS = 20  # what an emulated processor of 500 million instructions a second can carry
+_MBPS = 10  # what an emulated processor of 500 million instructions a second can carry
 
 
 def hosts(

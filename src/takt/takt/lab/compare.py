@@ -35,7 +35,7 @@ from takt.processes.supervision import Stop
 from takt.schedule.execution.execute import SUFFIX
 
 Given = TypeVar("Given")
-Made = TypeVar("Made")
+Found = TypeVar("Found")
 PROGRAMS = {"cyclictest": "rt-tests", "hackbench": "rt-tests", "stress-ng": "stress-ng"}
 
 
@@ -98,10 +98,10 @@ def at_once(mode: Mode) -> int:
 
 def all_of(
     each: Sequence[Given],
-    run: Callable[[Given], Made],
+    run: Callable[[Given], Found],
     together: int,
     stop: Stop,
-) -> list[Made]:
+) -> list[Found]:
     """The results in the order of what they are of; the first that fails ends the others."""
     with ThreadPoolExecutor(together) as pool:
         under_way = [pool.submit(run, one) for one in each]

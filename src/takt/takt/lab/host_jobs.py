@@ -12,7 +12,7 @@ from takt.lab import cable, jobs
 from takt.lab.cable import End
 from takt.lab.cells import Planned
 from takt.lab.guest import DONE, STEP, Share
-from takt.lab.hosts import COMPONENT, CONTROLLER
+from takt.lab.hosts import COMPONENT, CONTROLLER, NORMAL
 from takt.lab.jobs import MEMORY, SETTLE_S
 from takt.machine.threads import NETWORK_PRIORITY, SOFTIRQ_PRIORITY
 from takt.measure.conditions.load import STRESSORS, workers
@@ -21,7 +21,7 @@ from takt.measure.conditions.tuned import NONE
 from takt.measure.results.model import Cell
 
 MEET_S = 1200  # of the guest's time, at most, until the other one is there, too
-NOT_MET = "takt-lab: the other guest did not come"
+NOT_MET = "takt-lab: the other guest is missing"
 TRAFFIC_LOG = "iperf3.log"
 WORKER_MB = 8  # of memory or of a file: the guest has no disk
 _USUAL = 50  # priority of interrupt threads, which the kernel gives them
@@ -88,9 +88,9 @@ def _test(host: Host, one: Planned) -> str:
 
 def _priorities(cell: Cell) -> str:
     """Of interrupt threads of the network and of ksoftirqd, as words of chrt."""
-    if cell.tuned == NONE:
-        return f"-f {_USUAL} -o 0"
-    return f"-f {NETWORK_PRIORITY} -f {SOFTIRQ_PRIORITY}"
+    if cell.tuned != NONE:
+        return f"-f {NETWORK_PRIORITY} -f {SOFTIRQ_PRIORITY}"
+    return "-o 0 -o 0" if cell.label == NORMAL else f"-f {_USUAL} -o 0"
 
 
 def _server(host: Host) -> str:

@@ -23,9 +23,16 @@ from takt.network.hosts import RAW_PORT, Hosts, Side
 NAME = "lab-hosts"
 CONTROLLER, COMPONENT = "controller", "component"  # the paper's PC and its embedded device
 QUIET, TRAFFIC, TUNED = "1.D", "2.F", "4.A"  # the paper's names of its tests
+# Test 2.F where threads of normal priority deliver every packet: what section II says of ksoftirqd,
+# to which a kernel of today seldom leaves one.
+NORMAL = "2.F-normal"
+# Half a tick of these kernels: a packet whose thread waits for one process of the load is late. The
+# paper's 10 ms are several of these waits.
+DEADLINE_MS = 2
 TESTS: dict[str, dict[str, Any]] = {
     QUIET: {},
     TRAFFIC: {"traffic": "{}Mbps"},
+    NORMAL: {"traffic": "{}Mbps"},
     TUNED: {"traffic": "{}Mbps", "tuned": "ksoftirqd+irq-threads"},
 }
 
@@ -43,7 +50,7 @@ def experiment(samples: int, mbps: int, rounds: int) -> tuple[Experiment, list[A
     document: dict[str, Any] = {
         "name": NAME,
         "repetitions": rounds,
-        "deadline": "10ms",
+        "deadline": f"{DEADLINE_MS}ms",
         "lost_after": "500ms",
         "measurements": [
             {

@@ -23,7 +23,7 @@ class NetworkThread(Model):
 class HostsTest(Model):
     """One test of the paper, in one round."""
 
-    test: str  # the paper's name: 1.D, 2.F, 4.A
+    test: str  # the paper's name: 1.D, 2.F, 4.A; or 2.F-normal
     cell: str  # in the run folder
     sent: int
     late: int  # round trips beyond the deadline, lost ones included
@@ -46,6 +46,15 @@ class LateShare(Model):
     share: float
 
 
+class Compared(Model):
+    """What raised priorities (test 4.A) change about the share of late round trips of a test."""
+
+    test: str  # 2.F, or 2.F-normal
+    less_low: float | None  # at least this share less is late, at 95 %; null: not measured
+    less_high: float | None  # and at most this one
+    helps: bool | None  # null: not decided
+
+
 class Hosts(Model):
     """The whole of it."""
 
@@ -59,8 +68,6 @@ class Hosts(Model):
     seconds: float  # that it took
     tests: list[HostsTest]
     late: list[LateShare]
-    less_low: float | None  # raised priorities make at least this share less late, at 95 %
-    less_high: float | None  # and at most this one
-    seen: bool | None  # whether raised priorities help for certain; null: not decided
+    compared: list[Compared]
     headline: str
     results: str  # the folder of all of it

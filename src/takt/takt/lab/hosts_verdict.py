@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from takt.lab.hosts import TESTS, TRAFFIC, TUNED
-from takt.lab.hosts_model import HostsTest, LateShare
+from takt.lab.hosts import NORMAL, TESTS, TRAFFIC, TUNED
+from takt.lab.hosts_model import Compared, HostsTest, LateShare
 from takt.lab.modes import WAYS, Mode
 from takt.statistics import shares
 from takt.statistics.judgement import CONFIDENCE
@@ -24,22 +23,33 @@ def late_shares(tests: Sequence[HostsTest]) -> list[LateShare]:
     return found
 
 
-def judge(tests: Sequence[HostsTest], mode: Mode) -> dict[str, Any]:
-    """The difference with its limits, whether it is one, and a sentence about it."""
-    tuned, usual = (_counted(tests, name) for name in (TUNED, TRAFFIC))
-    if not tuned or not usual:
-        headline = f"Undecided: {TRAFFIC} or {TUNED} was not measured."
-        return {"less_low": None, "less_high": None, "seen": None, "headline": headline}
-    found = shares.difference(tuned, usual, 1 - CONFIDENCE)
-    seen = True if found.low > 0 else False if found.high <= 0 else None
-    what = {
-        True: "Raised priorities of interrupt threads and ksoftirqd make fewer round trips late",
-        False: "Raised priorities of interrupt threads and ksoftirqd do not help",
-        None: "Undecided whether raised priorities of interrupt threads and ksoftirqd help",
-    }[seen]
-    both = [shares.share(one) for one in (usual, tuned)]
-    headline = f"{what}: {both[0]:.2%} late without, {both[1]:.2%} with ({WAYS[mode].numbers})."
-    return {"less_low": found.low, "less_high": found.high, "seen": seen, "headline": headline}
+def compared(tests: Sequence[HostsTest]) -> list[Compared]:
+    """Each test with traffic, against the one with raised priorities."""
+    found = []
+    tuned = _counted(tests, TUNED)
+    for name in (TRAFFIC, NORMAL):
+        usual = _counted(tests, name)
+        one = Compared(test=name, less_low=None, less_high=None, helps=None)
+        if tuned and usual:
+            less = shares.difference(tuned, usual, 1 - CONFIDENCE)
+            one.less_low, one.less_high = less.low, less.high
+            one.helps = True if less.low > 0 else False if less.high <= 0 else None
+        found.append(one)
+    return found
+
+
+def headline(tests: Sequence[HostsTest], mode: Mode) -> str:
+    """A sentence about each of them."""
+    late = {one.test: f"{one.share:.2%} late" if one.sent else "-" for one in late_shares(tests)}
+    said = [
+        f"Raised priorities against {one.test}: {_WORDS[one.helps]} "
+        f"({late[one.test]} without, {late[TUNED]} with them)."
+        for one in compared(tests)
+    ]
+    return f"{' '.join(said)} All in {WAYS[mode].numbers}."
+
+
+_WORDS = {True: "fewer late", False: "not fewer late", None: "undecided"}
 
 
 def _counted(tests: Sequence[HostsTest], name: str) -> list[Counted]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from takt.errors import Failure
 from takt.lab import between, cable, guest, host_jobs, hosts, hosts_verdict, network_threads
+from takt.lab.cells import Planned
 from takt.lab.guest import Boot
 from takt.lab.host_jobs import Host
-from takt.lab.hosts import COMPONENT, CONTROLLER, QUIET, TRAFFIC, TUNED
+from takt.lab.hosts import COMPONENT, CONTROLLER, NORMAL, QUIET, TESTS, TRAFFIC, TUNED
 from takt.lab.hosts_model import HostsTest
 from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
@@ -47,8 +49,8 @@ def test_the_two_cards_are_the_ends_of_one_cable(tmp_path: Path) -> None:
     assert cards[0] != cards[1]  # two cards with one address hear each other's answers
     networks = [word for each in commands for word in each if word.startswith(("user", "tap"))]
     assert networks == []  # nothing of the host's
-    alone = guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c"))
-    assert "-netdev" not in alone
+    without = guest.command(Boot(RT, Mode.icount, tmp_path / "i", tmp_path / "c"))
+    assert "-netdev" not in without
 
 
 # what they do
@@ -59,12 +61,13 @@ def test_both_hosts_do_the_tests_of_the_paper_and_meet_at_the_same_places(tmp_pa
     for script in both.values():
         checked = subprocess.run(["sh", "-n"], input=script.encode(), timeout=SHELL_S)
         assert checked.returncode == 0
-    places = [
-        [line.split()[1] for line in script.splitlines() if line.startswith("meet ")]
-        for script in both.values()
-    ]
-    waits = [{one for one in each if not one.endswith(".measured")} for each in places]
+    places = [re.findall(r"\bmeet ([^$;\s]+)", script) for script in both.values()]
+    waits = [[one for one in each if not one.endswith(".measured")] for each in places]
+    assert len(waits[0]) >= 2 * len(TESTS)
     assert waits[0] == waits[1]
+    # The controller waits for nobody when it has measured, but says so.
+    said = {one.partition(".$me")[0] for one in re.findall(r": >\$out/(\S+)", both[CONTROLLER])}
+    assert {one for one in places[1] if one.endswith(".measured")} <= said
     assert "--role ping" in both[CONTROLLER]
     assert "--role pong" in both[COMPONENT]
     assert "--role ping" not in both[COMPONENT]
@@ -78,11 +81,18 @@ def test_only_the_tuned_test_raises_priorities_and_the_others_take_them_back(
 ) -> None:
     for script in scripts(tmp_path).values():
         steps = script.split("echo 'takt-lab: step ")[1:]
-        assert len(steps) == 3
-        for step in steps:
-            raised = TUNED in step.splitlines()[0]
-            assert ("\npriorities -f 90 -f 60\n" in step) is raised
-            assert ("\npriorities -f 50 -o 0\n" in step) is not raised
+        set_by = {
+            name: re.findall("^priorities (.*)$", step, re.MULTILINE)
+            for step in steps
+            for name in TESTS
+            if f"-{name}-r" in step.splitlines()[0]
+        }
+        assert set_by == {
+            QUIET: ["-f 50 -o 0"],
+            TRAFFIC: ["-f 50 -o 0"],
+            NORMAL: ["-o 0 -o 0"],
+            TUNED: ["-f 90 -f 60"],
+        }
 
 
 def test_a_guest_whose_other_one_does_not_come_ends(tmp_path: Path) -> None:
@@ -165,7 +175,7 @@ def measured(test: str, late: int, sent: int = 1000, fault: str | None = None) -
 
 
 @pytest.mark.parametrize(
-    ("usual", "tuned", "seen"),
+    ("usual", "tuned", "helps"),
     [
         ((200, 220), (1, 0), True),
         ((1, 0), (200, 220), False),
@@ -174,31 +184,45 @@ def measured(test: str, late: int, sent: int = 1000, fault: str | None = None) -
     ],
 )
 def test_the_answer_follows_the_difference_of_late_shares(
-    usual: tuple[int, int], tuned: tuple[int, int], seen: bool | None
+    usual: tuple[int, int], tuned: tuple[int, int], helps: bool | None
 ) -> None:
     tests = [measured(QUIET, 0)]
     tests += [measured(TRAFFIC, one) for one in usual] + [measured(TUNED, one) for one in tuned]
-    found = hosts_verdict.judge(tests, Mode.icount)
-    assert found["seen"] is seen
-    assert "instruction time" in found["headline"]
+    of_traffic, of_normal = hosts_verdict.compared(tests)
+    assert (of_traffic.test, of_traffic.helps) == (TRAFFIC, helps)
+    assert (of_normal.helps, of_normal.less_low) == (None, None)  # it was not measured
+    assert "instruction time" in hosts_verdict.headline(tests, Mode.icount)
     shares = {one.test: one.share for one in hosts_verdict.late_shares(tests)}
-    assert shares == {QUIET: 0, TRAFFIC: sum(usual) / 2000, TUNED: sum(tuned) / 2000}
+    expected = {QUIET: 0, TRAFFIC: sum(usual) / 2000, NORMAL: 0, TUNED: sum(tuned) / 2000}
+    assert shares == expected
 
 
 def test_a_test_that_failed_does_not_count() -> None:
     failed = measured(TRAFFIC, 900, fault="the traffic did not reach 20 Mbit/s")
-    found = hosts_verdict.judge([failed, measured(TUNED, 0)], Mode.icount)
-    assert found["seen"] is None
-    assert TRAFFIC in found["headline"]
+    tests = [failed, measured(NORMAL, 900), measured(TUNED, 0)]
+    assert [one.helps for one in hosts_verdict.compared(tests)] == [None, True]
+    assert hosts_verdict.late_shares(tests)[1].sent == 0
+
+
+def planned(test: str, folder: Path) -> Planned:
+    _, cells = hosts.experiment(200, 20, rounds=1)
+    each = hosts.planned(cells, cable.ends(folder), folder)
+    return next(one for one in each if one.cell.label == test)
+
+
+def test_threads_as_the_kernel_has_them_are_no_change(tmp_path: Path) -> None:
+    one = planned(QUIET, tmp_path)
+    for host in (CONTROLLER, COMPONENT):
+        (tmp_path / host).mkdir()
+        for when in ("before", "after"):
+            (tmp_path / host / f"{one.cell.id}.{when}.counts").write_text(BEFORE)
+    cell = between.cell_of(one, tmp_path, tmp_path, Mode.icount, "6.12-rt PREEMPT_RT")
+    assert cell.conditions
+    assert [each.tuned for each in cell.conditions.hosts.values()] == [[], []]
 
 
 def test_a_cell_says_its_kernels_its_settings_and_that_traffic_fell_short(tmp_path: Path) -> None:
-    _, cells = hosts.experiment(200, 20, rounds=1)
-    one = next(
-        each
-        for each in hosts.planned(cells, cable.ends(tmp_path), tmp_path)
-        if each.cell.label == TUNED
-    )
+    one = planned(TUNED, tmp_path)
     for host in (CONTROLLER, COMPONENT):
         (tmp_path / host).mkdir()
         for when, text in {"before": BEFORE, "after": AFTER}.items():
