@@ -123,11 +123,10 @@ def account(
     own = lack(job, had, waits=waits)
     found_locked = _at_most(locked, own.unscheduled)
     own = replace(own, unscheduled=own.unscheduled - found_locked.total())
-    held += found_locked
     asleep = min(own.unscheduled, suspension, slept(job, waits=waits))
     used = had - own.taken - own.unscheduled - found_locked.total()
     spun = _at_most(locked - found_locked, used)  # with CPU time of its own
-    held += spun
+    held += found_locked + spun
     used -= spun.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
@@ -153,8 +152,7 @@ def account(
         Part(ShareKind.overran, None, used - allowed),
         Part(ShareKind.executed, None, allowed),
     ]
-    parts = _with_interrupts(parts, *handled)
-    parts = _with_theft(parts, measured + own.taken, stolen)
+    parts = _with_theft(_with_interrupts(parts, *handled), measured + own.taken, stolen)
     return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
 
 
