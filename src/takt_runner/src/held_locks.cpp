@@ -5,6 +5,7 @@
 #include <takt/executor/lock.hpp>
 #include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
+#include <takt/sched/error.hpp>
 #include <takt/trace/current.hpp>
 #include <takt/trace/event.hpp>
 
@@ -102,6 +103,11 @@ HeldLocks locks_of(const application::Application& application) {
       case application::LockProtocol::spin:
         locks.push_back(std::make_unique<SpinLock>(i));
         break;
+      case application::LockProtocol::fmlp_plus:
+        throw sched::ScheduleError(
+            "lock '" + lock.name + "'",
+            "its protocol is fmlp+, which is analysed and simulated, but not executed yet",
+            "use spin, or remove critical_sections");
     }
   }
   return locks;
