@@ -113,10 +113,9 @@ def account(
     own = lack(job, had, waits=waits)
     found_locked = _at_most(locked, own.unscheduled)
     own = replace(own, unscheduled=own.unscheduled - found_locked.total())
-    held += found_locked
     used = had - own.taken - own.unscheduled - found_locked.total()
     spun = _at_most(locked - found_locked, used)  # with CPU time of its own
-    held += spun
+    held += found_locked + spun
     used -= spun.total()
     allowed = used if declared is None else min(used, declared)
     late = start - release - before
