@@ -126,11 +126,25 @@ def test_an_execution_takes_spin_locks(tmp_path: Path, policy: str) -> None:
         text = text.replace(f"cpu: {number},", f"cpu: {core},")
     done = executed(tmp_path, "takt", document(tmp_path, text))
     trace = read(done.trace)
-    waits = values(trace, Type.lock_wait)
-    assert len(waits) == len(values(trace, Type.lock))
-    assert {trace.names.task(holder) for _, holder in waits} <= {"a.one", "b.two"}
+    assert len(values(trace, Type.lock_wait)) == len(values(trace, Type.lock))
     jobs = {one.callback: one.executions for one in measure(done.trace).callbacks}
     assert min(jobs["a.one"], jobs["b.two"]) > 0
+
+
+@pytest.mark.usefixtures("app_runner")
+def test_locks_whose_waiting_jobs_leave_their_core_are_not_executed(tmp_path: Path) -> None:
+    application = document(tmp_path, ACROSS.replace("protocol: spin", "protocol: fmlp+"))
+    one, two = analyse(application, "here").scenarios[0].callbacks
+    assert (one.response_us, two.response_us) == (2000 + 3000, 10000 + 1000)
+    result = simulate(application, where="here", duration=50_000_000)
+    assert [each.worst_response_ns for each in result.callbacks] == [2_000_000, 11_000_000]
+    for callback in application["callbacks"]:
+        callback.pop("cpu")
+    application["cpus"] = [cpu()]
+    with pytest.raises(
+        TaktError, match=r"fmlp\+, which is analysed and simulated, but not executed"
+    ):
+        executed(tmp_path, "takt", application)
 
 
 def test_generated_code_takes_no_locks(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 #include <takt/executor/lock.hpp>
 #include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
+#include <takt/sched/error.hpp>
 #include <takt/trace/current.hpp>
 #include <takt/trace/event.hpp>
 
@@ -24,6 +25,10 @@ class Waits {
                          holder_.load(std::memory_order_relaxed));
   }
   void end() const noexcept { trace::record_in_job(trace::EventType::lock, os::now(), number_, 0); }
+  [[nodiscard]] bool has_holder() const noexcept {
+    return holder_.load(std::memory_order_relaxed) != trace::no_task;
+  }
+  void leaves() noexcept { holder_.store(trace::no_task, std::memory_order_relaxed); }
   // The job of this thread holds it now.
   void holds() noexcept { holder_.store(trace::task_of_current_job(), std::memory_order_relaxed); }
 
@@ -71,6 +76,9 @@ class SpinLock final : public HeldLock {
     const executor::SpinMutex::Request request = mutex_.request();
     const bool waits = !mutex_.is_turn_of(request);
     if (waits) {
+      // Whoever has just got it is about to tell.
+      for (int i = 0; i < 1000 && !waits_.has_holder() && !mutex_.is_turn_of(request); ++i) {
+      }
       waits_.begin();
     }
     mutex_.wait(request);
@@ -79,7 +87,10 @@ class SpinLock final : public HeldLock {
     }
     waits_.holds();
   }
-  void leave() noexcept override { mutex_.unlock(); }
+  void leave() noexcept override {
+    waits_.leaves();
+    mutex_.unlock();
+  }
 
  private:
   executor::SpinMutex mutex_;
@@ -102,6 +113,11 @@ HeldLocks locks_of(const application::Application& application) {
       case application::LockProtocol::spin:
         locks.push_back(std::make_unique<SpinLock>(i));
         break;
+      case application::LockProtocol::fmlp_plus:
+        throw sched::ScheduleError(
+            "lock '" + lock.name + "'",
+            "its protocol is fmlp+, which is analysed and simulated, but not executed yet",
+            "use spin, or remove critical_sections");
     }
   }
   return locks;

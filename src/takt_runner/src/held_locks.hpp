@@ -27,7 +27,7 @@ class HeldLock {
 
 using HeldLocks = std::vector<std::unique_ptr<HeldLock>>;
 
-// One for each lock of the application. Throws std::system_error.
+// One for each lock of the application. Throws std::system_error, sched::ScheduleError.
 HeldLocks locks_of(const application::Application& application);
 
 // How long jobs hold their locks: as long as in the simulator with the same seed.

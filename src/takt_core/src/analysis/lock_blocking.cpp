@@ -41,33 +41,68 @@ std::vector<sched::Level> reaches(const application::Application& application,
   return result;
 }
 
-// How long a request on a core waits for a lock, at most.
-class Spinning {
+// How long a request for a lock across cores waits, at most.
+class Waiting {
  public:
-  Spinning(const application::Application& application, const sched::CompiledStrategy& strategy) {
+  Waiting(const application::Application& application, const sched::CompiledStrategy& strategy,
+          const sched::Ceilings& levels)
+      : application_{application}, strategy_{strategy}, levels_{levels} {
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      ++jobs_[strategy.tasks()[i].cpu];
+      ++jobs_[cpu(i)];
     }
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const int cpu = strategy.tasks()[i].cpu;
+      const nanoseconds noticed = jobs_[cpu(i)] * application.overheads.release;
       for (const auto& section : application.callbacks[i].critical_sections) {
-        nanoseconds& longest = longest_[section.lock][cpu];
-        longest = std::max(longest, section.longest + jobs_[cpu] * application.overheads.release);
+        nanoseconds& longest = longest_[section.lock][cpu(i)];
+        longest = std::max(longest, section.longest + noticed);
+        takers_[section.lock].insert(cpu(i));
+        nanoseconds& held = held_[i];
+        held = std::max(held, section.longest + noticed + around());
       }
     }
   }
 
-  [[nodiscard]] nanoseconds of(std::size_t lock, int cpu) const {
+  // Spinning: for one section of each other core.
+  [[nodiscard]] nanoseconds spinning(std::size_t lock, std::size_t callback) const {
     nanoseconds sum{0};
     for (const auto& [other, longest] : longest_.at(lock)) {
-      sum = other == cpu ? sum : os::add_sat(sum, longest);
+      sum = other == cpu(callback) ? sum : os::add_sat(sum, longest);
     }
     return sum;
   }
 
+  // Without the core: for one section of each callback on a core of those who take the lock; then,
+  // when it has left the lock, for one of each less urgent callback of its core, which asked
+  // meanwhile.
+  [[nodiscard]] nanoseconds without_core(std::size_t lock, std::size_t callback) const {
+    nanoseconds sum = around();
+    for (const auto& [other, held] : held_) {
+      if (other != callback && takers_.at(lock).contains(cpu(other))) {
+        sum = os::add_sat(sum, held);
+      }
+      if (cpu(other) == cpu(callback) && level(other) < level(callback)) {
+        sum = os::add_sat(sum, held);
+      }
+    }
+    return sum;
+  }
+
+  // What it costs that a holder takes the core from another job.
+  [[nodiscard]] nanoseconds around() const { return 2 * application_.overheads.preemption; }
+
  private:
+  [[nodiscard]] int cpu(std::size_t callback) const { return strategy_.tasks()[callback].cpu; }
+  [[nodiscard]] sched::Level level(std::size_t callback) const {
+    return levels_.level(static_cast<sched::TaskIndex>(callback));
+  }
+
+  const application::Application& application_;
+  const sched::CompiledStrategy& strategy_;
+  const sched::Ceilings& levels_;
   std::map<int, std::int64_t> jobs_;                           // by core
   std::map<std::size_t, std::map<int, nanoseconds>> longest_;  // by lock and core
+  std::map<std::size_t, std::set<int>> takers_;                // their cores, by lock
+  std::map<std::size_t, nanoseconds> held_;                    // the longest section, by callback
 };
 
 }  // namespace
@@ -81,7 +116,8 @@ nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level leve
                               nanoseconds ceilings) {
   std::map<std::size_t, nanoseconds> by_task;
   std::map<std::size_t, nanoseconds> by_lock;
-  std::map<std::size_t, nanoseconds> any_by_task;  // of both kinds
+  std::map<std::size_t, nanoseconds> first_by_task;
+  std::map<std::size_t, nanoseconds> any_by_task;  // of all kinds
   for (const Demand& demand : demands) {
     if (demand.level >= level) {
       continue;
@@ -99,6 +135,11 @@ nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level leve
         ceilings = std::max(ceilings, section.length);
         continue;
       }
+      if (section.first) {
+        nanoseconds& of_first = first_by_task[demand.task];
+        of_first = std::max(of_first, section.length);
+        continue;
+      }
       nanoseconds& of_task = by_task[demand.task];
       nanoseconds& of_lock = by_lock[section.lock];
       of_task = std::max(of_task, section.length);
@@ -112,7 +153,9 @@ nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level leve
     }
     return all;
   };
-  return std::min(os::add_sat(ceilings, std::min(sum(by_task), sum(by_lock))), sum(any_by_task));
+  const nanoseconds by_kind =
+      os::add_sat(os::add_sat(ceilings, sum(first_by_task)), std::min(sum(by_task), sum(by_lock)));
+  return std::min(by_kind, sum(any_by_task));
 }
 
 std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level) {
@@ -137,29 +180,36 @@ std::vector<std::vector<Section>> sections_of(const application::Application& ap
   const std::vector<sched::Level> by_inheritance = reaches(application, scenario.ceilings());
   const std::vector<sched::Level> by_ceiling =
       application::lock_ceilings(application, scenario.ceilings());
-  const Spinning spinning{application, strategy};
+  const Waiting waiting{application, strategy, scenario.ceilings()};
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto& sections = application.callbacks[i].critical_sections;
     const auto around = application::enclosing(sections);
     for (std::size_t at = 0; at < sections.size(); ++at) {
       const LockProtocol protocol = application.locks[sections[at].lock].protocol;
-      const bool ceiling = protocol != LockProtocol::inheritance;
+      const bool across = application::goes_across_cores(protocol);
+      const bool ceiling = protocol == LockProtocol::ceiling || across;
       const bool spins = protocol == LockProtocol::spin;
       std::int64_t inside = 0;
       for (const auto& outer : around) {
         inside += std::ranges::count(outer, at);
       }
-      result[i].push_back(
-          {.lock = sections[at].lock,
-           .reach = ceiling ? by_ceiling[sections[at].lock] : by_inheritance[sections[at].lock],
-           .declared = sections[at].longest,
-           .waiting =
-               spins ? spinning.of(sections[at].lock, strategy.tasks()[i].cpu) : nanoseconds{0},
-           // It may have been preempted before anybody waits for it, and where it
-           // takes a lock that is held two jobs leave the core.
-           .around = ceiling ? nanoseconds{0} : (1 + 2 * inside) * application.overheads.preemption,
-           .by_ceiling = ceiling,
-           .spins = spins});
+      Section section{
+          .lock = sections[at].lock,
+          .reach = ceiling ? by_ceiling[sections[at].lock] : by_inheritance[sections[at].lock],
+          .declared = sections[at].longest,
+          // It may have been preempted before anybody waits for it, and where it
+          // takes a lock that is held two jobs leave the core.
+          .around = ceiling ? nanoseconds{0} : (1 + 2 * inside) * application.overheads.preemption,
+          .by_ceiling = ceiling && protocol != LockProtocol::fmlp_plus,
+          .spins = spins,
+          .first = protocol == LockProtocol::fmlp_plus};
+      if (spins) {
+        section.waiting = waiting.spinning(section.lock, i);
+      } else if (section.first) {
+        section.waiting = waiting.without_core(section.lock, i);
+        section.around = waiting.around();
+      }
+      result[i].push_back(section);
     }
   }
   return result;

@@ -50,9 +50,13 @@ void ScenarioModel::apply_cost(std::size_t stream) {
   }
   for (Section& section : demand.sections) {
     const Cost& cost = costs_[callback];
-    // Other cores wait for those of spin locks: they are as declared while one callback grows.
-    section.length = scaled(section.declared, section.spins ? cost.common : cost.factor) +
-                     scaled(section.waiting, cost.common) + section.around;
+    // Other cores wait for those of locks across cores: they are as declared while one callback
+    // grows.
+    const bool across = section.spins || section.first;
+    // Who waits without its core keeps nobody from it.
+    const nanoseconds waiting = section.first ? nanoseconds{0} : section.waiting;
+    section.length = scaled(section.declared, across ? cost.common : cost.factor) +
+                     scaled(waiting, cost.common) + section.around;
   }
 }
 

@@ -104,10 +104,10 @@ class Faults {
                   ", which has another protocol",
               "give both the same protocol, or do not nest their sections");
         }
-        if (application_.locks[inner_lock].protocol == LockProtocol::spin) {
+        if (goes_across_cores(application_.locks[inner_lock].protocol)) {
           add(sched::task_text(callback.task),
               "it takes " + lock_text(inner_lock) + " while it holds " + lock_text(outer_lock) +
-                  ", and sections of spin locks are not analysed inside each other",
+                  ", and sections of locks across cores are not analysed inside each other",
               "put one after the other");
         }
         taken_inside_.emplace(outer_lock, inner_lock);
@@ -187,11 +187,11 @@ class Faults {
           "remove critical_sections, or describe each scenario in a file of its own");
     }
     if (sched::stock_executor(application_.policy)) {
-      check_spinning(false);
+      check_across(false);
       return;
     }
     const sched::PolicyPtr policy = sched::parse_policy(application_.policy);
-    check_spinning(policy->preemptive());
+    check_across(policy->preemptive());
     if (!policy->preemptive()) {
       return;
     }
@@ -215,22 +215,45 @@ class Faults {
     }
   }
 
-  void check_spinning(bool preemptive) {
+  void check_across(bool preemptive) {
     for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
-      if (application_.locks[lock].protocol != LockProtocol::spin || !is_taken(lock)) {
+      const LockProtocol protocol = application_.locks[lock].protocol;
+      if (!goes_across_cores(protocol) || !is_taken(lock)) {
         continue;
       }
+      const std::string its =
+          std::string{"its protocol is "} + (protocol == LockProtocol::spin ? "spin" : "fmlp+");
       if (!preemptive) {
-        add(lock_text(lock), "its protocol is spin, which is not analysed under this policy",
-            "use fp, rm, dm or edf");
+        add(lock_text(lock), its + ", which is not analysed under this policy",
+            protocol == LockProtocol::spin ? "use fp, rm, dm or edf" : "use fp, rm or dm");
       }
       for (const Core& core : application_.cores) {
         if (core.supply || !core.interrupts.empty()) {
           add(lock_text(lock),
-              "its protocol is spin, and core " + std::to_string(core.cpu) +
+              its + ", and core " + std::to_string(core.cpu) +
                   " has a supply or interrupts, which may keep a holder from its core",
               "remove them, or use a lock on one core");
         }
+      }
+      if (protocol == LockProtocol::fmlp_plus) {
+        check_company_of_waiting(lock, its);
+      }
+    }
+  }
+
+  // What else keeps the core, or may be kept by a job that waits without it.
+  void check_company_of_waiting(std::size_t lock, const std::string& its) {
+    for (std::size_t other = 0; other < application_.locks.size(); ++other) {
+      if (application_.locks[other].protocol != LockProtocol::fmlp_plus && is_taken(other)) {
+        add(lock_text(lock), its + ", and that of " + lock_text(other) + " is another one",
+            "give all locks the protocol fmlp+, or none");
+      }
+    }
+    for (const Callback& callback : application_.callbacks) {
+      if (!callback.task.group.empty()) {
+        add(sched::task_text(callback.task),
+            "it is in a group, which is not analysed together with locks of the protocol fmlp+",
+            "use a lock in place of the group");
       }
     }
   }
@@ -245,6 +268,10 @@ class Faults {
       if (application_.locks[lock].protocol == LockProtocol::inheritance && is_taken(lock)) {
         add(lock_text(lock), "its protocol is inheritance, which is not analysed under edf",
             "use the protocol ceiling");
+      }
+      if (application_.locks[lock].protocol == LockProtocol::fmlp_plus && is_taken(lock)) {
+        add(lock_text(lock), "its protocol is fmlp+, which is not analysed under edf",
+            "use the protocol spin, or fp, rm or dm");
       }
     }
   }

@@ -24,8 +24,10 @@ Lock parse_lock(const Json& json, const std::string& path) {
     lock.protocol = LockProtocol::ceiling;
   } else if (protocol == "spin") {
     lock.protocol = LockProtocol::spin;
+  } else if (protocol == "fmlp+") {
+    lock.protocol = LockProtocol::fmlp_plus;
   } else if (protocol != "inheritance") {
-    Object::fail(object.at("protocol"), "is not inheritance, ceiling or spin");
+    Object::fail(object.at("protocol"), "is not inheritance, ceiling, spin or fmlp+");
   }
   object.finish();
   return lock;
@@ -73,7 +75,7 @@ void parse_critical_sections(Object& object, const std::vector<Lock>& locks, Cal
   });
   for (const CriticalSection& section : callback.critical_sections) {
     const std::string& name = locks[section.lock].name;
-    if (locks[section.lock].protocol == LockProtocol::spin) {
+    if (goes_across_cores(locks[section.lock].protocol)) {
       continue;  // it may be taken on several cores
     }
     if (std::ranges::find(callback.task.locks, name) == callback.task.locks.end()) {
@@ -87,9 +89,9 @@ std::vector<sched::Level> lock_ceilings(const Application& application,
   std::vector<sched::Level> ceilings(application.locks.size(), sched::no_ceiling);
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     for (const CriticalSection& section : application.callbacks[i].critical_sections) {
-      // Whoever takes a spin lock keeps its core.
+      // Whoever holds a lock across cores comes before all others of its core.
       ceilings[section.lock] =
-          application.locks[section.lock].protocol == LockProtocol::spin
+          goes_across_cores(application.locks[section.lock].protocol)
               ? sched::infinite_ceiling
               : std::max(ceilings[section.lock], levels.level(static_cast<sched::TaskIndex>(i)));
     }

@@ -66,9 +66,9 @@ void Crew::lower_ceiling(Worker& me, Level before) noexcept {
       state_->release_due(now);
     } while (news());
     TimePoint idle_until = TimePoint::max();
-    const bool somebody_starts = state_->choose(now, idle_until) != nullptr;
+    const bool one_starts = state_->choose(now, idle_until) != nullptr;
     const Need need{
-        .time = somebody_starts ? TimePoint::min() : std::min(state_->next_look(), next_alarm()),
+        .time = one_starts ? TimePoint::min() : std::min(state_->next_look(), next_alarm()),
         .above = running_priority()};
     late = see_to(need, me);
     watch_.of = nullptr;

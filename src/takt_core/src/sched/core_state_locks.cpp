@@ -24,6 +24,30 @@ bool CoreState::lower(CoreTask& task, Level before) noexcept {
   return std::exchange(started_entry(task).ceiling, before) != before;
 }
 
+namespace {
+
+Level rank(const CoreState::Started& started) noexcept {
+  return std::max(started.level, started.ceiling);
+}
+
+}  // namespace
+
+void CoreState::put_first(CoreTask& task, std::uint64_t number) noexcept {
+  const auto entry = std::ranges::find(started_, &task, &Started::task);
+  entry->ceiling = infinite_ceiling - static_cast<Level>(number);
+  const auto place = std::find_if(entry + 1, started_.end(),
+                                  [&](const Started& other) { return rank(other) > rank(*entry); });
+  std::rotate(entry, entry + 1, place);
+}
+
+void CoreState::put_back(CoreTask& task) noexcept {
+  const auto entry = std::ranges::find(started_, &task, &Started::task);
+  entry->ceiling = no_ceiling;
+  const auto place = std::find_if(started_.begin(), entry,
+                                  [&](const Started& other) { return rank(other) > rank(*entry); });
+  std::rotate(place, entry, entry + 1);
+}
+
 bool CoreState::take(CoreTask& task, std::size_t lock) noexcept {
   Started& entry = started_entry(task);
   LockState& state = locks_[lock];

@@ -191,9 +191,9 @@ Model::Model(const application::Application& application, const Options& options
   for (const application::Chain& chain : application.chains) {
     add_chain(chain, options.percentiles);
   }
-  spin_locks_.resize(application.locks.size());
-  for (SpinLock& lock : spin_locks_) {
-    lock.waiting.reserve(application.callbacks.size());
+  for (const application::Lock& lock : application.locks) {
+    across_.push_back({.spins = lock.protocol == application::LockProtocol::spin});
+    across_.back().waiting.reserve(application.callbacks.size());
   }
 }
 

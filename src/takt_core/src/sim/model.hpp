@@ -248,8 +248,9 @@ struct TaskState : sched::CoreTask {
   std::span<const application::LockStep> steps;  // by its time of computing; empty: no locks
   std::size_t step = 0;                          // the next one
   bool waits_for_lock = false;                   // it needs it to continue
-  nanoseconds until_end{0};                      // all of that time
-  TimePoint wakes = TimePoint::max();            // while it waits
+  std::uint64_t request = 0;  // for a lock across cores that it holds without spinning; 0: none
+  nanoseconds until_end{0};   // all of that time
+  TimePoint wakes = TimePoint::max();  // while it waits
   RandomStream times;
   RandomStream noticing;
   RandomStream waiting;
@@ -262,9 +263,10 @@ struct TaskState : sched::CoreTask {
 };
 
 // A lock across cores, which jobs get in the order of their requests.
-struct SpinLock {
+struct LockAcross {
   TaskState* holder = nullptr;
-  std::vector<TaskState*> waiting;  // one of each core, at most
+  std::vector<TaskState*> waiting;
+  bool spins = true;  // who waits keeps its core
 };
 
 class Model {
@@ -284,11 +286,12 @@ class Model {
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
   [[nodiscard]] std::deque<ChainState>& chains() noexcept { return chains_; }
   // Null: the lock does not go across cores.
-  [[nodiscard]] SpinLock* spin_lock(std::size_t lock) noexcept {
-    return application_->locks[lock].protocol == application::LockProtocol::spin
-               ? &spin_locks_[lock]
-               : nullptr;
+  [[nodiscard]] LockAcross* lock_across(std::size_t lock) noexcept {
+    return application::goes_across_cores(application_->locks[lock].protocol) ? &across_[lock]
+                                                                              : nullptr;
   }
+  // The number of a request, ascending, from 1 on.
+  [[nodiscard]] std::uint64_t next_request() noexcept { return ++requests_; }
   [[nodiscard]] const application::Application& application() const noexcept {
     return *application_;
   }
@@ -309,7 +312,8 @@ class Model {
   std::deque<TaskState> tasks_;
   std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;
-  std::vector<SpinLock> spin_locks_;  // by lock
+  std::vector<LockAcross> across_;  // by lock
+  std::uint64_t requests_ = 0;
 };
 
 }  // namespace takt::sim

@@ -105,10 +105,11 @@ class Partition final : private sched::CoreListener {
   static void begin_steps(TaskState& task) noexcept;
   void pass_step(TaskState& task, TimePoint now) noexcept;
   bool take(TaskState& task, std::size_t lock, TimePoint now) noexcept;
-  void take_spin_lock(SpinLock& lock, TaskState& task, TimePoint now) noexcept;
+  void take_across(LockAcross& lock, TaskState& task, TimePoint now) noexcept;
   void compute_to_next_step(TaskState& task, TimePoint now) noexcept;
   void leave(std::size_t lock, TimePoint now) noexcept;
-  void go_on(TaskState& task, TimePoint now) noexcept;
+  void go_on(TaskState& task, bool spins, TimePoint now) noexcept;
+  static void go_to_next_step(TaskState& task) noexcept;
   void look_ahead() noexcept;
   void lose_time(TimePoint now) noexcept;
 

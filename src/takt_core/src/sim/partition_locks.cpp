@@ -30,47 +30,81 @@ void Partition::begin_steps(TaskState& task) noexcept {
   }
 }
 
-void Partition::compute_to_next_step(TaskState& task, TimePoint now) noexcept {
+// What it computes until then.
+void Partition::go_to_next_step(TaskState& task) noexcept {
   const nanoseconds from = task.steps[task.step].at;
   const bool last = ++task.step == task.steps.size();
   task.left = (last ? task.until_end : task.steps[task.step].at) - from;
+}
+
+void Partition::compute_to_next_step(TaskState& task, TimePoint now) noexcept {
+  go_to_next_step(task);
   on_core_ = &task;
   end_ = os::add_sat(now, task.left);
 }
 
-void Partition::take_spin_lock(SpinLock& lock, TaskState& task, TimePoint now) noexcept {
+void Partition::take_across(LockAcross& lock, TaskState& task, TimePoint now) noexcept {
+  const std::size_t number = task.steps[task.step].lock;
+  if (lock.spins) {
+    static_cast<void>(state_.take(task, number));  // nobody else starts on this core
+  } else {
+    task.request = model_.next_request();
+  }
   if (lock.holder == nullptr) {
     lock.holder = &task;
+    if (!lock.spins) {
+      state_.put_first(task, task.request);
+    }
     compute_to_next_step(task, now);
     return;
   }
   record(EventType::lock_wait, now, task, task.job.index, lock.holder->index,
-         static_cast<std::uint16_t>(task.steps[task.step].lock));
+         static_cast<std::uint16_t>(number));
   lock.waiting.push_back(&task);
-  on_core_ = &task;  // it spins
-  end_ = TimePoint::max();
+  if (lock.spins) {
+    on_core_ = &task;
+    end_ = TimePoint::max();
+  } else {
+    waiting_.push_back(&task);  // it goes on when it has the lock
+    state_.wait(task);
+    record(EventType::preempt, now, task, task.job.index);
+  }
 }
 
-void Partition::leave(std::size_t lock, TimePoint now) noexcept {
-  state_.leave(lock);
-  SpinLock* const spin = model_.spin_lock(lock);
-  if (spin == nullptr) {
+void Partition::leave(std::size_t number, TimePoint now) noexcept {
+  LockAcross* const lock = model_.lock_across(number);
+  if (lock == nullptr) {
+    state_.leave(number);
     return;
   }
-  spin->holder = nullptr;
-  if (!spin->waiting.empty()) {
-    spin->holder = spin->waiting.front();
-    spin->waiting.erase(spin->waiting.begin());
-    spin->holder->partition->go_on(*spin->holder, now);
+  if (lock->spins) {
+    state_.leave(number);
+  } else {
+    state_.put_back(*lock->holder);
+    lock->holder->request = 0;
+  }
+  lock->holder = nullptr;
+  if (!lock->waiting.empty()) {
+    lock->holder = lock->waiting.front();
+    lock->waiting.erase(lock->waiting.begin());
+    lock->holder->partition->go_on(*lock->holder, lock->spins, now);
   }
 }
 
-// The job that spins has the lock.
-void Partition::go_on(TaskState& task, TimePoint now) noexcept {
+// The job that waits for it has the lock.
+void Partition::go_on(TaskState& task, bool spins, TimePoint now) noexcept {
   record(EventType::lock, now, task, task.job.index, 0,
          static_cast<std::uint16_t>(task.steps[task.step].lock));
-  compute_to_next_step(task, now);
-  next_ = std::min(next_, end_);
+  if (spins) {
+    compute_to_next_step(task, now);
+    next_ = std::min(next_, end_);
+  } else {
+    go_to_next_step(task);
+    task.left += overheads_.preemption;
+    state_.put_first(task, task.request);
+    task.wakes = now;
+    next_ = std::min(next_, now);
+  }
 }
 
 bool Partition::take(TaskState& task, std::size_t lock, TimePoint now) noexcept {
@@ -98,9 +132,8 @@ void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
   const application::LockStep& step = task.steps[task.step];
   if (!step.takes) {
     leave(step.lock, now);  // who waits for it comes before the next step
-  } else if (SpinLock* const lock = model_.spin_lock(step.lock)) {
-    static_cast<void>(state_.take(task, step.lock));  // nobody else starts on this core
-    take_spin_lock(*lock, task, now);
+  } else if (LockAcross* const lock = model_.lock_across(step.lock)) {
+    take_across(*lock, task, now);
     return;
   }
   if (!step.takes || take(task, step.lock, now)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds and simulated runs against every run of tiny sets that take spin locks on several cores.
+// Bounds and simulated runs against every run of tiny sets that take locks across cores.
 #include <gtest/gtest.h>
 
 #include <iostream>
 #include <string>
 
-#include "all_spin_runs.hpp"
+#include "all_runs_across.hpp"
 #include "random_locks.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/sim/simulation.hpp"
@@ -14,14 +14,17 @@
 namespace takt::analysis {
 namespace {
 
-application::Application tiny_set(std::uint64_t seed, const std::string& policy) {
+using application::LockProtocol;
+
+application::Application tiny_set(std::uint64_t seed, const std::string& policy,
+                                  LockProtocol protocol) {
   const LocksForm tiny{.least_tasks = 3,
                        .most_tasks = 4,
                        .most_locks = 2,
                        .share = 0.9,
                        .periods = {8, 10, 12, 15},
                        .policy = policy,
-                       .spins = true};
+                       .across = protocol};
   RandomLocks random{seed};
   application::Application app = random.make(tiny);
   for (application::Callback& callback : app.callbacks) {
@@ -38,7 +41,7 @@ ScenarioReport report_of(const application::Application& app) {
 }
 
 // The first response that is longer in some run than its bound; "" if there is none.
-std::string above(const ScenarioReport& report, const AllSpinRuns& runs) {
+std::string above(const ScenarioReport& report, const AllRunsAcross& runs) {
   for (std::size_t i = 0; i < runs.responses.size(); ++i) {
     const CallbackReport& callback = report.callbacks[i];
     if (callback.response && nanoseconds{runs.responses[i]} > *callback.response) {
@@ -50,7 +53,7 @@ std::string above(const ScenarioReport& report, const AllSpinRuns& runs) {
 }
 
 // The same of a simulated run, which is one of them.
-std::string above(const sim::Result& run, const AllSpinRuns& runs) {
+std::string above(const sim::Result& run, const AllRunsAcross& runs) {
   for (std::size_t i = 0; i < runs.responses.size() && runs.complete; ++i) {
     if (run.callbacks[i].response.max > nanoseconds{runs.responses[i]}) {
       return run.callbacks[i].name + " is simulated with " +
@@ -61,21 +64,21 @@ std::string above(const sim::Result& run, const AllSpinRuns& runs) {
   return {};
 }
 
-void keep_to_bounds(const std::string& policy) {
+void keep_to_bounds(const std::string& policy, LockProtocol protocol) {
   const int sets = rounds(100);
   int complete = 0;
-  int spun = 0;
+  int waited = 0;
   int reached = 0;
   int waiting = 0;
   for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    const application::Application app = tiny_set(seed, policy);
+    const application::Application app = tiny_set(seed, policy, protocol);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text(app));
     const ScenarioReport report = report_of(app);
-    const AllSpinRuns runs = all_spin_runs(app);
+    const AllRunsAcross runs = all_runs_across(app);
     EXPECT_EQ(above(report, runs), "");
     complete += runs.complete ? 1 : 0;
-    spun += runs.spun ? 1 : 0;
+    waited += runs.waited ? 1 : 0;
     for (std::size_t k = 0; k < runs.responses.size(); ++k) {
       const CallbackReport& callback = report.callbacks[k];
       const bool is_reached = callback.response == nanoseconds{runs.responses[k]};
@@ -92,39 +95,44 @@ void keep_to_bounds(const std::string& policy) {
                 "");
     }
   }
-  std::cout << complete << " of " << sets << " sets complete, in " << spun
-            << " somebody spins, and " << reached << " of " << waiting
+  std::cout << complete << " of " << sets << " sets complete, in " << waited
+            << " somebody waits for another core, and " << reached << " of " << waiting
             << " bounds with locks are reached\n";
   EXPECT_GT(complete, sets / 4);
-  EXPECT_GT(spun, 0);
+  EXPECT_GT(waited, 0);
   EXPECT_GT(reached, 0);
 }
 
-TEST(EveryRunWithSpinLocks, keeps_to_its_bounds) {
-  keep_to_bounds("fp");
+TEST(EveryRunAcrossCores, keeps_to_its_bounds) {
+  keep_to_bounds("fp", LockProtocol::spin);
 }
 
-TEST(EveryRunWithSpinLocks, keeps_to_its_bounds_under_edf) {
-  keep_to_bounds("edf");
+TEST(EveryRunAcrossCores, keeps_to_its_bounds_under_edf) {
+  keep_to_bounds("edf", LockProtocol::spin);
 }
 
-bool exceeds(const std::string& policy, SpinLeftOut left_out) {
+TEST(EveryRunAcrossCores, keeps_to_its_bounds_where_jobs_wait_without_their_core) {
+  keep_to_bounds("fp", LockProtocol::fmlp_plus);
+}
+
+bool exceeds(const std::string& policy, LockProtocol protocol, AcrossLeftOut left_out) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const application::Application app = tiny_set(seed, policy);
-    if (!above(report_of(app), all_spin_runs(app, left_out)).empty()) {
+    const application::Application app = tiny_set(seed, policy, protocol);
+    if (!above(report_of(app), all_runs_across(app, left_out)).empty()) {
       return true;
     }
   }
   return false;
 }
 
-TEST(EveryRunWithSpinLocks, exceeds_bounds_where_jobs_do_not_keep_their_cores) {
-  EXPECT_TRUE(exceeds("fp", {.keeping = true}));
-  EXPECT_TRUE(exceeds("edf", {.keeping = true}));
+TEST(EveryRunAcrossCores, exceeds_bounds_where_jobs_do_not_keep_their_cores) {
+  EXPECT_TRUE(exceeds("fp", LockProtocol::spin, {.keeping = true}));
+  EXPECT_TRUE(exceeds("fp", LockProtocol::fmlp_plus, {.keeping = true}));
+  EXPECT_TRUE(exceeds("edf", LockProtocol::spin, {.keeping = true}));
 }
 
 // Three cores by hand: without the order of requests two of them pass the lock to each other.
-TEST(EveryRunWithSpinLocks, finds_a_missing_order) {
+TEST(EveryRunAcrossCores, finds_a_missing_order) {
   application::Application app{
       .name = "queue",
       .cpus = {0, 1, 2},
@@ -145,8 +153,8 @@ TEST(EveryRunWithSpinLocks, finds_a_missing_order) {
     app.callbacks.push_back(std::move(callback));
   }
   EXPECT_EQ(report_of(app).callbacks[0].response, nanoseconds{2 + 2 + 2});
-  EXPECT_EQ(all_spin_runs(app).responses[0], 2 + 2 + 2);
-  EXPECT_GT(all_spin_runs(app, {.order = true}).responses[0], 2 + 2 + 2);
+  EXPECT_EQ(all_runs_across(app).responses[0], 2 + 2 + 2);
+  EXPECT_GT(all_runs_across(app, {.order = true}).responses[0], 2 + 2 + 2);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -19,25 +20,28 @@
 namespace takt::analysis {
 
 // What is left out on purpose, to see that it is found.
-struct SpinLeftOut {
-  bool keeping = false;  // of the core, from the request on
+struct AcrossLeftOut {
+  bool keeping = false;  // of the core: from the request on, or under FMLP+ by a holder
   bool order = false;    // of the requests: the last one comes first
 };
 
-struct AllSpinRuns {
+struct AllRunsAcross {
   std::vector<std::int64_t> responses;  // the longest of each callback
   bool complete = true;                 // nothing was left out
-  bool spun = false;                    // some job waited for another core
+  bool waited = false;                  // some job, for another core
 };
 
-class SpinSearch {
+class AcrossSearch {
  public:
-  SpinSearch(const application::Application& app, SpinLeftOut left_out)
-      : app_(app), left_out_(left_out), by_deadline_(app.policy == "edf") {
+  AcrossSearch(const application::Application& app, AcrossLeftOut left_out)
+      : app_(app),
+        left_out_(left_out),
+        by_deadline_(app.policy == "edf"),
+        spins_(app.locks.front().protocol == application::LockProtocol::spin) {
     result_.responses.assign(app.callbacks.size(), 0);
   }
 
-  AllSpinRuns run() {
+  AllRunsAcross run() {
     add(Situation{});
     while (!todo_.empty()) {
       if (visited_.size() > most_situations) {
@@ -68,8 +72,9 @@ class SpinSearch {
     std::uint8_t begun = 0;      // its job has had its core
     std::uint8_t requested = 0;  // the section, from 1 on: it waits for the lock, or holds it
     std::uint8_t passed = 0;     // how many sections it has left
+    std::uint8_t asked = 0;      // the place of its request among all, from 1 on
   };
-  using Queue = std::array<std::uint8_t, most_cores>;  // of tasks, from 1 on; the first one holds
+  using Queue = std::array<std::uint8_t, most_tasks>;  // of tasks, from 1 on; the first one holds
   struct Situation {
     std::array<TaskNow, most_tasks> tasks{};
     std::array<Queue, most_locks> queues{};
@@ -124,6 +129,15 @@ class SpinSearch {
                         : parameters.priority;
   }
 
+  [[nodiscard]] bool holds(const Situation& now, std::size_t task) const {
+    return now.tasks[task].requested != 0 && now.queues.at(lock_of(now, task)).front() == task + 1;
+  }
+
+  // Whether it comes before all jobs of its core that have no lock.
+  [[nodiscard]] bool is_first(const Situation& now, std::size_t task) const {
+    return !left_out_.keeping && (spins_ ? now.tasks[task].requested != 0 : holds(now, task));
+  }
+
   // Who may have the core; of those that are equally urgent, one that has had it.
   [[nodiscard]] std::vector<std::uint8_t> candidates(const Situation& now, std::size_t core) const {
     std::vector<std::uint8_t> found;
@@ -132,11 +146,13 @@ class SpinSearch {
       if (callback(task).task.cpu != static_cast<int>(core) || own.pending == 0) {
         continue;
       }
-      if (own.requested != 0 && !left_out_.keeping) {
-        return {static_cast<std::uint8_t>(task)};
+      if (!spins_ && own.requested != 0 && !holds(now, task)) {
+        continue;  // it waits
       }
       const auto rank = [&](std::size_t of) {
-        return std::pair{urgency(now, of), now.tasks[of].begun};
+        const bool first = is_first(now, of);
+        return std::tuple{first, first ? -now.tasks[of].asked : urgency(now, of),
+                          now.tasks[of].begun};
       };
       if (!found.empty() && rank(task) > rank(found.front())) {
         found.clear();
@@ -171,11 +187,15 @@ class SpinSearch {
            sections[own.passed].begin.count() == own.computed;
   }
 
-  void enqueue(Situation& now, std::size_t task) const {
+  void enqueue(Situation& now, std::size_t task) {
     TaskNow& own = now.tasks[task];
     own.requested = static_cast<std::uint8_t>(own.passed + 1U);
+    for (const TaskNow& each : now.tasks) {
+      own.asked = static_cast<std::uint8_t>(own.asked + (each.requested != 0 ? 1 : 0));
+    }
     Queue& queue = now.queues.at(lock_of(now, task));
     auto place = std::ranges::find(queue, 0);
+    result_.waited = result_.waited || place != queue.begin();
     *place = static_cast<std::uint8_t>(task + 1);
     if (left_out_.order && place - queue.begin() > 1) {
       std::rotate(queue.begin() + 1, place, place + 1);
@@ -189,13 +209,23 @@ class SpinSearch {
         asking.push_back(task);
       }
     }
+    if (asking.empty()) {
+      compute(now, running);
+      return;
+    }
     std::ranges::sort(asking);
     do {
       Situation then = now;
       for (const std::uint8_t task : asking) {
         enqueue(then, task);
       }
-      compute(then, running);
+      if (spins_) {
+        compute(then, running);
+      } else {
+        Running others{};
+        others.fill(nobody);
+        choose(then, 0, others);  // who waits leaves its core
+      }
     } while (std::ranges::next_permutation(asking).found);
   }
 
@@ -206,6 +236,10 @@ class SpinSearch {
     queue.back() = 0;
     own.passed = own.requested;
     own.requested = 0;
+    for (TaskNow& each : now.tasks) {
+      each.asked = static_cast<std::uint8_t>(each.asked - (each.asked > own.asked ? 1 : 0));
+    }
+    own.asked = 0;
   }
 
   void compute(Situation now, const Running& running) {
@@ -226,8 +260,7 @@ class SpinSearch {
       }
       TaskNow& own = now.tasks[task];
       own.begun = 1;
-      if (own.requested != 0 && now.queues.at(lock_of(now, task)).front() != task + 1) {
-        result_.spun = true;
+      if (own.requested != 0 && !holds(now, task)) {
         continue;
       }
       ++own.computed;
@@ -280,16 +313,18 @@ class SpinSearch {
   }
 
   const application::Application& app_;
-  SpinLeftOut left_out_;
+  AcrossLeftOut left_out_;
   bool by_deadline_;
-  AllSpinRuns result_;
+  bool spins_;  // else who waits leaves its core
+  AllRunsAcross result_;
   std::unordered_set<Situation, Hash> visited_;
   std::vector<Situation> todo_;
 };
 
 // At most 4 callbacks on 3 cores, and no time above 100 ticks.
-inline AllSpinRuns all_spin_runs(const application::Application& app, SpinLeftOut left_out = {}) {
-  return SpinSearch{app, left_out}.run();
+inline AllRunsAcross all_runs_across(const application::Application& app,
+                                     AcrossLeftOut left_out = {}) {
+  return AcrossSearch{app, left_out}.run();
 }
 
 }  // namespace takt::analysis

@@ -115,6 +115,20 @@ TEST(LockFaults, spin_locks_are_simple) {
          "has a supply or interrupts");
 }
 
+TEST(LockFaults, who_waits_without_its_core_has_little_company) {
+  const std::string f = mutex("f", "fmlp+");
+  const auto expect = [&](const std::string& json, const std::string& words) {
+    EXPECT_NE(refusal(json).find(words), std::string::npos) << words << " in " << refusal(json);
+  };
+  EXPECT_EQ(refusal(one(section("f", 0, 4) + "," + section("f", 4, 2), f)), "");
+  expect(one(section("f", 0, 4), f, ", 'policy': 'edf'"), "use the protocol spin, or fp, rm or dm");
+  expect(one(section("f", 0, 4), f, ", 'policy': 'np-fp'"), "use fp, rm or dm");
+  expect(one(section("f", 0, 4) + "," + section("m", 4, 2), f + "," + m),
+         "give all locks the protocol fmlp+");
+  expect(with_locks(timer("a", 100, 10, 2, holds(section("f", 0, 4)) + ", 'group': 'g'"), f),
+         "is in a group");
+}
+
 TEST(LockFaults, a_lock_belongs_to_one_core) {
   const auto two = [](const std::string& a, const std::string& b) {
     return with_locks(timer("a", 100, 60, 2, holds(section("m", 0, 4)) + a) + "," +

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct LocksForm {
   double share = 0.6;                      // of the core, about
   std::vector<std::int64_t> periods = {};  // to draw from
   std::string policy = "fp";               // or edf, whose locks have ceilings
-  bool spins = false;                      // locks across two or three cores
+  // The protocol of locks across two or three cores; none: on one core.
+  std::optional<application::LockProtocol> across = {};
   bool varied = false;  // execution times, lengths, jitters, groups, equal priorities, overheads
 };
 
@@ -30,7 +32,7 @@ class RandomLocks : public RandomTasks {
 
   application::Application make(const LocksForm& form) {
     application::Application app{.name = "random", .policy = form.policy};
-    if (form.spins) {
+    if (form.across) {
       app.cpus = chance(0.5) ? std::vector{0, 1} : std::vector{0, 1, 2};
     } else if (form.varied && chance(0.3)) {
       app.cpus = {0, 1};
@@ -42,7 +44,7 @@ class RandomLocks : public RandomTasks {
                                            : application::LockProtocol::inheritance});
     }
     for (application::Lock& lock : app.locks) {
-      lock.protocol = form.spins ? application::LockProtocol::spin : lock.protocol;
+      lock.protocol = form.across.value_or(lock.protocol);
     }
     const std::int64_t count = number(form.least_tasks, form.most_tasks);
     std::vector<int> priorities;
@@ -83,7 +85,7 @@ class RandomLocks : public RandomTasks {
       callback.execution.best = nanoseconds{number(1, worst)};
     }
     callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
-    if (form.spins) {
+    if (form.across) {
       task.cpu = static_cast<int>(number(0, static_cast<std::int64_t>(app.cpus.size()) - 1));
     }
     task.parameters.expected_execution = callback.execution.worst;
@@ -94,7 +96,7 @@ class RandomLocks : public RandomTasks {
     task.parameters.overrun = sched::Overrun::catch_up;
     if (form.varied) {
       callback.jitter = nanoseconds{chance(0.15) ? number(1, period / 2) : 0};
-      task.group = chance(0.15) && !form.spins ? "g" : "";
+      task.group = chance(0.15) && !form.across ? "g" : "";
     }
     if (form.varied && !app.callbacks.empty() && chance(0.3)) {
       release_by_messages(app, callback);
@@ -104,7 +106,7 @@ class RandomLocks : public RandomTasks {
     }
     for (const application::CriticalSection& section : callback.critical_sections) {
       const std::string& name = app.locks[section.lock].name;
-      if (!form.spins && std::ranges::find(task.locks, name) == task.locks.end()) {
+      if (!form.across && std::ranges::find(task.locks, name) == task.locks.end()) {
         task.locks.push_back(name);
       }
     }
@@ -144,7 +146,7 @@ class RandomLocks : public RandomTasks {
            .begin = nanoseconds{begin},
            .shortest = nanoseconds{form.varied && chance(0.3) ? number(0, length) : length},
            .longest = nanoseconds{length}});
-      if (!form.spins) {
+      if (!form.across) {
         add_sections(app, form, callback, begin, begin + length, lock + 1);
       }
     }

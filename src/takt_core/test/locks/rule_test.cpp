@@ -55,6 +55,29 @@ TEST(Ceiling, keeps_all_who_take_the_lock_from_starting) {
   EXPECT_EQ(longest(parsed(free)), (Responses{{"high", 4}, {"middle", 16}, {"low", 20}}));
 }
 
+// b 0..4 with the lock; a asks at 1, and low runs until a has it: a 4..7, low 7..9.
+TEST(FmlpPlus, waits_without_the_core) {
+  const std::string json =
+      with_locks(timer("a", 1000, 4, 3, holds(section("m", 1, 2)) + ", 'cpu': 0") + "," +
+                     timer("low", 1000, 5, 1, ", 'cpu': 0") + "," +
+                     timer("b", 1000, 6, 1, holds(section("m", 0, 4)) + ", 'cpu': 1"),
+                 mutex("m", "fmlp+"), ", 'cpus': [0, 1]");
+  EXPECT_EQ(longest(parsed(json)), (Responses{{"a", 7}, {"low", 9}, {"b", 6}}));
+  const ScenarioReport report = analyse_json(json).scenarios.front();
+  EXPECT_EQ(callback(report, "a").response, nanoseconds{4 + 4});
+  EXPECT_EQ(callback(report, "low").response, nanoseconds{5 + 4 + 4});
+  EXPECT_EQ(callback(report, "b").response, nanoseconds{6 + 2});
+}
+
+// The holder comes before a more urgent job of its core.
+TEST(FmlpPlus, lets_a_holder_go_on) {
+  const std::string json = with_locks(
+      timer("high", 1000, 2, 2, at(1)) + "," + timer("low", 1000, 5, 1, holds(section("m", 0, 4))),
+      mutex("m", "fmlp+"));
+  EXPECT_EQ(longest(parsed(json)), (Responses{{"high", 5}, {"low", 7}}));
+  EXPECT_EQ(callback(analyse_json(json).scenarios.front(), "high").response, nanoseconds{2 + 4});
+}
+
 // Due at 2 + 20, 3 + 30 and 100. Without the lock the first one would preempt at once.
 TEST(CeilingUnderEdf, goes_by_relative_deadlines) {
   const auto json = [](const std::string& lock_of_low) {

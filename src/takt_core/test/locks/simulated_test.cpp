@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "random_locks.hpp"
@@ -14,10 +15,10 @@
 namespace takt::analysis {
 namespace {
 
-LocksForm wide(const std::string& policy, bool spins = false) {
+LocksForm wide(const std::string& policy, std::optional<application::LockProtocol> across = {}) {
   return {.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300},
           .policy = policy,
-          .spins = spins,
+          .across = across,
           .varied = true};
 }
 
@@ -67,11 +68,12 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
   return found;
 }
 
-void keep_to_bounds(const std::string& policy, bool spins = false) {
+void keep_to_bounds(const std::string& policy,
+                    std::optional<application::LockProtocol> across = {}) {
   const int sets = rounds(800);
   Comparison all;
   int blocked = 0;
-  const LocksForm form = wide(policy, spins);
+  const LocksForm form = wide(policy, across);
   for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = RandomLocks{seed}.make(form);
@@ -102,11 +104,15 @@ TEST(Locks, simulated_responses_are_within_their_bounds_under_edf) {
 }
 
 TEST(SpinLocks, simulated_responses_are_within_their_bounds) {
-  keep_to_bounds("fp", true);
+  keep_to_bounds("fp", application::LockProtocol::spin);
+}
+
+TEST(LocksOfFmlpPlus, simulated_responses_are_within_their_bounds) {
+  keep_to_bounds("fp", application::LockProtocol::fmlp_plus);
 }
 
 TEST(SpinLocks, simulated_responses_are_within_their_bounds_under_edf) {
-  keep_to_bounds("edf", true);
+  keep_to_bounds("edf", application::LockProtocol::spin);
 }
 
 // Whoever left out the waiting for other cores, but not the blocking, would be found.
@@ -114,7 +120,8 @@ TEST(SpinLocks, bounds_without_the_other_cores_are_exceeded) {
   for (const std::string policy : {"fp", "edf"}) {
     int above = 0;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-      const application::Application app = RandomLocks{seed}.make(wide(policy, true));
+      const application::Application app =
+          RandomLocks{seed}.make(wide(policy, application::LockProtocol::spin));
       application::Application separate = app;
       for (application::Callback& callback : separate.callbacks) {
         for (application::CriticalSection& section : callback.critical_sections) {

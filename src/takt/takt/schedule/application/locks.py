@@ -15,11 +15,12 @@ from takt.documents.units import format_duration
 class Lock(Strict):
     """A mutex that callbacks hold while they compute."""
 
-    protocol: Literal["inheritance", "ceiling", "spin"] = Field(
+    protocol: Literal["inheritance", "ceiling", "spin", "fmlp+"] = Field(
         description="inheritance: the holder has the priority of the most urgent callback that "
         "waits for it (PTHREAD_PRIO_INHERIT); ceiling: the highest priority of all callbacks that "
         "take it (PTHREAD_PRIO_PROTECT); spin: across cores, too: a job keeps its core and gets "
-        "the lock in the order of requests"
+        "the lock in the order of requests; fmlp+: across cores, too: a job that waits leaves its "
+        "core, and a holder comes before all others of its core"
     )
 
 

@@ -73,6 +73,7 @@ struct Section {
   nanoseconds length{0};                   ///< The longest time on the core in it.
   bool by_ceiling = false;  ///< Immediate priority ceiling, in place of priority inheritance.
   bool spins = false;       ///< By ceiling, and waits for holders on other cores.
+  bool first = false;       ///< Whoever holds it comes before all others of its core (FMLP+).
 };
 
 /// A part of each job in which it computes, and the wait after it.

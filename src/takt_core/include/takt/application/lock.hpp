@@ -30,7 +30,16 @@ enum class LockProtocol : std::uint8_t {
   /// section the job keeps its core. Jobs of several cores take it in the order of their requests,
   /// and those that wait spin.
   spin,
+  /// A lock across cores for whose holder jobs wait without their core (FMLP+: Brandenburg 2014):
+  /// they get it in the order of their requests, and a holder comes before all jobs of its core but
+  /// holders that asked for their locks earlier.
+  fmlp_plus,
 };
+
+/// Whether jobs of several cores may take locks of this protocol.
+constexpr bool goes_across_cores(LockProtocol protocol) noexcept {
+  return protocol == LockProtocol::spin || protocol == LockProtocol::fmlp_plus;
+}
 
 /// A mutex of the application.
 struct TAKT_CORE_PUBLIC Lock {

@@ -201,6 +201,13 @@ class TAKT_CORE_PUBLIC CoreState {
   /// @return whether that is another one: then a pending job may start now.
   bool lower(CoreTask& task, Level before) noexcept;
 
+  /// The started job of the task comes before all others of its core from now on, but for those of
+  /// which this was said with a lower number; no job starts meanwhile.
+  void put_first(CoreTask& task, std::uint64_t number) noexcept;
+
+  /// It is at its place again. It has no other ceiling.
+  void put_back(CoreTask& task) noexcept;
+
   /// Declares locks that jobs may take. Allocates.
   /// @param ceilings of each lock: jobs up to this level do not start while it is held (immediate
   /// priority ceiling; all who take it are on this core); no_ceiling: priority inheritance alone.
