@@ -155,8 +155,8 @@ class Reading:
         handle = event.handle("service_handle")
         if (entity := self.entities.get(handle)) is not None:
             self._added(event, handle)
-            alone = self._without_callback[entity.node or handle]
-            alone[:] = [one for one in alone if one is not entity]
+            bare = self._without_callback[entity.node or handle]
+            bare[:] = [one for one in bare if one is not entity]
         elif copied := self._lifecycle.get(event.thread):
             # rcl made them, and rclcpp copies them in the same order, to addresses of its own.
             self._callbacks[event.handle("callback")] = copied.pop(0)
