@@ -21,6 +21,8 @@ from takt.schedule.explain.html import render
 from takt.schedule.metrics import measure
 from takt.schedule.model.model import model
 from takt.schedule.record.summary import summary as summary_of
+from takt.schedule.ros2.event import Event
+from takt.schedule.ros2.reading import Reading
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Type
 from takt.schedule.trace.summary import Summing, TaskSummary, TraceSummary
@@ -250,3 +252,30 @@ def test_without_calls_the_note_says_whether_callbacks_could_have_been_recorded(
     (note,) = [one for one in summary_of(tmp_path / "out", [], 0).notes if "callback" in one]
     assert ("rclpy" in note) != rclcpp
     assert note.startswith("no callback was called") == rclcpp
+
+
+def test_services_that_rclcpp_copies_have_their_calls() -> None:
+    # Those of a lifecycle node: rcl makes them, and rclcpp names the address of a copy.
+    reading = Reading("recording")
+    time = iter(range(1, 100))
+
+    def say(name: str, thread: int = 5, **fields: int | str) -> None:
+        reading.take(Event(next(time), name, {"vpid": 3, "vtid": thread, **fields}))
+
+    def init(service: int, name: str, node: int) -> None:
+        say("rcl_service_init", service_handle=service, node_handle=node, service_name=name)
+
+    init(90, "/arm/move/_action/send_goal", 2)  # of an action of another node: without a callback
+    init(10, "/arm/get_parameters", 1)
+    say("rclcpp_service_callback_added", service_handle=10, callback=40)
+    init(11, "/arm/change_state", 1)
+    init(12, "/arm/get_state", 1)
+    say("rcl_lifecycle_state_machine_init", node_handle=1)
+    for service, thread in ((70, 6), (21, 5), (22, 5), (71, 5)):  # 70 and 71: of nobody known
+        say("rclcpp_service_callback_added", thread, service_handle=service, callback=service + 20)
+    for callback in (40, 41, 41, 41, 42, 42, 90, 91):
+        say("callback_start", callback=callback)
+        say("callback_end", callback=callback)
+    calls = {one.name: len(one.jobs) for one in reading.entities.values() if one.jobs}
+    assert calls == {"arm/get_parameters": 1, "arm/change_state": 3, "arm/get_state": 2}
+    assert set(reading.unknown) == {(3, 90), (3, 91)}

@@ -42,7 +42,7 @@ using takt_rclcpp::spin::takeover;
 #define TAKT_GROUP "St10shared_ptrINS_13CallbackGroupEE"
 #endif
 
-// What all classes share, with each name behind `mangled`.
+// What classes with nodes of their own share, with each name behind `mangled`.
 #define TAKT_STANDS_BEFORE(Class, mangled, groups_mangled)                                         \
   void Class::add_node(NodeArgument node, bool notify) {                                           \
     static const Next<void(Class*, NodeArgument, bool)> next{mangled "8add_nodeE" TAKT_NODE "b"};  \
@@ -93,11 +93,13 @@ using takt_rclcpp::spin::takeover;
                                  &Executor::get_automatically_added_callback_groups_from_nodes,    \
                                  [&] { return next(this); })                                       \
                  : next(this);                                                                     \
-  }                                                                                                \
-  void Class::cancel() {                                                                           \
-    static const Next<void(Class*)> next{mangled "6cancelEv"};                                     \
-    Takeover* const other = takeover(next.address());                                              \
-    other ? other->cancel(*this, [&] { next(this); }) : next(this);                                \
+  }
+
+#define TAKT_CANCELS(Class, mangled)                                \
+  void Class::cancel() {                                            \
+    static const Next<void(Class*)> next{mangled "6cancelEv"};      \
+    Takeover* const other = takeover(next.address());               \
+    other ? other->cancel(*this, [&] { next(this); }) : next(this); \
   }
 
 #if RCLCPP_VERSION_GTE(32, 0, 0)
@@ -108,6 +110,8 @@ TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
 TAKT_STANDS_BEFORE(Executor, "_ZN6rclcpp8Executor",
                    TAKT_GROUP "S1_INS_15node_interfaces17NodeBaseInterfaceEE")
 #endif
+
+TAKT_CANCELS(Executor, "_ZN6rclcpp8Executor")
 
 // Loops of these keep rclcpp's order, which is said.
 #define TAKT_STAYS(Class, mangled, name, mangled_name)                               \
@@ -132,6 +136,9 @@ TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
 #elif defined(TAKT_HAS_CBG_EXECUTOR)
 TAKT_STANDS_BEFORE(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor",
                    TAKT_GROUP "S2_INS_15node_interfaces17NodeBaseInterfaceEE")
+#endif
+#ifdef TAKT_HAS_CBG_EXECUTOR
+TAKT_CANCELS(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor")
 #endif
 
 void SingleThreadedExecutor::spin() {
@@ -206,6 +213,10 @@ void StaticSingleThreadedExecutor::spin() {
 
 namespace experimental::executors {
 
+#if !RCLCPP_VERSION_GTE(29, 0, 0)  // later ones leave nodes to the base class
+TAKT_STANDS_BEFORE(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor",
+                   TAKT_GROUP "S3_INS_15node_interfaces17NodeBaseInterfaceEE")
+#endif
 TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_some,
            "9spin_some")
 TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_all,

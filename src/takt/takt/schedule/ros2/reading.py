@@ -26,6 +26,7 @@ _HANDLED = {
     "rclcpp_subscription_callback_added",
     "rcl_service_init",
     "rclcpp_service_callback_added",
+    "rcl_lifecycle_state_machine_init",
     "rcl_timer_init",
     "rclcpp_timer_callback_added",
     "rclcpp_timer_link_node",
@@ -72,6 +73,9 @@ class Reading:
         self._subscriptions: dict[Handle, Handle] = {}  # of rclcpp to those of rcl
         self._callbacks: dict[Handle, Entity] = {}
         self._early: dict[Handle, list[Handle]] = {}  # callbacks by a subscription still unknown
+        # Services whose callback was not added so far, by node; rcl_action keeps its own.
+        self._without_callback: dict[Handle, list[Entity]] = defaultdict(list)
+        self._lifecycle: dict[Handle, list[Entity]] = {}  # of them those of the newest, by thread
         self._running: dict[Handle, list[tuple[Handle, Call]]] = defaultdict(list)  # by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
         self.waited: Counter[Handle] = Counter()  # for its wait set, by thread
@@ -143,10 +147,22 @@ class Reading:
     def _rcl_service_init(self, event: Event) -> None:
         handle = event.handle("service_handle")
         name = topic_name(self._text(event, "service_name"))
-        self.entities[handle] = Entity("service", handle, event.handle("node_handle"), name)
+        node = event.handle("node_handle")
+        entity = self.entities[handle] = Entity("service", handle, node, name)
+        self._without_callback[node].append(entity)
 
     def _rclcpp_service_callback_added(self, event: Event) -> None:
-        self._added(event, event.handle("service_handle"))
+        handle = event.handle("service_handle")
+        if (entity := self.entities.get(handle)) is not None:
+            self._added(event, handle)
+            bare = self._without_callback[entity.node or handle]
+            bare[:] = [one for one in bare if one is not entity]
+        elif copied := self._lifecycle.get(event.thread):
+            # rcl made them, and rclcpp copies them in the same order, to addresses of its own.
+            self._callbacks[event.handle("callback")] = copied.pop(0)
+
+    def _rcl_lifecycle_state_machine_init(self, event: Event) -> None:
+        self._lifecycle[event.thread] = self._without_callback.pop(event.handle("node_handle"), [])
 
     def _rcl_timer_init(self, event: Event) -> None:
         handle = event.handle("timer_handle")
