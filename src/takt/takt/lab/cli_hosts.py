@@ -19,7 +19,7 @@ def hosts(
     samples: Annotated[
         int, typer.Option(min=200, help="Number of round trips of each test, one every 10 ms.")
     ] = 1000,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of times each test runs.")] = 2,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of times each test runs.")] = 3,
     traffic: Annotated[
         int, typer.Option(min=1, help="UDP traffic in each direction, in Mbit/s.")
     ] = _MBPS,
@@ -39,8 +39,8 @@ def hosts(
     Boots Debian's RT kernel twice, as controller and component of Gutierrez et al. 2018, connected
     by emulated network cards with interrupt threads. Runs tests 1.D (load), 2.F (load and traffic)
     and 4.A (the same with raised priorities of the interrupt threads and of ksoftirqd) by raw UDP,
-    and compares their shares of late round trips. Times are those of takt lab, never of a real
-    machine.
+    and 2.F-normal (all these threads at normal priority), and compares their shares of late round
+    trips. Times are those of takt lab, never of a real machine.
 
     Exit code: 0 done, 1 a guest or a test failed, 2 wrong use.
 

@@ -12,6 +12,8 @@ from takt.statistics import shares
 from takt.statistics.judgement import CONFIDENCE
 from takt.statistics.shares import Counted
 
+LEAST_ROUNDS = 2  # the load of the host differs from round to round: one tells nothing of it
+
 
 def late_shares(tests: Sequence[HostsTest]) -> list[LateShare]:
     """Over all rounds of each test that count."""
@@ -33,7 +35,8 @@ def compared(tests: Sequence[HostsTest]) -> list[Compared]:
         if tuned and usual:
             less = shares.difference(tuned, usual, 1 - CONFIDENCE)
             one.less_low, one.less_high = less.low, less.high
-            one.helps = True if less.low > 0 else False if less.high <= 0 else None
+            if min(len(tuned), len(usual)) >= LEAST_ROUNDS:
+                one.helps = True if less.low > 0 else False if less.high <= 0 else None
         found.append(one)
     return found
 

@@ -197,9 +197,16 @@ def test_the_answer_follows_the_difference_of_late_shares(
     assert shares == expected
 
 
+def test_one_round_decides_nothing_for_hosts_differ_from_round_to_round() -> None:
+    once = [measured(NORMAL, 900), measured(TUNED, 0)]
+    found = hosts_verdict.compared(once)[1]
+    assert (found.less_low or 0) > 0.8
+    assert found.helps is None
+
+
 def test_a_test_that_failed_does_not_count() -> None:
     failed = measured(TRAFFIC, 900, fault="the traffic did not reach 20 Mbit/s")
-    tests = [failed, measured(NORMAL, 900), measured(TUNED, 0)]
+    tests = [failed, failed, *[measured(NORMAL, 900), measured(TUNED, 0)] * 2]
     assert [one.helps for one in hosts_verdict.compared(tests)] == [None, True]
     assert hosts_verdict.late_shares(tests)[1].sent == 0
 
