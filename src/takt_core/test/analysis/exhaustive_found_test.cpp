@@ -81,5 +81,25 @@ TEST(exhaustive_found, a_job_without_a_message_ends_at_once) {
   EXPECT_EQ(reached.responses[0], 6);
 }
 
+// It wakes while c1 has the core, and waits again as soon as it has it: the latency is 10, and the
+// search itself once found 9.
+TEST(exhaustive_found, a_job_may_wait_twice_and_compute_next_to_nothing_in_between) {
+  const ExhaustiveSet set{
+      .policy = "rm",
+      .rule = Rule::fp,
+      .tasks = {{.task = {.execution = 1, .period = 12, .deadline = 10, .priority = 97},
+                 .reads = {{.writers = {1}, .depth = 2}},
+                 .suspension = 3,
+                 .suspensions = 2},
+                {.task = {.execution = 1, .period = 5, .deadline = 2, .priority = 98},
+                 .suspension = 1,
+                 .suspensions = 1}},
+      .chain = {1, 0}};
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  ASSERT_TRUE(reached.complete);
+  EXPECT_GE(reached.latency, 10);
+  EXPECT_EQ(error_in(set), "");
+}
+
 }  // namespace
 }  // namespace takt::analysis

@@ -46,6 +46,10 @@ std::vector<std::size_t> Order::choose(const Situation& now) const {
       first.assign(1, i);
     }
   }
+  // Of equal ones the kernel goes on with the one that has the core.
+  if (std::ranges::find(first, now.had_core) != first.end()) {
+    first.assign(1, now.had_core);
+  }
   return first;
 }
 

@@ -100,6 +100,7 @@ class Tasks {
   }
   void suspend(Situation& now, std::size_t task) const {
     now.tasks[task].suspended = 1;
+    now.had_core = now.had_core == task ? std::uint8_t{nobody_runs} : now.had_core;
     if (tasks_[task].suspensions > 0) {
       ++now.tasks[task].waits;
     }
