@@ -56,6 +56,10 @@ class RandomApplication {
       app.overheads = {
           .dispatch = 3us, .preemption = 2us, .release = 1us, .publish = 2us, .deliver = 1us};
     }
+    const bool anywhere = chance(0.4);
+    for (application::Callback& callback : app.callbacks) {
+      callback.publishes_anywhere = anywhere && chance(0.6);
+    }
     return app;
   }
 
