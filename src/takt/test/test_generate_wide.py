@@ -35,6 +35,7 @@ LOCKS = ("Application.locks", "Lock.", "CriticalSection.", "Length.")
 # Not drawn yet; takt_core's own tests draw them.
 NOT_DRAWN = (
     *("Callback.join", "Callback.at_once", "Callback.critical_sections", *LOCKS),
+    *("Callback.segments", "Segment."),
     "Topic.external_burst",
 )
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.

@@ -147,6 +147,10 @@ bool Data::is_with(std::size_t task, std::size_t other) const {
 }
 
 bool Data::publish(Situation& now, std::size_t task) {
+  const auto& chain = tasks_.options().chain;
+  if (!places_.empty() && !chain.empty() && chain.back() == task) {
+    end_chain(now);  // whether or not its join publishes
+  }
   TaskNow& own = now.tasks[task];
   own.stored = 1;
   own.stored_sampled = own.sampled;
@@ -202,10 +206,6 @@ void Data::publish(Situation& now, std::size_t task, std::uint8_t sampled) {
     for (std::size_t k = to.kept; k < most_kept; ++k) {
       to.sampled[k] = to.origins[k] = 0;
     }
-  }
-  const auto& chain = tasks_.options().chain;
-  if (!chain.empty() && chain.back() == task) {
-    end_chain(now);
   }
 }
 
