@@ -205,7 +205,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
 
 TEST_P(EveryJoinRun, keeps_to_its_bounds_with_two_joins) {
   Tally tally;
-  const int sets = rounds(40);
+  const int sets = rounds(100);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     check(JoinSets{seed}.draw(GetParam(), true), seed, 30'000, tally);
