@@ -28,6 +28,7 @@ std::optional<SegmentWork> SegmentWork::of(const Demand& demand,
     return {};
   }
   nanoseconds rest = work.around_;
+  work.next_.reserve(demand.segments.size());
   for (const ComputingSegment& segment : demand.segments | std::views::reverse) {
     rest += segment.longest + segment.shortest_wait;
     work.next_.push_back(rest - latest + work.period_);

@@ -91,6 +91,7 @@ std::vector<Intervals> intervals_of(const Demand& own, By by) {
   std::vector<Intervals> result;
   if (by == By::segments && !own.segments.empty()) {
     const nanoseconds around = overheads_of(own);
+    result.reserve(own.segments.size());
     for (const ComputingSegment& segment : own.segments) {
       result.push_back({.computes = segment.longest + around, .number = 1});
     }
