@@ -32,7 +32,10 @@ WORDS = ("description", ".recorded", ".from")  # said to people, and of where it
 # Of the machine, not of an application: the core's own tests draw supplies and interrupts.
 CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
 # Not drawn yet; takt_core's own tests draw them.
-NOT_DRAWN = ("Callback.join", "Callback.at_once", "Callback.publishes")
+NOT_DRAWN = (
+    *("Callback.join", "Callback.at_once", "Callback.publishes"),
+    *("Callback.segments", "Segment."),
+)
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.

@@ -68,6 +68,7 @@ nanoseconds best_execution(const application::ExecutionTime& execution, nanoseco
 std::vector<ComputingSegment> computing_segments(const application::Callback& callback) {
   const std::vector<application::Segment>& segments = callback.segments;
   std::vector<ComputingSegment> result;
+  result.reserve((segments.size() + 1) / 2);
   for (std::size_t i = 0; i < segments.size(); i += 2) {
     const bool last = i + 1 == segments.size();
     result.push_back({.declared = segments[i].longest,

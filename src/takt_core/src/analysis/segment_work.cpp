@@ -2,6 +2,7 @@
 #include "segment_work.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "takt/os/saturating.hpp"
 
@@ -27,8 +28,9 @@ std::optional<SegmentWork> SegmentWork::of(const Demand& demand,
     return {};
   }
   nanoseconds rest = work.around_;
-  for (auto segment = demand.segments.rbegin(); segment != demand.segments.rend(); ++segment) {
-    rest += segment->longest + segment->shortest_wait;
+  work.next_.reserve(demand.segments.size());
+  for (const ComputingSegment& segment : demand.segments | std::views::reverse) {
+    rest += segment.longest + segment.shortest_wait;
     work.next_.push_back(rest - latest + work.period_);
   }
   if (rest > work.period_) {

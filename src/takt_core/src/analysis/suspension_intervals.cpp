@@ -88,15 +88,15 @@ struct Intervals {
 
 // Empty: their number is not known. Overheads may be in any of them.
 std::vector<Intervals> intervals_of(const Demand& own, By by) {
-  if (by != By::segments || own.segments.empty()) {
-    const bool known = !own.waits || own.suspensions > 0;
-    return known ? std::vector<Intervals>{{own.execution, own.suspensions + 1}}
-                 : std::vector<Intervals>{};
-  }
-  const nanoseconds around = overheads_of(own);
   std::vector<Intervals> result;
-  for (const ComputingSegment& segment : own.segments) {
-    result.push_back({segment.longest + around, 1});
+  if (by == By::segments && !own.segments.empty()) {
+    const nanoseconds around = overheads_of(own);
+    result.reserve(own.segments.size());
+    for (const ComputingSegment& segment : own.segments) {
+      result.push_back({.computes = segment.longest + around, .number = 1});
+    }
+  } else if (!own.waits || own.suspensions > 0) {
+    result.push_back({.computes = own.execution, .number = own.suspensions + 1});
   }
   return result;
 }

@@ -2,8 +2,8 @@
 //
 // Chains through a join, and ages of what it publishes, against all that can happen on one core:
 // two timers, the two callbacks of a join that their messages release, and a callback that what it
-// publishes releases. A timer reads what the join, or that callback, publishes. By hand as
-// exhaustive_test.cpp.
+// publishes releases. A timer reads what the join, or that callback, publishes. With two joins this
+// callback belongs to the second, beside one that a timer releases. By hand as exhaustive_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,13 +18,23 @@
 namespace takt::analysis {
 namespace {
 
+// Who releases a callback, and to which join it belongs.
+struct Place {
+  std::vector<std::size_t> writers;
+  std::size_t join = 0;
+};
+const std::vector<Place> one_join = {{{}}, {{}}, {{0}, 1}, {{1}, 1}, {{2, 3}}};
+const std::vector<Place> behind_each_other = {{{}},     {{}},        {{0}, 1},
+                                              {{1}, 1}, {{2, 3}, 2}, {{1}, 2}};
+
 class JoinSets : public RandomTasks {
  public:
   using RandomTasks::RandomTasks;
 
-  ExhaustiveSet draw(const std::string& policy) {
+  ExhaustiveSet draw(const std::string& policy, bool two_joins) {
     for (;;) {
-      const ExhaustiveSet set = draw_once(policy);
+      const ExhaustiveSet set = two_joins ? draw_once(policy, behind_each_other, 8, 24)
+                                          : draw_once(policy, one_join, 4, 12);
       std::vector<OracleTask> tasks;
       std::ranges::transform(set.tasks, std::back_inserter(tasks), &ExhaustiveTask::task);
       if (utilization(tasks) < 1) {
@@ -34,41 +44,47 @@ class JoinSets : public RandomTasks {
   }
 
  private:
-  ExhaustiveSet draw_once(const std::string& policy) {
+  ExhaustiveSet draw_once(const std::string& policy, const std::vector<Place>& places,
+                          std::int64_t shortest, std::int64_t longest) {
     ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
     const bool anywhere = chance(0.5);
-    const std::int64_t first = number(4, 12);
-    const std::int64_t second = chance(0.4) ? first : number(4, 12);
-    for (const std::int64_t period : {first, second, first, second, std::max(first, second)}) {
+    const std::int64_t first = number(shortest, longest);
+    const std::int64_t second = chance(0.4) ? first : number(shortest, longest);
+    for (const Place& place : places) {
       const std::size_t i = set.tasks.size();
       ExhaustiveTask& entry = set.tasks.emplace_back();
       OracleTask& task = entry.task;
       task.execution = chance(0.6) ? 1 : number(2, 3);
       task.best = chance(0.5) ? number(1, task.execution) : task.execution;
-      task.period = period;
-      task.deadline = number(1, 3 * period);
+      task.period = i >= 4 ? std::max(first, second) : i % 2 == 0 ? first : second;
+      task.deadline = number(1, 3 * task.period);
       task.priority = static_cast<int>(number(1, 6));
-      if (i < 2) {
-        task.offset = number(0, period - 1);
+      if (place.writers.empty()) {
+        task.offset = number(0, task.period - 1);
       } else {
-        entry.trigger = {.writers = {i - 2}, .depth = 4};
+        entry.trigger = {.writers = place.writers, .depth = 4};
       }
-      entry.join = i == 2 || i == 3 ? 1 : 0;
+      entry.join = place.join;
       entry.anywhere = anywhere && chance(0.7);
     }
     if (first == second && chance(0.5)) {  // always released together
       set.tasks[1].task.offset = set.tasks[0].task.offset;
     }
-    set.tasks.back().trigger.writers.push_back(3);
-    set.chain = {0, 2, 4};
+    for (std::size_t i = 0; i < places.size(); i += 2) {
+      set.chain.push_back(i);
+    }
     if (chance(0.5)) {
       ExhaustiveTask& reader = set.tasks[static_cast<std::size_t>(number(0, 1))];
       const bool behind = chance(0.5);
       reader.reads.push_back({.writers = {2, 3}, .depth = 1});
-      if (behind) {
+      if (behind) {  // what the last of them publish
         reader.reads.back().writers = {4};
+        if (places.size() == 6) {
+          reader.reads.back().writers.push_back(5);
+        }
       }
-      for (std::size_t i = 2; i < (behind ? 5U : 4U); ++i) {  // they come before who limits the age
+      // They come before who limits the age.
+      for (std::size_t i = 2; i < (behind ? places.size() : 4U); ++i) {
         set.tasks[i].task.priority = std::max(set.tasks[i].task.priority, reader.task.priority);
       }
     }
@@ -139,6 +155,37 @@ void count(const ExhaustiveSet& set, const ChainReport& chain, const Reached& re
   tally.nearest = std::max(tally.nearest, found / bound);
 }
 
+// All that can happen, and two simulations, against the bounds.
+void check(const ExhaustiveSet& set, std::uint64_t seed, std::size_t most_situations,
+           Tally& tally) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
+  Exhaustive options = options_of(set);
+  options.most_situations = most_situations;
+  const Reached reached = reach_all(options, set.tasks);
+  const application::Application app = application_of(set);
+  const ScenarioReport report =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+  EXPECT_EQ(error_in(set, report, reached), "");
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+    const sim::Result run = sim::simulate(
+        app,
+        {.duration = nanoseconds{300}, .seed = seed, .execution = execution, .percentiles = false});
+    EXPECT_EQ(error_in(run, reached), "");
+  }
+  count(set, report.chains.front(), reached, tally);
+  count_ages(set, report, reached, tally);
+}
+
+void print(const Tally& tally, int sets) {
+  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.bounded
+            << " latencies bounded, " << tally.of_path << " by busy periods; of these "
+            << tally.reached << " reached, " << tally.nearest << " of a bound at most, "
+            << tally.found / tally.bounds << " in all; " << tally.beyond
+            << " above the bound without the busy period behind the join; " << tally.ages
+            << " ages bounded, " << tally.ages_of_path << " by busy periods, " << tally.oldest
+            << " reached, " << tally.ages_found / tally.age_bounds << " in all\n";
+}
+
 class EveryJoinRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryJoinRun, keeps_to_its_bounds) {
@@ -146,23 +193,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
   const int sets = rounds(200);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    const ExhaustiveSet set = JoinSets{seed}.draw(GetParam());
-    Exhaustive options = options_of(set);
-    options.most_situations = 10'000;
-    const Reached reached = reach_all(options, set.tasks);
-    const application::Application app = application_of(set);
-    const ScenarioReport report =
-        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
-    EXPECT_EQ(error_in(set, report, reached), "") << "seed " << seed << ": " << describe(set);
-    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-      const sim::Result run = sim::simulate(app, {.duration = nanoseconds{300},
-                                                  .seed = seed,
-                                                  .execution = execution,
-                                                  .percentiles = false});
-      EXPECT_EQ(error_in(run, reached), "") << "seed " << seed << ": " << describe(set);
-    }
-    count(set, report.chains.front(), reached, tally);
-    count_ages(set, report, reached, tally);
+    check(JoinSets{seed}.draw(GetParam(), false), seed, 10'000, tally);
   }
   EXPECT_EQ(tally.complete, sets);
   EXPECT_GT(tally.bounded, sets * 3 / 4);
@@ -171,13 +202,20 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
   EXPECT_GT(tally.ages_of_path, sets / 20);
   EXPECT_GE(tally.reached, tally.of_path / 50);
   EXPECT_GT(tally.beyond, tally.of_path / 10);
-  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.bounded
-            << " latencies bounded, " << tally.of_path << " by busy periods; of these "
-            << tally.reached << " reached, " << tally.nearest << " of a bound at most, "
-            << tally.found / tally.bounds << " in all; " << tally.beyond
-            << " above the bound without the busy period behind the join; " << tally.ages
-            << " ages bounded, " << tally.ages_of_path << " by busy periods, " << tally.oldest
-            << " reached, " << tally.ages_found / tally.age_bounds << " in all\n";
+  print(tally, sets);
+}
+
+TEST_P(EveryJoinRun, keeps_to_its_bounds_with_two_joins) {
+  Tally tally;
+  const int sets = rounds(100);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    check(JoinSets{seed}.draw(GetParam(), true), seed, 30'000, tally);
+  }
+  EXPECT_GT(tally.complete, sets / 2);
+  EXPECT_GT(tally.bounded, sets / 4);
+  EXPECT_GT(tally.of_path, sets / 8);
+  print(tally, sets);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryJoinRun, testing::Values("fp", "edf", "np-fp", "np-edf"),

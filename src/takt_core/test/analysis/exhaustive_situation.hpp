@@ -14,9 +14,9 @@
 
 namespace takt::analysis {
 
-inline constexpr std::size_t most_tasks = 5;
+inline constexpr std::size_t most_tasks = 6;
 inline constexpr std::size_t most_waiting = 7;
-inline constexpr std::size_t most_queues = 4;
+inline constexpr std::size_t most_queues = 5;
 inline constexpr std::size_t most_kept = 4;
 inline constexpr std::uint8_t most_age = 120;  // of jobs; that of data is not told apart above it
 inline constexpr std::uint8_t no_age = 255;
