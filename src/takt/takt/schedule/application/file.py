@@ -12,8 +12,9 @@ from takt.documents import yaml_file
 from takt.documents.units import format_size
 from takt.documents.yaml_file import Form, Location, Source
 from takt.errors import TaktError, together
+from takt.schedule.application.callback import Timing
 from takt.schedule.application.hosts import check_cores
-from takt.schedule.application.model import Application, Overheads, Timing
+from takt.schedule.application.model import Application, Overheads
 from takt.schedule.application.robot import check_processes
 
 FORM = Form(

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from takt.schedule.application.callback import Callback, Timing
 from takt.schedule.application.hosts import flat_cores
 from takt.schedule.application.locks import flat_locks, flat_sections
-from takt.schedule.application.model import Application, Callback, Timing, Topic
+from takt.schedule.application.model import Application
 from takt.schedule.application.processes import process_of
 from takt.schedule.application.robot import flat_processes
 from takt.schedule.application.segments import flat_segments
+from takt.schedule.application.topics import Topic
 
 VERSION = 1
 

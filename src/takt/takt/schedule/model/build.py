@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
-from takt.schedule.application.model import MOST_MESSAGES
+from takt.schedule.application.topics import MOST_MESSAGES
 from takt.schedule.model import arrivals, joins, policies
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes

@@ -13,8 +13,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from takt.documents.quantities import Duration, Period, Strict
 from takt.documents.yaml_file import KeyFaults
+from takt.schedule.application.callback import Deadline
 from takt.schedule.application.executors import Cpu, Policy, Priority
-from takt.schedule.application.model import Deadline, Read, TopicName
+from takt.schedule.application.topics import Read, TopicName
 
 Kind = Literal[
     "timer", "subscription", "intra_process", "service", "client", "qos_event", "waitable"
