@@ -46,7 +46,7 @@ class TAKT_CORE_PUBLIC SpinMutex {
  public:
   /// A place in the queue.
   struct Request {
-    std::uint32_t number = 0;
+    std::uint32_t number = 0;  ///< Counts the requests, and begins anew after 2^32 of them.
     sched::Level before = sched::no_ceiling;  ///< The ceiling of the job without the lock.
   };
 
