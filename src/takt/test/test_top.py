@@ -217,7 +217,10 @@ def test_json_without_once_is_wrong_use(takt: Takt, reader: Path) -> None:
     assert (done.returncode, "add --once" in done.stderr) == (2, True)
 
 
-def test_with_no_publisher_it_says_what_is_missing_and_goes_on(takt: Takt, reader: Path) -> None:
+def test_with_no_publisher_it_says_what_is_missing_and_goes_on(
+    takt: Takt, reader: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one shows nothing before the end
     reader.write_text('{"publishers": 0}\n')
     shown, terminal = pty.openpty()  # to which it draws at once
     process = takt.start("top", stdout=terminal)
