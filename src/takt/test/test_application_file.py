@@ -230,7 +230,7 @@ def test_a_declared_worst_case_stands_above_what_was_observed(tmp_path: Path) ->
     [
         ("wcet: 1ms", "either timer (its period) or on"),
         ("timer: 1ms, on: t, wcet: 1ms", "either timer (its period) or on"),
-        ("timer: 9ms", "give wcet or execution"),
+        ("timer: 9ms", "give wcet, execution or segments"),
         ("timer: 9ms, period: 1ms, wcet: 1ms", "remove period"),
         ("timer: 0ms, wcet: 1ms", "period must be greater than 0"),
         ("timer: 9, wcet: 1ms", "9 is not a duration such as 10ms"),

@@ -76,7 +76,7 @@ def test_traffic_that_a_queue_drops_hides_no_message(counters: Counters) -> None
 
 
 @pytest.mark.parametrize("lacking", [PING, PONG])
-def test_traffic_alone_carries_no_message(counters: Counters, lacking: str) -> None:
+def test_traffic_is_no_message(counters: Counters, lacking: str) -> None:
     each = {
         address: {"into": 1_000_000 + (0 if address == lacking else ENOUGH), "out": 0}
         | {"traffic_into": 1_000_000}
