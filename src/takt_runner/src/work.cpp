@@ -5,6 +5,7 @@
 #include <ctime>
 #include <takt/executor/current_job.hpp>
 #include <takt/os/clock.hpp>
+#include <vector>
 
 namespace takt::runner {
 namespace {
@@ -43,14 +44,46 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
   }
 }
 
+std::size_t turns(const application::Callback& callback) noexcept {
+  if (!callback.segments.empty() || !callback.task.waits) {
+    return std::max<std::size_t>(callback.segments.size(), 1);
+  }
+  return 2 * static_cast<std::size_t>(std::max<std::int64_t>(callback.suspensions, 1)) + 1;
+}
+
+std::chrono::nanoseconds turn(const application::Callback& callback, std::size_t number,
+                              std::chrono::nanoseconds time) noexcept {
+  const bool waits = number % 2 == 1;
+  const std::vector<application::Segment>& segments = callback.segments;
+  if (segments.empty()) {
+    const auto times = static_cast<std::int64_t>(turns(callback) / 2);
+    return waits ? callback.suspension / times : time / (times + 1);
+  }
+  if (waits) {
+    return segments[number].longest;
+  }
+  std::chrono::nanoseconds least{0};
+  std::chrono::nanoseconds more{0};
+  for (std::size_t i = 0; i < segments.size(); i += 2) {
+    least += segments[i].shortest;
+    more += segments[i].longest - segments[i].shortest;
+  }
+  const double share = more.count() > 0 ? static_cast<double>((time - least).count()) /
+                                              static_cast<double>(more.count())
+                                        : 1.0;
+  const auto own =
+      static_cast<double>((segments[number].longest - segments[number].shortest).count());
+  return segments[number].shortest +
+         std::chrono::nanoseconds{static_cast<std::int64_t>(share * own)};
+}
+
 void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
                       const application::Callback& callback) noexcept {
-  if (callback.task.waits) {
-    const std::int64_t waits = std::max<std::int64_t>(callback.suspensions, 1);
-    for (std::int64_t i = 1; i <= waits; ++i) {
-      compute_until(begin, time / (waits + 1) * i);
-      os::sleep_until(os::now() + callback.suspension / waits);
-    }
+  std::chrono::nanoseconds computed{0};
+  for (std::size_t i = 0; i + 1 < turns(callback); i += 2) {
+    computed += turn(callback, i, time);
+    compute_until(begin, computed);
+    os::sleep_until(os::now() + turn(callback, i + 1, time));
   }
   compute_until(begin, time);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <takt/application/application.hpp>
 
@@ -17,8 +18,17 @@ std::chrono::nanoseconds thread_cpu_time() noexcept;
 // microsecond.
 void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time) noexcept;
 
-// Computes so, and waits meanwhile as the callback declares (suspension): as long as it may in all,
-// each time as long, and with as much computing before, between and after the waits.
+// How often a job computes and waits in turn; it computes first and last.
+std::size_t turns(const application::Callback& callback) noexcept;
+
+// How long a job that computes for `time` in all does so, or waits, in this turn: with segments as
+// they say, with the times of computing all at the same share of their ranges, as in the simulator;
+// else it waits as long as it may in all (suspension), each time as long, and computes as much
+// before, between and after the waits.
+std::chrono::nanoseconds turn(const application::Callback& callback, std::size_t number,
+                              std::chrono::nanoseconds time) noexcept;
+
+// Computes until the thread has used `time` since it had used `begin`, and waits, turn by turn.
 void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
                       const application::Callback& callback) noexcept;
 
