@@ -184,7 +184,7 @@ std::shared_ptr<void> SteadyTimerSource::call(rclcpp::TimerBase& timer, const sc
     return timer.call();
   }
   {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard guard{mutex_};
     period_ = period;
   }
   const os::TimePoint next = os::add_sat(job.release, period);
