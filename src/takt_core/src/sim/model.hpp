@@ -265,7 +265,7 @@ struct TaskState : sched::CoreTask {
 // A lock across cores, which jobs get in the order of their requests.
 struct LockAcross {
   TaskState* holder = nullptr;
-  std::vector<TaskState*> waiting;
+  std::vector<TaskState*> waiting = {};
   bool spins = true;  // who waits keeps its core
 };
 
