@@ -107,7 +107,7 @@ class Partition final : private sched::CoreListener {
   bool take(TaskState& task, std::size_t lock, TimePoint now) noexcept;
   void take_across(LockAcross& lock, TaskState& task, TimePoint now) noexcept;
   void compute_to_next_step(TaskState& task, TimePoint now) noexcept;
-  void leave(std::size_t lock, TimePoint now) noexcept;
+  void leave(std::size_t number, TimePoint now) noexcept;
   void go_on(TaskState& task, bool spins, TimePoint now) noexcept;
   static void go_to_next_step(TaskState& task) noexcept;
   void look_ahead() noexcept;
