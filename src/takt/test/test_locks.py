@@ -126,7 +126,8 @@ def test_an_execution_takes_spin_locks(tmp_path: Path, policy: str) -> None:
         text = text.replace(f"cpu: {number},", f"cpu: {core},")
     done = executed(tmp_path, "takt", document(tmp_path, text))
     trace = read(done.trace)
-    assert len(values(trace, Type.lock_wait)) == len(values(trace, Type.lock))
+    waiting = len(values(trace, Type.lock_wait)) - len(values(trace, Type.lock))
+    assert waiting in {0, 1}  # the trace may end while one waits for the other
     jobs = {one.callback: one.executions for one in measure(done.trace).callbacks}
     assert min(jobs["a.one"], jobs["b.two"]) > 0
 
