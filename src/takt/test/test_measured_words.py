@@ -218,7 +218,7 @@ def test_one_that_is_still_to_be_measured_is_with_the_others_of_its_point(tmp_pa
     assert [len(row.cells) for row in rows(tmp_path, cells)] == [2]
 
 
-def test_a_rows_numbers_are_those_of_all_repetitions_together(tmp_path: Path) -> None:
+def test_a_rows_numbers_are_of_all_repetitions_together(tmp_path: Path) -> None:
     drawn = np.random.default_rng(3).lognormal(4.0, 1.0, (3, 500)).round(3)
     cells = [measured(tmp_path, list(late), place) for place, late in enumerate(drawn)]
     (row,) = rows(tmp_path, cells)

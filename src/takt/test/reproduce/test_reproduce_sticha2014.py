@@ -222,7 +222,7 @@ def never(_: Cell) -> bool:
     return False
 
 
-def test_the_samples_that_it_takes_are_those_of_the_bound() -> None:
+def test_it_takes_the_samples_of_the_bound() -> None:
     found = judged("oneshot-400us", but(beyond=cases(1, never)), 0.001)
     # 1 - 1e-7 to the power of n is 2.5 %: n is 3.7e7.
     assert 3.6e7 < float(found.needs.split()[1].replace(",", "")) < 4e7
