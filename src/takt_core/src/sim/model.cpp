@@ -175,6 +175,7 @@ Model::Model(const application::Application& application, const Options& options
     by_index_.push_back(&state);
     connect(state, tasks[i]);
   }
+  connect_services();
   for (const std::vector<std::size_t>& join : application.joins()) {
     sched::Join& state = joins_.emplace_back(join.size());
     for (std::size_t input = 0; input < join.size(); ++input) {
@@ -239,6 +240,25 @@ void Model::connect(TaskState& state, const sched::Task& task) {
     state.messages = sched::MessageReleases{2 * trigger.messages.size()};
   }
   state.plain = state.inputs.empty() && state.writes.empty() && state.is_timer();
+}
+
+void Model::connect_services() {
+  for (TaskState& client : tasks_) {
+    client.cost_of_calls = application_->cost_of_calls(*client.callback);
+    if (!client.callback->calls()) {
+      continue;
+    }
+    client.plain = false;
+    for (const application::Segment& segment : client.callback->segments) {
+      client.servers.push_back(
+          segment.call.empty() ? nullptr : &tasks_[application_->server_of(segment.call)]);
+    }
+    for (TaskState* const server : client.servers) {
+      if (server != nullptr) {
+        server->clients.reserve(tasks_.size());
+      }
+    }
+  }
 }
 
 void Model::add_chain(const application::Chain& chain, bool with_percentiles) {

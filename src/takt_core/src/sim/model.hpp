@@ -147,7 +147,7 @@ struct TaskState : sched::CoreTask {
   }
   // The most times that a job waits.
   [[nodiscard]] std::int64_t most_waits() const noexcept {
-    return callback->suspension.count() > 0 ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
+    return callback->task.waits ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
   }
   // How long one part of a job takes, of those that are declared. All times of computing are longer
   // or shorter together, so that their sum is that of `execution`; waits are drawn one by one.
@@ -174,6 +174,10 @@ struct TaskState : sched::CoreTask {
       return segment(next_wait(), job);
     }
     return draws_jitter ? uniform(waiting.at(2 * wait_number() + 1), may_wait) : may_wait / waits;
+  }
+  // The server for whose response it waits next; null: it waits for a time.
+  [[nodiscard]] TaskState* next_server() const noexcept {
+    return servers.empty() ? nullptr : servers[next_wait()];
   }
   // Of its next wait, among those of all jobs.
   [[nodiscard]] std::uint64_t wait_number() const noexcept {
@@ -232,6 +236,9 @@ struct TaskState : sched::CoreTask {
   std::vector<application::MessageCount> counts;  // of one job on each of these topics
   sched::Join* join = nullptr;                    // with which it publishes; null: alone
   std::size_t input = 0;                          // its number there
+  std::vector<TaskState*> servers;                // by segment; empty: it calls none
+  std::vector<TaskState*> clients;  // whose requests it has not answered, in their order
+  nanoseconds cost_of_calls{0};     // of one job
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
   TimePoint sampled;              // the data of its started job
@@ -301,6 +308,7 @@ class Model {
   TopicState& topic(const std::string& name);
   std::unique_ptr<sched::CompiledApplication> compile_cores(sched::CompiledStrategy strategy);
   void connect(TaskState& state, const sched::Task& task);
+  void connect_services();
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
   const application::Application* application_;

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that call services and wait for the responses: what is refused, the simulation, and bounds.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "analysis/random_tasks.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/application/parse.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+// A part of a job: so long at least and at most, or a call if a service is named.
+struct Part {
+  std::int64_t shortest = 0;
+  std::int64_t longest = 0;
+  std::string call = {};
+};
+
+// What releases it, its core, priority and parts.
+struct Described {
+  std::string name;
+  std::string released = R"("period":100)";
+  int cpu = 0;
+  int priority = 1;
+  std::vector<Part> parts = {};
+  std::string more = {};
+};
+
+std::string served(const std::string& service) {
+  return R"("kind":"service","trigger":")" + service + '"';
+}
+
+std::string text(const Described& one) {
+  Part computes;
+  std::int64_t waits = 0;
+  std::string segments;
+  for (std::size_t i = 0; i < one.parts.size(); ++i) {
+    const Part& part = one.parts[i];
+    computes.shortest += i % 2 == 0 ? part.shortest : 0;
+    computes.longest += i % 2 == 0 ? part.longest : 0;
+    waits += i % 2 == 0 ? 0 : part.longest;
+    segments += segments.empty() ? "" : ",";
+    segments += part.call.empty() ? R"({"shortest":)" + std::to_string(part.shortest) +
+                                        R"(,"longest":)" + std::to_string(part.longest) + "}"
+                                  : R"({"call":")" + part.call + R"("})";
+  }
+  const std::string best = std::to_string(computes.shortest);
+  const std::string worst = std::to_string(computes.longest);
+  const std::string how = one.parts.size() == 1
+                              ? ""
+                              : R"(,"suspension":)" + std::to_string(waits) + R"(,"suspensions":)" +
+                                    std::to_string(one.parts.size() / 2) + R"(,"segments":[)" +
+                                    segments + "]";
+  return R"({"name":")" + one.name + R"(",)" + one.released + R"(,"cpu":)" +
+         std::to_string(one.cpu) + R"(,"priority":)" + std::to_string(one.priority) +
+         R"(,"execution":{"best":)" + best + R"(,"worst":)" + worst + R"(,"quantiles":[)" + best +
+         "," + worst + "]}" + how + one.more + "}";
+}
+
+std::string document(const std::vector<Described>& callbacks, const std::string& more = "") {
+  std::string all;
+  for (const Described& one : callbacks) {
+    all += (all.empty() ? "" : ",") + text(one);
+  }
+  return R"({"version":1,"name":"s","policy":"fp","cpus":[0,1,2],"callbacks":[)" + all + "]" +
+         more + "}";
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    static_cast<void>(application::parse(json));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const Described client{.name = "client", .priority = 2, .parts = {{2, 2}, {.call = "/s"}, {1, 1}}};
+const Described server{.name = "server", .released = served("/s"), .parts = {{3, 3}}};
+
+std::vector<nanoseconds> longest_responses(const std::vector<Described>& callbacks) {
+  const auto app = application::parse(document(callbacks));
+  std::vector<nanoseconds> result;
+  for (const auto& one : sim::simulate(app, {.duration = nanoseconds{400}}).callbacks) {
+    result.push_back(one.response.max);
+  }
+  return result;
+}
+
+std::vector<std::optional<nanoseconds>> bounds(const std::vector<Described>& callbacks) {
+  const auto report = analyse(application::parse(document(callbacks)), {}).scenarios.front();
+  std::vector<std::optional<nanoseconds>> result;
+  for (const CallbackReport& one : report.callbacks) {
+    result.push_back(one.response);
+  }
+  return result;
+}
+
+TEST(calls, what_is_never_answered_is_refused) {
+  const auto expect = [](const std::vector<Described>& callbacks, const std::string& words) {
+    const std::string said = refusal(document(callbacks));
+    EXPECT_NE(said.find(words), std::string::npos) << words << " in " << said;
+  };
+  EXPECT_EQ(refusal(document({client, server})), "");
+  expect({client}, "task 'client': it calls service '/s', which has no server");
+  Described other = server;
+  other.released = served("/t");
+  expect({client, other}, "did you mean '/t'?");
+  other = server;
+  other.name = "other";
+  expect({client, server, other}, "task 'other': it is the second server of service '/s'");
+  other = server;
+  other.parts = {{1, 1}, {.call = "/s"}, {1, 1}};
+  expect({client, other}, "'server' waits for 'server'");
+  other.parts[1].call = "/t";
+  Described last{.name = "last", .released = served("/t"), .parts = other.parts};
+  last.parts[1].call = "/s";
+  expect({client, other, last}, "(deadlock): 'server' waits for 'last' waits for 'server'");
+  Described grouped = client;
+  grouped.more = other.more = last.more = R"(,"group":"g")";
+  other.parts = server.parts;
+  expect({grouped, other}, "is in its own group 'g'");
+  other.more = R"(,"overrun":"skip")";
+  expect({client, other}, "it would drop requests of service '/s'");
+  other.more = R"(,"active":false)";
+  expect({client, other}, "it is not active");
+  other.more = R"(,"at_once":2)";
+  other.cpu = -1;
+  expect({client, other}, "several of its jobs may run at once");
+  Described writer{.name = "w", .parts = {{1, 1}}, .more = R"(,"writes":["/s"])"};
+  expect({client, server, writer}, "'/s' is its service, and a topic");
+  std::string stock = document({client, server});
+  const std::string cores = R"("policy":"fp","cpus":[0,1,2])";
+  stock.replace(stock.find(cores), cores.size(),
+                R"("executor":"rclcpp_single_threaded","cpus":[0])");
+  EXPECT_NE(refusal(stock).find("runs in the same thread"), std::string::npos) << refusal(stock);
+  EXPECT_NE(refusal(document({client, server}, R"(,"scenarios":[{"name":"s"}])"))
+                .find("not analysed together with scenarios"),
+            std::string::npos);
+}
+
+// The server computes while the client waits, and the client goes on when it ends: 2 + 3 + 1.
+TEST(calls, a_client_waits_until_its_server_ends) {
+  using Times = std::vector<nanoseconds>;
+  EXPECT_EQ(longest_responses({client, server}), (Times{nanoseconds{6}, nanoseconds{3}}));
+  Described elsewhere = server;
+  elsewhere.cpu = 1;
+  EXPECT_EQ(longest_responses({client, elsewhere}), (Times{nanoseconds{6}, nanoseconds{3}}));
+  // From 0 to 4 something else has the server's core.
+  const Described before{.name = "before", .cpu = 1, .priority = 9, .parts = {{4, 4}}};
+  EXPECT_EQ(longest_responses({client, elsewhere, before}),
+            (Times{nanoseconds{8}, nanoseconds{5}, nanoseconds{4}}));
+  // Two requests at the same time are answered one after the other.
+  Described second = client;
+  second.name = "second";
+  second.cpu = 2;
+  EXPECT_EQ(longest_responses({client, elsewhere, second}),
+            (Times{nanoseconds{6}, nanoseconds{6}, nanoseconds{9}}));
+  // A server may be a client: 2 + (1 + 3 + 1) + 1.
+  Described between{.name = "between",
+                    .released = served("/s"),
+                    .cpu = 2,
+                    .parts = {{1, 1}, {.call = "/t"}, {1, 1}}};
+  elsewhere.released = served("/t");
+  EXPECT_EQ(longest_responses({client, between, elsewhere}),
+            (Times{nanoseconds{8}, nanoseconds{5}, nanoseconds{3}}));
+}
+
+TEST(calls, bounds_follow_from_each_other) {
+  using Bounds = std::vector<std::optional<nanoseconds>>;
+  // The client is above the server, and counts although it waits: 2 in 5.
+  EXPECT_EQ(bounds({client, server}), (Bounds{nanoseconds{8}, nanoseconds{5}}));
+  Described first = server;  // above its client, which it does not delay but by what it waits
+  first.priority = 9;
+  EXPECT_EQ(bounds({client, first}), (Bounds{nanoseconds{6}, nanoseconds{3}}));
+  Described elsewhere = server;
+  elsewhere.cpu = 1;
+  const Described before{.name = "before", .cpu = 1, .priority = 9, .parts = {{4, 4}}};
+  EXPECT_EQ(bounds({client, elsewhere, before}),
+            (Bounds{nanoseconds{10}, nanoseconds{7}, nanoseconds{4}}));
+}
+
+// A server that cannot keep up has no bound, and neither have its clients and who comes after them.
+TEST(calls, without_a_bound_of_the_server_the_client_has_none) {
+  Described busy{.name = "busy", .cpu = 1, .priority = 9, .parts = {{99, 99}}};
+  Described elsewhere = server;
+  elsewhere.cpu = 1;
+  const Described below{.name = "below", .parts = {{1, 1}}};
+  const auto found = bounds({client, elsewhere, busy, below});
+  EXPECT_FALSE(found[0]);
+  EXPECT_FALSE(found[1]);
+  EXPECT_EQ(found[2], nanoseconds{99});
+  EXPECT_FALSE(found[3]);
+}
+
+std::vector<Part> random_parts(RandomTasks& random, std::int64_t most,
+                               const std::vector<std::string>& services) {
+  std::vector<Part> parts;
+  const auto computes = [&] {
+    const std::int64_t longest = random.number(1, most);
+    parts.push_back(
+        {.shortest = random.chance(0.6) ? longest : random.number(1, longest), .longest = longest});
+  };
+  computes();
+  for (const std::string& service : services) {
+    parts.push_back({.call = service});
+    computes();
+    if (random.chance(0.2)) {
+      const std::int64_t longest = random.number(1, most);
+      parts.push_back({.shortest = random.number(0, longest), .longest = longest});
+      computes();
+    }
+  }
+  return parts;
+}
+
+// One to three servers of which some call others, one to three clients, and others beside them.
+std::string random_document(RandomTasks& random) {
+  std::vector<Described> all;
+  std::vector<int> priorities;
+  const int cores = static_cast<int>(random.number(1, 3));
+  const bool groups = random.chance(0.2);
+  std::vector<std::string> services;
+  const auto add = [&](std::string name, const std::string& released, std::vector<Part> parts) {
+    all.push_back({.name = std::move(name),
+                   .released = released,
+                   .cpu = static_cast<int>(random.number(0, cores - 1)),
+                   .parts = std::move(parts)});
+    if (random.chance(0.15)) {
+      all.back().more += R"(,"jitter":2)";
+    }
+    const bool waits = all.back().parts.size() > 1;
+    if (groups && !waits && all.back().cpu == 0 && random.chance(0.5)) {
+      all.back().more += R"(,"group":"g")";
+    }
+  };
+  const auto timer = [&] {
+    const std::int64_t period = random.number(15, 30) << random.number(0, 3);
+    return R"("overrun":"catch_up","period":)" + std::to_string(period) + R"(,"offset":)" +
+           std::to_string(random.number(0, period));
+  };
+  std::string chains;
+  for (std::int64_t i = random.number(1, 3); i > 0; --i) {
+    const std::string number = std::to_string(services.size());
+    std::vector<std::string> called;
+    if (!services.empty() && random.chance(0.4)) {
+      called.push_back(services.back());
+    }
+    services.push_back("/s" + number);
+    add("server" + number, served(services.back()), random_parts(random, 3, called));
+    if (random.chance(0.3)) {
+      const std::string topic = "t" + number;
+      all.back().more += R"(,"writes":[")" + topic + R"("])";
+      add("reader" + number, R"("kind":"message","overrun":"catch_up","trigger":")" + topic + '"',
+          random_parts(random, 3, {}));
+      chains += (chains.empty() ? "" : ",") + std::string{R"({"name":"chain)"} + number +
+                R"(","callbacks":["server)" + number + R"(","reader)" + number + R"("]})";
+    }
+  }
+  for (std::int64_t i = random.number(1, 3); i > 0; --i) {
+    std::vector<std::string> called;
+    for (std::int64_t calls = random.number(1, 2); calls > 0; --calls) {
+      called.push_back(services[static_cast<std::size_t>(
+          random.number(0, static_cast<std::int64_t>(services.size()) - 1))]);
+    }
+    add("client" + std::to_string(i), timer(), random_parts(random, 3, called));
+  }
+  for (std::int64_t i = random.number(0, 2); i > 0; --i) {
+    add("other" + std::to_string(i), timer(), random_parts(random, 5, {}));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::swap(all[i],
+              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].priority = 90 - static_cast<int>(random.chance(0.1) ? i / 2 * 2 : i);
+  }
+  const std::string depths = R"(,"topics":[{"name":"t0","depth":9},{"name":"t1","depth":9},)"
+                             R"({"name":"t2","depth":9}])";
+  return document(all, (chains.empty() ? "" : depths + R"(,"chains":[)" + chains + "]") +
+                           (random.chance(0.3) ? R"(,"overheads":{"dispatch":1,"preemption":1,)"
+                                                 R"("release":1,"publish":1,"deliver":1})"
+                                               : ""));
+}
+
+struct Tally {
+  int bounded = 0;
+  int clients = 0;
+  int reached = 0;
+  int chains = 0;
+};
+
+void compare(const application::Application& app, Tally& tally) {
+  const ScenarioReport report =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const auto execution = seed == 0 ? sim::ExecutionTimes::worst : sim::ExecutionTimes::drawn;
+    const sim::Result run = sim::simulate(app, {.duration = nanoseconds{3000},
+                                                .seed = seed,
+                                                .execution = execution,
+                                                .percentiles = false});
+    for (std::size_t i = 0; i < app.callbacks.size(); ++i) {
+      const CallbackReport& one = report.callbacks[i];
+      if (app.callbacks[i].server) {
+        EXPECT_EQ(run.callbacks[i].skipped + run.callbacks[i].lost_arrivals, 0U);
+        EXPECT_EQ(run.callbacks[i].overwritten, 0U);
+      }
+      if (one.response) {
+        ++tally.bounded;
+        tally.clients += app.callbacks[i].calls() ? 1 : 0;
+        tally.reached += run.callbacks[i].response.max == *one.response ? 1 : 0;
+        EXPECT_LE(run.callbacks[i].response.max, *one.response)
+            << app.callbacks[i].task.name << " by " << one.bound_by;
+      }
+    }
+    for (std::size_t i = 0; i < app.chains.size(); ++i) {
+      const ChainReport& bound = report.chains[i];
+      tally.chains += bound.latency ? 1 : 0;
+      EXPECT_LE(run.chains[i].latency.max, bound.latency.value_or(never)) << bound.bound_by;
+      EXPECT_LE(run.chains[i].reaction.max, bound.reaction.value_or(never)) << bound.bound_by;
+      EXPECT_LE(run.chains[i].age.max, bound.age.value_or(never)) << bound.bound_by;
+    }
+  }
+}
+
+TEST(calls, no_response_is_above_its_bound) {
+  RandomTasks random{first_seed()};
+  Tally tally;
+  for (int set = 0; set < rounds(400) && !HasFailure(); ++set) {
+    const std::string json = random_document(random);
+    SCOPED_TRACE(json);
+    compare(application::parse(json), tally);
+  }
+  std::cout << tally.bounded << " responses, " << tally.clients << " of clients, " << tally.reached
+            << " as long as their bounds, " << tally.chains << " latencies of chains\n";
+  EXPECT_GT(tally.clients, rounds(400));
+  EXPECT_GT(tally.reached, rounds(400));
+  EXPECT_GT(tally.chains, 0);
+}
+
+}  // namespace
+}  // namespace takt::analysis
