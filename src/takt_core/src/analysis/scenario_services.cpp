@@ -22,7 +22,9 @@ void ScenarioModel::add_calls(const application::Application& application) {
     waiting_[i] = {.declared = callbacks[i].suspension, .segments = callbacks[i].segments};
     for (std::size_t at = 0; at < callbacks[i].segments.size(); ++at) {
       if (const std::string& service = callbacks[i].segments[at].call; !service.empty()) {
-        waiting_[i].calls.push_back({.segment = at, .server = application.server_of(service)});
+        const std::size_t server = application.server_of(service);
+        waiting_[i].calls.push_back(
+            {.segment = at, .server = server == callbacks.size() ? nobody : server});
       }
     }
   }
@@ -34,6 +36,9 @@ void ScenarioModel::add_called(const sched::CompiledStrategy& strategy, std::siz
     return;
   }
   for (const Call& call : waiting_[streams_[stream].callback].calls) {
+    if (call.server == nobody) {
+      continue;
+    }
     add_released(strategy, {.callback = call.server, .called_by = stream, .call = call.segment},
                  false);
   }
@@ -49,6 +54,9 @@ std::vector<std::size_t> ScenarioModel::clients_of(std::size_t stream) const {
 }
 
 nanoseconds ScenarioModel::shortest_response(std::size_t server) const noexcept {
+  if (server == nobody) {
+    return nanoseconds{0};
+  }
   const Cost& cost = costs_[server];
   nanoseconds result = cost.factor < 1 ? nanoseconds{0} : cost.best;
   const std::vector<application::Segment>& segments = waiting_[server].segments;
@@ -100,6 +108,9 @@ Arrivals ScenarioModel::requests(std::size_t stream, const ScenarioBounds& bound
 
 std::optional<nanoseconds> ScenarioModel::longest_response(
     std::size_t stream, const Call& call, const std::vector<Response>& responses) const noexcept {
+  if (call.server == nobody) {
+    return {};
+  }
   std::optional<nanoseconds> longest = nanoseconds{0};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const Stream& server = streams_[i];

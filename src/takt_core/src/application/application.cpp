@@ -34,6 +34,9 @@ nanoseconds ExecutionTime::at(double probability) const noexcept {
 }
 
 MessageCount Callback::messages_on(const std::string& topic) const noexcept {
+  if (const auto calls = std::ranges::count(segments, topic, &Segment::call); calls > 0) {
+    return {.least = calls, .most = calls};
+  }
   const auto found = messages.find(topic);
   return found == messages.end() ? MessageCount{} : found->second;
 }

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
-#include "own_subscriptions.hpp"
+#include "robot.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::application {
@@ -85,13 +86,29 @@ void check_call(const Application& application, const Callback& client,
                ": the one waits for the response, the other one for the group (deadlock)",
            "put the server into another group, and take the client out of its group");
   }
-  if (has_stock_executor(application)) {
+  const std::string& policy = policy_of(application, client);
+  if (sched::stock_executor(policy)) {
+    const bool same = server.process == client.process;
     refuse(client,
-           call + answers + " runs in the same thread of executor " +
-               sched::name_text(application.policy) +
-               ": it starts only when its client has ended (deadlock)",
+           call + answers +
+               (same ? " runs in the same thread of executor " + sched::name_text(policy) +
+                           ": it starts only when its client has ended (deadlock)"
+                     : " is in another process, and executor " + sched::name_text(policy) +
+                           " does nothing else meanwhile, which is not analysed yet"),
            "use the executor 'takt', or call asynchronously: the request as a topic of the client, "
            "the response as one of the server");
+  }
+  if (application.processes.empty()) {
+    return;
+  }
+  const Link* const link = find_link(application, application.processes[client.process],
+                                     application.processes[server.process]);
+  if (link != nullptr && link->loss > 0) {
+    refuse(client,
+           call + answers +
+               " is on another host, and the link loses messages: a client that waits for a lost "
+               "one waits for ever",
+           "call asynchronously, or declare a link without loss");
   }
 }
 

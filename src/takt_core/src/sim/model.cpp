@@ -249,16 +249,25 @@ void Model::connect_services() {
       continue;
     }
     client.plain = false;
-    for (const application::Segment& segment : client.callback->segments) {
-      client.servers.push_back(
-          segment.call.empty() ? nullptr : &tasks_[application_->server_of(segment.call)]);
-    }
-    for (TaskState* const server : client.servers) {
-      if (server != nullptr) {
-        server->clients.reserve(tasks_.size());
+    const std::vector<application::Segment>& segments = client.callback->segments;
+    for (std::size_t at = 1; at < segments.size(); at += 2) {
+      Called& called = client.calls.emplace_back();
+      if (!segments[at].call.empty()) {
+        called.server = &tasks_[application_->server_of(segments[at].call)];
+        called.way = way_between(*called.server, client);
+        called.server->clients.reserve(tasks_.size());
       }
     }
   }
+}
+
+application::Handover Model::way_between(const TaskState& from, const TaskState& to) const {
+  if (from.callback->process == to.callback->process) {
+    return {};
+  }
+  const std::vector<application::Process>& processes = application_->processes;
+  return *application::between(*application_, processes[from.callback->process],
+                               processes[to.callback->process]);
 }
 
 void Model::add_chain(const application::Chain& chain, bool with_percentiles) {

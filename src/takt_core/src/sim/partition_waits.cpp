@@ -19,18 +19,19 @@ void Partition::stop_at_wait(TaskState& task) noexcept {
 }
 
 void Partition::wait(TaskState& task, TimePoint now) noexcept {
-  TaskState* const server = task.next_server();
-  const nanoseconds time = server == nullptr ? task.wait_time() : nanoseconds{0};
+  const Called* const call = task.next_call();
+  const nanoseconds time = call == nullptr ? task.wait_time() : nanoseconds{0};
   --task.waits;
   task.may_wait -= time;
   task.left = task.after;
   stop_at_wait(task);
-  task.wakes = server == nullptr ? os::add_sat(now, time) : TimePoint::max();
+  task.wakes = call == nullptr ? os::add_sat(now, time) : TimePoint::max();
   waiting_.push_back(&task);
   state_.wait(task);
   record(EventType::preempt, now, task, task.job.index);
-  if (server != nullptr) {
-    request(*server, task, now);
+  if (call != nullptr) {
+    task.called = call;
+    request(*call->server, task, now);
   }
 }
 
@@ -46,8 +47,8 @@ void Partition::request(TaskState& server, TaskState& client, TimePoint now) noe
 void Partition::answer(TaskState& server, TimePoint now) noexcept {
   TaskState& client = *server.clients.front();
   server.clients.erase(server.clients.begin());
-  client.wakes = now;
-  client.partition->next_ = now;
+  client.wakes = os::add_sat(now, client.way_back());
+  client.partition->next_ = std::min(client.partition->next_, client.wakes);
 }
 
 // Jobs whose waiting is over.

@@ -64,7 +64,7 @@ struct Stream {
 /// A call of a job, which waits for the response.
 struct Call {
   std::size_t segment = 0;  ///< Its number among the segments of the job.
-  std::size_t server = 0;   ///< The callback that answers.
+  std::size_t server = 0;   ///< The callback that answers; nobody: none here, without a bound.
 };
 
 /// A join (sched/join.hpp) in a scenario.

@@ -98,7 +98,8 @@ struct TAKT_CORE_PUBLIC Callback {
   /// Whether its jobs call services and wait for the responses.
   [[nodiscard]] bool calls() const noexcept;
 
-  /// How many messages one job publishes on a topic that it writes.
+  /// How many messages one job publishes on a topic that it writes; requests of a service that it
+  /// calls.
   [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
 
   /// `node`, or if it is empty the callback's name up to its first dot.
