@@ -135,13 +135,13 @@ void Members::add_calls(const Execution& execution, Common& common, Member& memb
                         const Node& own) {
   const application::Callback& client = *member.description;
   if (client.server) {
-    member.service = &services_[client.task.trigger];
+    member.service = &services_.of(client.task.trigger);
   }
   for (std::size_t at = 1; client.calls() && at < client.segments.size(); at += 2) {
     std::optional<MemberCall>& call = member.calls.emplace_back();
     if (const std::string& service = client.segments[at].call; !service.empty()) {
       call.emplace(make_outlet(execution, common, own, service, delivery_, readers_[service]),
-                   &services_[service].add_client(calls_are_over_));
+                   &services_.add_client(service));
     }
   }
 }

@@ -4,7 +4,6 @@
 // three approaches build the same ones and differ in who executes them.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -88,7 +87,7 @@ class Members {
   void wait_for_readers(const os::StopFlag& stop) const;
 
   // Clients do not wait for responses any more, so that their jobs end.
-  void end_calls() noexcept { calls_are_over_ = true; }
+  void end_calls() noexcept { services_.end(); }
 
  private:
   void add_calls(const Execution& execution, Common& common, Member& member, const Node& own);
@@ -102,8 +101,7 @@ class Members {
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<sched::Join> joins_;
   HeldLocks locks_;
-  std::map<std::string, Service> services_;
-  std::atomic<bool> calls_are_over_{false};
+  Services services_;
   std::deque<Member> members_;  // their callbacks keep their addresses
 };
 

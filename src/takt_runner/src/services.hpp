@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls of services in one process: a request is a message to the server, and the client waits
-// until the server has ended the job for it. No thread takes a lock or memory.
+// until the server has ended the job for it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <string>
 #include <takt/os/clock.hpp>
 #include <takt/os/event.hpp>
 
@@ -57,6 +59,22 @@ class Service {
 
  private:
   std::deque<Client> clients_;
+};
+
+// All services of the process, by name.
+class Services {
+ public:
+  [[nodiscard]] Service& of(const std::string& name) { return services_[name]; }
+  [[nodiscard]] Service::Client& add_client(const std::string& name) {
+    return services_[name].add_client(over_);
+  }
+
+  // Clients do not wait for responses any more, so that their jobs end.
+  void end() noexcept { over_.store(true, std::memory_order_relaxed); }
+
+ private:
+  std::map<std::string, Service> services_;
+  std::atomic<bool> over_{false};
 };
 
 }  // namespace takt::runner

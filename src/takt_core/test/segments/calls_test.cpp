@@ -206,6 +206,21 @@ TEST(calls, bounds_follow_from_each_other) {
             (Bounds{nanoseconds{10}, nanoseconds{7}, nanoseconds{4}}));
 }
 
+// Requests come as close as a late job of the client and the next one in time: at 15 and 21.
+TEST(calls, requests_come_with_the_jitter_of_their_client) {
+  const Described first{.name = "first", .priority = 9, .parts = {{14, 14}}};
+  Described often = client;
+  often.released = R"("period":20)";
+  often.parts[0] = {1, 1};
+  Described elsewhere = server;
+  elsewhere.cpu = 1;
+  elsewhere.priority = 5;
+  const Described below{
+      .name = "below", .released = R"("period":100,"offset":15)", .cpu = 1, .parts = {{4, 4}}};
+  EXPECT_EQ(longest_responses({first, often, elsewhere, below}).back(), nanoseconds{10});
+  EXPECT_EQ(bounds({first, often, elsewhere, below}).back(), nanoseconds{10});
+}
+
 // A server that cannot keep up has no bound, and neither have its clients and who comes after them.
 TEST(calls, without_a_bound_of_the_server_the_client_has_none) {
   Described busy{.name = "busy", .cpu = 1, .priority = 9, .parts = {{99, 99}}};
@@ -249,6 +264,23 @@ TEST(calls, of_another_process_contain_both_ways) {
   std::string stock = robot({0, 1}, {}, "");
   stock.replace(stock.find(R"("policy":"fp")"), 13, R"("executor":"rclcpp_events")");
   expect(stock, "does nothing else meanwhile, which is not analysed yet");
+}
+
+// What waits in a process above comes late: from 13 to 16, and from 20 on once more.
+TEST(calls, a_process_below_is_delayed_by_what_waited_above) {
+  Described often = client;
+  often.released = R"("period":20)";
+  often.parts = {{1, 1}, {.call = "/s"}, {3, 3}};
+  Described elsewhere = server;
+  elsewhere.cpu = 1;
+  const Described before{.name = "before", .cpu = 1, .priority = 9, .parts = {{10, 10}}};
+  const Described below{
+      .name = "below", .released = R"("period":100,"offset":13)", .cpu = 2, .parts = {{8, 8}}};
+  const auto app = application::parse(
+      document({often, elsewhere, before, below}, robot({0, 1, 0}, {}, ""), Runs::in_processes));
+  EXPECT_EQ(sim::simulate(app, {.duration = nanoseconds{100}}).callbacks.back().response.max,
+            nanoseconds{15});
+  EXPECT_EQ(analyse(app, {}).scenarios.front().callbacks.back().response, nanoseconds{16});
 }
 
 std::vector<Part> random_parts(RandomTasks& random, std::int64_t most,
