@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../application/robot.hpp"
+#include "methods.hpp"
 #include "robot_words.hpp"
 
 namespace takt::analysis {
@@ -59,6 +60,18 @@ bool await_responses(application::Application& view, const application::Applicat
     }
   }
   return any;
+}
+
+void name_calls(ScenarioReport& report, const application::Application& robot) {
+  for (CallbackReport& one : report.callbacks) {
+    const bool concerned =
+        std::ranges::any_of(robot.callbacks, [&](const application::Callback& callback) {
+          return callback.task.name == one.name && (callback.server || callback.calls());
+        });
+    if (concerned && one.response && one.bound_by.find(methods::calls) == std::string::npos) {
+      one.bound_by += methods::calls;
+    }
+  }
 }
 
 }  // namespace takt::analysis

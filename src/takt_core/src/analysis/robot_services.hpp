@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/analysis/report.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
 namespace takt::analysis {
@@ -29,5 +30,8 @@ std::vector<Served> served_elsewhere(const application::Application& process,
 // request is not known yet does not wait. Whether there are any.
 bool await_responses(application::Application& view, const application::Application& robot,
                      std::size_t number, const std::vector<const std::vector<Served>*>& served);
+
+// Names the source of what the responses of clients and servers follow from, where it is missing.
+void name_calls(ScenarioReport& report, const application::Application& robot);
 
 }  // namespace takt::analysis

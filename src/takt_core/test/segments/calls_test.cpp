@@ -254,6 +254,7 @@ TEST(calls, of_another_process_contain_both_ways) {
                                 : 0};
     EXPECT_EQ(report.callbacks[1].response, nanoseconds{6} + above) << between;
     EXPECT_EQ(report.callbacks[0].response, nanoseconds{12} + above) << between;
+    EXPECT_TRUE(report.callbacks[0].bound_by.ends_with("eq. 32")) << report.callbacks[0].bound_by;
   }
   const auto expect = [&](const std::string& between, const std::string& words) {
     const std::string said = refusal(document({client, elsewhere}, between, Runs::in_processes));
