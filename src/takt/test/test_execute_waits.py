@@ -93,3 +93,27 @@ def test_others_run_while_a_callback_waits(tmp_path: Path) -> None:
     driver, control = found["driver"], found["control"]
     assert len(driver.execution) > 0
     assert len(control.execution) > len(driver.execution)
+
+
+def test_a_client_waits_for_the_job_of_its_server(tmp_path: Path) -> None:
+    """The server is below another callback, which runs while the client waits, too."""
+    described = application()
+    client, _, server = described["callbacks"]
+    client |= {
+        "execution": {"best": 2 * MS, "worst": 2 * MS, "quantiles": [2 * MS]},
+        "suspension": 0,
+        "suspensions": 1,
+        "segments": [
+            {"shortest": MS, "longest": MS},
+            {"call": "/plan"},
+            {"shortest": MS, "longest": MS},
+        ],
+    }
+    server |= {"kind": "service", "trigger": "/plan"}
+    done = executed(tmp_path, "takt", described | {"topics": []})
+    found = {one.name.partition(".")[0]: one for one in observed(done.trace).callbacks}
+    asked, answered = len(found["driver"].execution), len(found["plan"].execution)
+    assert asked > 1
+    assert asked <= answered <= asked + 1
+    assert found["driver"].waiting.min() >= MS
+    assert len(found["control"].execution) > asked

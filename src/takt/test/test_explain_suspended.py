@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trace_files as make
@@ -33,12 +34,19 @@ FLAT = {
 }
 
 
-def one_job(path: Path, *, slept: int, computed: int = WORST, ready: int = 0) -> Explanation:
+def one_job(
+    path: Path,
+    *,
+    slept: int,
+    computed: int = WORST,
+    ready: int = 0,
+    flat: dict[str, Any] = FLAT,
+) -> Explanation:
     """Of a job that slept, computed, and was ready without running for so long."""
     ended = slept + computed + ready
     return explained(
         path,
-        make.name("attribute", 0, "application=" + json.dumps(FLAT)),
+        make.name("attribute", 0, "application=" + json.dumps(flat)),
         make.name("attribute", 0, "policy=fp"),
         make.name("attribute", 0, "waits_from_ns=10000"),
         begin(HIGH, 0, 0, deadline=WORST + SUSPENSION),
@@ -74,3 +82,20 @@ def test_what_is_above_the_bound_is_not_what_is_declared(
     assert shares == {ShareKind.executed: 2.0, ShareKind.suspended: slept, cause: rest}
     (evidence,) = [one.evidence for one in late.shares if one.kind is ShareKind.suspended]
     assert evidence == "its thread slept 2 times, declared 5000 µs"
+
+
+def test_a_wait_for_responses_is_named(tmp_path: Path) -> None:
+    """The server had an answer after 3 ms, and the client slept for 4 ms more than its bound."""
+    (client,) = FLAT["callbacks"]
+    segments = [{"longest": MS}, {"call": "/plan"}, {"longest": MS}]
+    called = {"suspension": 0, "suspensions": 1, "segments": segments}
+    server = {"name": "low", "node": "low", "kind": "service", "trigger": "/plan", "priority": 90}
+    flat = {**FLAT, "callbacks": [client | called, server | {"execution": {"worst": 3 * MS}}]}
+    (late,) = one_job(tmp_path, slept=7 * MS, flat=flat).details
+    assert late.above is not None
+    assert late.above.above_us == 4_000
+    shares = {one.kind: (one.us, one.evidence) for one in late.shares}
+    assert shares[ShareKind.suspended] == (
+        7_000,
+        "its thread slept 2 times, it waits for responses of services",
+    )

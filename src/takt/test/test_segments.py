@@ -17,6 +17,7 @@ from takt.schedule.application.file import read_application  # noqa: E402
 from takt.schedule.application.flat import flat  # noqa: E402
 from takt.schedule.campaign.judge import varies  # noqa: E402
 from takt.schedule.generate.code import write_packages  # noqa: E402
+from takt.schedule.simulation.simulate import simulate  # noqa: E402
 
 MS = 1_000_000
 TEXT = """
@@ -84,6 +85,53 @@ def test_the_analysis_uses_the_lengths_and_says_so(tmp_path: Path) -> None:
     )
     low = analyse(document(tmp_path, anywhere), "here").scenarios[0].callbacks[1]
     assert low.response_us == 20_000
+
+
+CALLS = """
+policy: fp
+nodes:
+  control: {step: {timer: 20ms, segments: [1ms, {call: /plan}, 1ms], priority: 20}}
+  planner: {plan: {service: /plan, wcet: 3ms, priority: 30}}
+  vision: {detect: {timer: 40ms, wcet: 12ms, priority: 10}}
+"""
+
+
+def test_a_call_is_analysed_and_simulated_as_the_wait_for_its_server(tmp_path: Path) -> None:
+    found = document(tmp_path, CALLS)
+    step, plan, _ = found["callbacks"]
+    assert step["segments"][1] == {"call": "/plan"}
+    assert (step["suspension"], step["suspensions"]) == (0, 1)
+    assert (plan["kind"], plan["trigger"]) == ("service", "/plan")
+    assert document(tmp_path, app_yaml(found, "again")) == found
+    bounds = analyse(found, "here").scenarios[0].callbacks
+    assert [one.response_us for one in bounds] == [5_000, 3_000, 17_000]
+    assert "waits for responses of services" in bounds[0].bound_by
+    longest = simulate(found, where="here").callbacks
+    assert [one.worst_response_ns for one in longest] == [5 * MS, 3 * MS, 17 * MS]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words", "line"),
+    [
+        ("{call: /plan}", "{call: /plant}", "has no server\\n.*did you mean '/plan'", 4),
+        ("1ms, {call: /plan}, 1ms", "{call: /plan}", "begin and end by computing", 4),
+        ("{call: /plan}", "{call: /plan, wait: 1ms}", "either computes, .* or waits", 4),
+        ("wcet: 3ms", "segments: [1ms, {call: /plan}, 1ms]", "deadlock", 5),
+        ("service: /plan", "service: /plan, timer: 1s", "has either timer", 5),
+        ("policy: fp", "executor: rclcpp_single_threaded", "same thread", 4),
+    ],
+)
+def test_what_is_wrong_with_calls_is_said(
+    tmp_path: Path, before: str, after: str, words: str, line: int
+) -> None:
+    with pytest.raises(TaktError, match=words) as error:
+        analyse(document(tmp_path, CALLS.replace(before, after)), "here")
+    assert f"segments.app.yaml:{line}" in str(error.value) or "here" in str(error.value)
+
+
+def test_no_code_is_generated_for_calls(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="does not call services yet"):
+        write_packages(document(tmp_path, CALLS), tmp_path)
 
 
 def test_generated_code_computes_and_sleeps_in_turn(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ struct DeclaredCallback {
   std::map<std::string, std::int64_t> worst_in;  // by scenario, where that declares another one
   std::int64_t overhead = 0;
   std::int64_t suspension = 0;
+  bool calls = false;
   std::map<std::string, std::int64_t> reads;
 };
 
@@ -136,7 +137,9 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .worst = (callback.execution.worst + overhead).count(),
                           .worst_in = {},
                           .overhead = overhead.count(),
-                          .suspension = callback.suspension.count(),
+                          .suspension = callback.calls() ? nanoseconds{sched::longest_time}.count()
+                                                         : callback.suspension.count(),
+                          .calls = callback.calls(),
                           .reads = {}};
   const std::vector<const sched::TaskChange*> changes =
       application.strategy ? changes_of(application, task.name)
@@ -226,7 +229,9 @@ void bind(nb::module_& module) {
               "The same in each scenario that declares another one.")
       .def_ro("overhead", &DeclaredCallback::overhead, "That part of it.")
       .def_ro("suspension", &DeclaredCallback::suspension,
-              "The longest that a job sleeps or waits for a device in total.")
+              "The longest that a job sleeps or waits for a device in total; without a limit if it "
+              "calls.")
+      .def_ro("calls", &DeclaredCallback::calls, "Whether it waits for responses of services.")
       .def_ro(
           "reads", &DeclaredCallback::reads,
           "By topic the oldest data that it may use, 0: any; of the scenarios that it comes to, "

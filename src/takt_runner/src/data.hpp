@@ -46,14 +46,18 @@ class Outlet {
     }
   }
 
-  void publish(os::TimePoint sampled) noexcept {
+  // The number of its next message, for publish().
+  [[nodiscard]] std::int64_t next_sequence() noexcept { return common_->next_sequence(topic_); }
+
+  void publish(os::TimePoint sampled) noexcept { publish(sampled, next_sequence()); }
+
+  void publish(os::TimePoint sampled, std::int64_t sequence) noexcept {
     std::shared_ptr<Message> message = by_pointer_ ? publisher_->reuse_message() : own_;
     message->payload.resize(bytes_);
-    message->sequence = static_cast<std::uint64_t>(common_->next_sequence(topic_));
+    message->sequence = static_cast<std::uint64_t>(sequence);
     message->intended_ns = common_->stamp(sampled);
     const os::TimePoint published_at = os::now();
     message->sent_ns = common_->stamp(published_at);
-    const auto sequence = static_cast<std::int64_t>(message->sequence);
     const Status status =
         by_pointer_ ? publisher_->publish(std::move(message)) : publisher_->publish(*message);
     if (status) trace::record_in_job(trace::EventType::publish, published_at, number, sequence);

@@ -101,6 +101,25 @@ void refuse_locks(const Execution& execution) {
   }
 }
 
+// A client waits where others run meanwhile, in the process of its server.
+void refuse_waits(const Execution& execution) {
+  const bool takt = execution.settings.approach == "takt";
+  const bool robot = !execution.application.processes.empty();
+  for (const application::Callback& callback : execution.application.callbacks) {
+    if (callback.calls() && (!takt || robot)) {
+      throw sched::ScheduleError(
+          "task '" + callback.task.name + "'",
+          "it calls a service, which is executed under 'takt' in one process only so far",
+          "simulate it");
+    }
+    if (callback.task.waits && robot) {
+      throw sched::ScheduleError(
+          "task '" + callback.task.name + "'",
+          "it waits, which is not executed in a robot of several processes so far", "simulate it");
+    }
+  }
+}
+
 // Where the analysis has them: all who take a lock on one core.
 void place_by_locks(application::Application& application) {
   if (application.locks.empty()) {
@@ -122,6 +141,7 @@ Execution make_execution(const Settings& settings) {
   execution.application = application::parse(text);
   refuse_lanes(execution);
   refuse_locks(execution);
+  refuse_waits(execution);
   place_by_locks(execution.application);
   // The others know no scenarios: they execute what the callbacks declare.
   if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {

@@ -57,6 +57,21 @@ void Member::on_message(const Message& message) noexcept {
   trace::record_in_job(EventType::use, os::now(), trigger_number,
                        static_cast<std::int64_t>(message.sequence));
   compute_and_write(messages++, common->time_of(message.intended_ns));
+  if (service != nullptr) {
+    service->answer(static_cast<std::int64_t>(message.sequence));
+  }
+}
+
+void Member::wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noexcept {
+  std::optional<MemberCall>* const call = calls.empty() ? nullptr : &calls[turn / 2];
+  if (call == nullptr || !*call) {
+    os::sleep_until(os::now() + runner::turn(*description, turn, time));
+    return;
+  }
+  const std::int64_t number = (*call)->request.next_sequence();
+  (*call)->client->ask(number);
+  (*call)->request.publish(sampled, number);
+  (*call)->client->wait();
 }
 
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
@@ -76,7 +91,8 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
       (*locks)[step.lock]->leave();
     }
   }
-  compute_and_wait(begin, time, *description);  // who waits takes no lock
+  compute_and_wait(begin, time, *description,  // who waits takes no lock
+                   [&](std::size_t turn) { wait(turn, time, sampled); });
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
@@ -107,6 +123,26 @@ Members::Members(const Execution& execution, Common& common, Context context,
     for (std::size_t i = 0; i < member.writes.size(); ++i) {
       warm_up(execution, member.writes[i], readers_[member.description->task.writes[i]]);
     }
+    for (std::optional<MemberCall>& call : member.calls) {
+      if (call) {
+        warm_up(execution, call->request, 1);
+      }
+    }
+  }
+}
+
+void Members::add_calls(const Execution& execution, Common& common, Member& member,
+                        const Node& own) {
+  const application::Callback& client = *member.description;
+  if (client.server) {
+    member.service = &services_.of(client.task.trigger);
+  }
+  for (std::size_t at = 1; client.calls() && at < client.segments.size(); at += 2) {
+    std::optional<MemberCall>& call = member.calls.emplace_back();
+    if (const std::string& service = client.segments[at].call; !service.empty()) {
+      call.emplace(make_outlet(execution, common, own, service, delivery_, readers_[service]),
+                   &services_.add_client(service));
+    }
   }
 }
 
@@ -126,6 +162,7 @@ void Members::add(const Execution& execution, Common& common, const application:
     member.writes.push_back(make_outlet(execution, common, own, topic, delivery_, readers_[topic]));
     member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
+  add_calls(execution, common, member, own);
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = own.create_timer(callback.task.parameters.period,
                                     [&member](const sched::Job& job) { member.on_timer(job); });
@@ -151,6 +188,11 @@ void Members::number_topics(const std::function<std::uint16_t(const std::string&
     for (Outlet& outlet : member.writes) {
       outlet.number = number_of(outlet.publisher()->get_topic_name());
     }
+    for (std::optional<MemberCall>& call : member.calls) {
+      if (call) {
+        call->request.number = number_of(call->request.publisher()->get_topic_name());
+      }
+    }
     if (member.trigger) {
       member.trigger_number = number_of(member.trigger->get_topic_name());
     }
@@ -163,6 +205,11 @@ void Members::wait_for_readers(const os::StopFlag& stop) const {
       const auto readers = readers_.find(member.description->task.writes[i]);
       if (readers != readers_.end()) {
         wait_for(*member.writes[i].publisher(), readers->second, stop);
+      }
+    }
+    for (const std::optional<MemberCall>& call : member.calls) {
+      if (call) {
+        wait_for(*call->request.publisher(), 1, stop);
       }
     }
   }

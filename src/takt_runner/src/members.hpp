@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <takt/os/thread.hpp>
 #include <takt/rcl/context.hpp>
@@ -21,6 +22,7 @@
 #include "described.hpp"
 #include "held_locks.hpp"
 #include "outside.hpp"
+#include "services.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -30,6 +32,12 @@ namespace takt::runner {
 enum class Delivery : std::uint8_t {
   before_the_callback,  // by the executor, by pointer
   own_callbacks,        // each read topic has a callback that keeps the newest, through DDS
+};
+
+// A call of a callback: its request, and the wait for the response.
+struct MemberCall {
+  Outlet request;
+  Service::Client* client;
 };
 
 struct Member {
@@ -46,6 +54,8 @@ struct Member {
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
   std::vector<DrawnMessages> counts;               // messages of one job on each of them
+  std::vector<std::optional<MemberCall>> calls;    // by wait; empty: it calls no service
+  Service* service{nullptr};                       // that it answers
   std::shared_ptr<Timer> timer;                    // of a timer callback
   std::shared_ptr<Subscription<Message>> trigger;  // of a message callback
   std::uint16_t trigger_number{trace::no_topic};
@@ -58,6 +68,7 @@ struct Member {
 
  private:
   void compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept;
+  void wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noexcept;
 };
 
 class Members {
@@ -75,7 +86,11 @@ class Members {
   // a stop is requested.
   void wait_for_readers(const os::StopFlag& stop) const;
 
+  // Clients do not wait for responses any more, so that their jobs end.
+  void end_calls() noexcept { services_.end(); }
+
  private:
+  void add_calls(const Execution& execution, Common& common, Member& member, const Node& own);
   void add(const Execution& execution, Common& common, const application::Callback& callback,
            std::size_t place);
   Node& node(const std::string& name);
@@ -86,6 +101,7 @@ class Members {
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<sched::Join> joins_;
   HeldLocks locks_;
+  Services services_;
   std::deque<Member> members_;  // their callbacks keep their addresses
 };
 

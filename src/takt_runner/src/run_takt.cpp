@@ -80,6 +80,7 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
   if (outside) {
     outside->join();
   }
+  members.end_calls();
   executor.stop();
 }
 

@@ -23,6 +23,11 @@ TaskOptions options_of(const Member& member) {
   for (const Outlet& outlet : member.writes) {
     options.writes.push_back(outlet.publisher());
   }
+  for (const std::optional<MemberCall>& call : member.calls) {
+    if (call) {
+      options.writes.push_back(call->request.publisher());
+    }
+  }
   if (member.trigger) {
     options.period = parameters.period;
   } else {

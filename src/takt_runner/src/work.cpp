@@ -79,13 +79,9 @@ std::chrono::nanoseconds turn(const application::Callback& callback, std::size_t
 
 void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
                       const application::Callback& callback) noexcept {
-  std::chrono::nanoseconds computed{0};
-  for (std::size_t i = 0; i + 1 < turns(callback); i += 2) {
-    computed += turn(callback, i, time);
-    compute_until(begin, computed);
-    os::sleep_until(os::now() + turn(callback, i + 1, time));
-  }
-  compute_until(begin, time);
+  compute_and_wait(begin, time, callback, [&](std::size_t number) {
+    os::sleep_until(os::now() + turn(callback, number, time));
+  });
 }
 
 std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,

@@ -28,7 +28,21 @@ std::size_t turns(const application::Callback& callback) noexcept;
 std::chrono::nanoseconds turn(const application::Callback& callback, std::size_t number,
                               std::chrono::nanoseconds time) noexcept;
 
-// Computes until the thread has used `time` since it had used `begin`, and waits, turn by turn.
+// Computes until the thread has used `time` since it had used `begin`, and waits, turn by turn:
+// `wait(number)` is for the turn of that number.
+template <class Wait>
+void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
+                      const application::Callback& callback, Wait wait) noexcept {
+  std::chrono::nanoseconds computed{0};
+  for (std::size_t i = 0; i + 1 < turns(callback); i += 2) {
+    computed += turn(callback, i, time);
+    compute_until(begin, computed);
+    wait(i + 1);
+  }
+  compute_until(begin, time);
+}
+
+// The same, where it waits for a time.
 void compute_and_wait(std::chrono::nanoseconds begin, std::chrono::nanoseconds time,
                       const application::Callback& callback) noexcept;
 

@@ -100,8 +100,7 @@ class ScenarioAnalysis {
           .name = strategy_.tasks()[i].name,
           .cpu = strategy_.tasks()[i].cpu,
           .priority = scenario_.policy().fixed_priority() ? parameters.priority : 0,
-          .wcet = model_.execution(i),
-          .suspension = application_.callbacks[i].suspension};
+          .wcet = model_.execution(i)};
       const nanoseconds deadline = sched::relative_deadline(parameters);
       if (deadline.count() > 0) {
         callback.deadline = deadline;
@@ -150,6 +149,7 @@ class ScenarioAnalysis {
         verdict = Verdict::misses;
         callback.bound_by = methods::simulation;
       }
+      callback.suspension = std::max(callback.suspension, demand.suspension);
       callback.exact = callback.exact && exact && response.bound;
       callback.verdict = worse(callback.verdict, verdict);
       callback.jitter = std::max(callback.jitter, demand.releases.jitter + demand.lag);
@@ -213,7 +213,10 @@ class ScenarioAnalysis {
       released = std::min(released, *jobs);
     }
     if (catches_up) {
-      note_losses(report, task, released);
+      // A client waits for one response at a time, and the queue holds a request of each.
+      if (!application_.callbacks[model_.streams()[streams.front()].callback].server) {
+        note_losses(report, task, released);
+      }
       return;
     }
     if (released <= (skips ? 1 : 2)) {

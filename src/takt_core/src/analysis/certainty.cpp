@@ -104,7 +104,9 @@ bool Certainty::starves(std::size_t stream) const {
 bool Certainty::outlasts(std::size_t stream) const {
   const nanoseconds deadline = sched::relative_deadline(parameters(stream));
   return deadline.count() > 0 &&
-         parameters(stream).expected_execution + model_.demand(stream).suspension > deadline;
+         parameters(stream).expected_execution +
+                 application_.callbacks[model_.streams()[stream].callback].suspension >
+             deadline;
 }
 
 bool Certainty::misses(std::size_t core) const {

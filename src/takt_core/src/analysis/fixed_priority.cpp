@@ -79,6 +79,9 @@ enum class Choices : std::uint8_t { jitter, all };
 Response response_with_waits(std::span<const Demand> demands, std::size_t demand,
                              const Waited& waited, std::span<const Response> responses,
                              Choices choices, const Supply& supply, Effort& effort) {
+  if (demands[demand].unanswered) {
+    return {};
+  }
   std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
     boosted = with_boosts(demands, demand, waited);

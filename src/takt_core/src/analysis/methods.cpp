@@ -85,7 +85,9 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   } else if (test == Test::non_preemptive_edf) {
     method = methods::np_edf_response;
   }
-  if (demand.releases.jitter.count() > 0) {
+  if (!demand.clients.empty() || demand.calls) {
+    method += methods::calls;
+  } else if (demand.releases.jitter.count() > 0) {
     method += methods::holistic;
   }
   return method;

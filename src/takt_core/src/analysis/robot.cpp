@@ -13,6 +13,7 @@
 #include "robot_gaps.hpp"
 #include "robot_proposals.hpp"
 #include "robot_sensitivity.hpp"
+#include "robot_services.hpp"
 #include "robot_words.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
@@ -47,6 +48,7 @@ struct Publisher {
 struct Effects {
   std::vector<Load> loads;
   std::vector<Publisher> publishers;
+  std::vector<Served> served;
 
   friend bool operator==(const Effects&, const Effects&) = default;
 };
@@ -107,6 +109,12 @@ class Robot {
     for (application::Topic& topic : view.topics) {
       receive(view, topic, number);
     }
+    std::vector<const std::vector<Served>*> served;
+    served.reserve(effects_.size());
+    for (const Effects& effects : effects_) {
+      served.push_back(&effects.served);
+    }
+    disturbed_[number] = await_responses(view, robot_, number, served) || disturbed_[number];
     return view;
   }
 
@@ -114,6 +122,21 @@ class Robot {
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
 
  private:
+  // The jobs of a stream as those below notice them: one that waits may have waited for long
+  // before, and the next one not at all.
+  static Load load_of(const Demand& demand, const std::optional<nanoseconds>& response,
+                      nanoseconds preemption) {
+    Load load{.noticed = demand.noticed(), .execution = demand.execution};
+    if (demand.waits) {
+      load.noticed = response
+                         ? Arrivals{.period = demand.releases.period,
+                                    .jitter = demand.releases.jitter + *response - demand.execution}
+                         : Arrivals{};
+      load.execution += demand.suspensions * preemption;
+    }
+    return load;
+  }
+
   void add_interrupts(Application& view, std::size_t number) {
     const Process& own = robot_.processes[number];
     const application::Core* const declared = application::declared_core(robot_, own);
@@ -207,8 +230,9 @@ class Robot {
       const Demand& demand = model.demand(stream);
       const Stream& own = model.streams()[stream];
       const bool known = bounds.converged || (own.parent == nobody && own.join == nobody);
-      effects.loads.push_back(
-          {.noticed = known ? demand.noticed() : Arrivals{}, .execution = demand.execution});
+      Load load = load_of(demand, bounds.responses[stream].bound, robot_.overheads.preemption);
+      load.noticed = known ? load.noticed : Arrivals{};
+      effects.loads.push_back(load);
       if (model.join_of(own.callback) == nobody) {
         effects.publishers.push_back(
             {.callback = strategy.tasks()[own.callback].name,
@@ -222,6 +246,7 @@ class Robot {
              .published = bounds.converged ? one : Arrivals{}});
       }
     }
+    effects.served = served_elsewhere(view, model, bounds);
     return effects;
   }
 
@@ -327,6 +352,7 @@ Report analyse_robot(const Application& described, const Options& options,
       forget(one);
     }
     name_processes_above(one);
+    name_calls(one, robot);
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
     for (CallbackReport& callback : one.callbacks) {
       callback.host = robot.processes[i].host;

@@ -36,7 +36,7 @@ bool is_above(const application::Process& other, const application::Process& own
 }
 
 bool publishes(const application::Callback& callback, const std::string& topic) {
-  return std::ranges::find(callback.task.writes, topic) != callback.task.writes.end();
+  return application::sends(callback, topic);
 }
 
 std::string below_text(const application::Application& robot, std::size_t number) {

@@ -18,7 +18,7 @@ void ScenarioModel::give_turns(const application::Application& application) {
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     Stream& own = streams_[stream];
     const application::Callback& callback = application.callbacks[own.callback];
-    const std::size_t cause = own.parent != nobody ? own.parent : own.turns_of;
+    const std::size_t cause = own.cause();
     if (cause != nobody) {
       pending_[stream].releases = pending_[cause].releases;
     }

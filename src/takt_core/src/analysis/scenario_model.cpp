@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "piling_up.hpp"
+
 namespace takt::analysis {
 namespace {
 
@@ -27,6 +29,13 @@ nanoseconds scaled(nanoseconds time, double factor) {
 
 }  // namespace
 
+Arrivals unless_piling_up(const Arrivals& events) noexcept {
+  const bool piles_up =
+      events.jitter > longest_jitter ||
+      (events.jitter > long_jitter && events.jitter / most_periods_of_jitter > events.period);
+  return piles_up ? Arrivals{} : events;
+}
+
 nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
   const Cost& cost = costs_[callback];
   // At least a moment: a job that computes nothing waits for its turn all the same.
@@ -47,6 +56,11 @@ void ScenarioModel::apply_cost(std::size_t stream) {
   demand.execution = execution(callback);
   for (ComputingSegment& segment : demand.segments) {
     segment.longest = scaled(segment.declared, costs_[callback].factor);
+  }
+  if (!waiting_.empty()) {
+    for (const Call& call : waiting_[callback].calls) {
+      demand.segments[call.segment / 2].shortest_wait = shortest_response(call.server);
+    }
   }
   for (Section& section : demand.sections) {
     const Cost& cost = costs_[callback];
@@ -69,6 +83,10 @@ void ScenarioModel::scale(double factor, std::size_t callback) {
     return;
   }
   costs_[callback].factor = factor;
+  if (!waiting_.empty()) {  // who waits for it depends on it, too
+    apply_costs();
+    return;
+  }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     if (streams_[stream].callback == callback) {
       apply_cost(stream);
@@ -108,13 +126,14 @@ void ScenarioModel::forget_jitters() {
                    jitters_[released.callback]);
       continue;
     }
-    const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
+    const std::size_t cause = released.asked_by != nobody ? released.asked_by : released.cause();
     if (cause != nobody && !released.circle) {
       // Causes come before what they cause.
       set_releases(stream, {.period = demand(cause).releases.period},
                    jitters_[released.callback] + released.lead);
     }
   }
+  forget_responses();
   count_shifts();
   forget_latencies();
 }
@@ -135,10 +154,7 @@ Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) c
       .jitter = releases.jitter + varies,
       // Jobs of one task follow each other.
       .distance = std::max(earliest_message(stream, {}), releases.distance - varies)};
-  const bool piles_up =
-      ends.jitter > longest_jitter ||
-      (ends.jitter > long_jitter && ends.jitter / most_periods_of_jitter > ends.period);
-  return piles_up ? Arrivals{} : ends;
+  return unless_piling_up(ends);
 }
 
 // Each job of the reader asks for data of the next one: when it ends, or when the data is wanted if
@@ -243,9 +259,10 @@ bool ScenarioModel::apply_ends(const ScenarioBounds& bounds) {
   bool changed = assume_latencies(bounds);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const Stream& own = streams_[stream];
-    const std::size_t cause = own.parent != nobody ? own.parent : own.turns_of;
-    if (cause != nobody) {
-      const Arrivals released = in_turn(ends(cause, bounds), own.every);
+    if (own.cause() != nobody) {
+      const Arrivals released = own.called_by != nobody
+                                    ? requests(stream, bounds)
+                                    : in_turn(ends(own.cause(), bounds), own.every);
       if (demand(stream).releases != released) {
         set_releases(stream, released, demand(stream).lag);
         changed = true;
@@ -255,6 +272,7 @@ bool ScenarioModel::apply_ends(const ScenarioBounds& bounds) {
     }
   }
   changed = propagate_publications(bounds) || changed;
+  changed = propagate_responses(responses) || changed;
   changed = count_shifts() || changed;
   return count_late_notices(responses) || changed;
 }

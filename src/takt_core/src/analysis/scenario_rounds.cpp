@@ -165,8 +165,11 @@ bool ScenarioModel::propagate(const ScenarioBounds& bounds, std::size_t number) 
   for (std::size_t i = 0; i < next.of_demands.size(); ++i) {
     const Jitters::OfDemand& old = before.of_demands[i];
     Jitters::OfDemand& now = next.of_demands[i];
-    now = {.releases = densest(old.releases, now.releases), .lag = std::max(old.lag, now.lag)};
-    grown = grown || now.releases != old.releases || now.lag != old.lag;
+    now = {.releases = densest(old.releases, now.releases),
+           .lag = std::max(old.lag, now.lag),
+           .suspension = std::max(old.suspension, now.suspension),
+           .unanswered = old.unanswered || now.unanswered};
+    grown = grown || now != old;
   }
   for (std::size_t i = 0; i < next.latencies.size(); ++i) {
     std::optional<nanoseconds>& latency = next.latencies[i];
@@ -182,7 +185,10 @@ ScenarioModel::Jitters ScenarioModel::jitters() const {
   Jitters result{.of_demands = {}, .waits_for_job = waits_for_job_, .latencies = latencies_};
   for (const CoreDemands& core : cores_) {
     for (const Demand& demand : core.demands) {
-      result.of_demands.push_back({.releases = demand.releases, .lag = demand.lag});
+      result.of_demands.push_back({.releases = demand.releases,
+                                   .lag = demand.lag,
+                                   .suspension = demand.suspension,
+                                   .unanswered = demand.unanswered});
     }
   }
   return result;
@@ -199,6 +205,8 @@ void ScenarioModel::set(const Jitters& jitters) {
     for (Demand& demand : core.demands) {
       demand.releases = next->releases;
       demand.lag = next->lag;
+      demand.suspension = next->suspension;
+      demand.unanswered = next->unanswered;
       ++next;
     }
   }

@@ -88,6 +88,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
       release_overhead_(application.overheads.release),
       test_(test_for(scenario.policy())) {
   add_costs(application);
+  add_calls(application);
   add_streams(application, strategy);
   place(application, strategy);
   add_deliveries(application);
@@ -195,6 +196,7 @@ void ScenarioModel::add_streams(const application::Application& application,
     for (; stream < streams_.size(); ++stream) {
       add_early_releases(strategy, stream);
       add_released(application, strategy, stream);
+      add_called(strategy, stream);
     }
   } while (follow_join(application, strategy));
   give_turns(application);
@@ -208,8 +210,7 @@ void ScenarioModel::add_streams(const application::Application& application,
 // Whether the callback is on the way from the root to this stream.
 bool ScenarioModel::is_upstream(std::size_t callback, std::size_t stream) const noexcept {
   while (stream != nobody && streams_[stream].callback != callback) {
-    const Stream& released = streams_[stream];
-    stream = released.parent != nobody ? released.parent : released.turns_of;
+    stream = streams_[stream].cause();
   }
   return stream != nobody;
 }
@@ -228,24 +229,29 @@ void ScenarioModel::add_released(const application::Application& application,
       continue;
     }
     const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger).most;
+    const bool in_turn = application.callbacks[i].lanes > 1;
     for (std::int64_t message = 0; message < messages; ++message) {
-      add_released(strategy, stream, i, messages > 1, application.callbacks[i].lanes > 1);
+      add_released(strategy,
+                   {.callback = i,
+                    .parent = in_turn ? nobody : stream,
+                    .turns_of = in_turn ? stream : nobody},
+                   messages > 1);
     }
   }
 }
 
-void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                                 std::size_t callback, bool several, bool in_turn) {
+void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, Stream released,
+                                 bool several) {
   iterates_ = true;
-  if (streams_.size() >= most_streams || is_upstream(callback, stream)) {
-    add_unfollowed(strategy, callback, is_upstream(callback, stream), several);
+  const std::size_t cause = released.cause();
+  const bool again = is_upstream(released.callback, cause);
+  if (streams_.size() >= most_streams || again) {
+    add_unfollowed(strategy, released.callback, again, several);
     return;
   }
-  add_stream({.callback = callback,
-              .parent = in_turn ? nobody : stream,
-              .early = streams_[stream].early,
-              .turns_of = in_turn ? stream : nobody},
-             pending_[stream].releases, deadline_of(scenario_->parameters()[callback]));
+  released.early = streams_[cause].early;
+  add_stream(released, pending_[cause].releases,
+             deadline_of(scenario_->parameters()[released.callback]));
 }
 
 // Messages that release each other for ever: only a least distance bounds them, all together. Those
@@ -367,7 +373,9 @@ void ScenarioModel::place(const application::Application& application,
                             .suspension = application.callbacks[callback].suspension,
                             .suspensions = application.callbacks[callback].suspensions,
                             .segments = computing_segments(application.callbacks[callback]),
-                            .sections = sections[callback]});
+                            .sections = sections[callback],
+                            .clients = clients_of(stream),
+                            .calls = application.callbacks[callback].calls()});
   }
   pending_.clear();
   for (CoreDemands& core : cores_) {

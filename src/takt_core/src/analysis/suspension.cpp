@@ -55,6 +55,11 @@ std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> d
     if (demand.interrupt) {
       continue;
     }
+    if (std::ranges::find(demand.clients, own.task) != demand.clients.end()) {
+      demand.level = own.level - 1;
+      demand.ceiling = sched::no_ceiling;
+      continue;
+    }
     if (demand.task == own.task) {
       demand.execution += demand.suspension;
       continue;

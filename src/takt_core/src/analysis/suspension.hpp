@@ -6,6 +6,7 @@
 //
 //  - The demand's own jobs, and those of its task's other streams, count their suspension as
 //    execution: one thread runs them one after the other.
+//  - What it waits for while its own job waits (Demand::clients) is part of the suspension.
 //  - Jobs of others that come before it compute while it wants to run, and wait while it does not.
 //    They count as releases that come up to R - C early: the most that a job computes in an
 //    interval which begins when it has been released for some time (J.-J. Chen et al., "Many

@@ -34,8 +34,15 @@ nanoseconds ExecutionTime::at(double probability) const noexcept {
 }
 
 MessageCount Callback::messages_on(const std::string& topic) const noexcept {
+  if (const auto calls = std::ranges::count(segments, topic, &Segment::call); calls > 0) {
+    return {.least = calls, .most = calls};
+  }
   const auto found = messages.find(topic);
   return found == messages.end() ? MessageCount{} : found->second;
+}
+
+bool Callback::calls() const noexcept {
+  return std::ranges::any_of(segments, [](const Segment& one) { return !one.call.empty(); });
 }
 
 std::string Callback::node_name() const {
@@ -83,7 +90,27 @@ std::vector<std::string> Application::external_topics() const {
       result.push_back(topic.name);
     }
   }
+  for (const Callback& callback : callbacks) {
+    if (callback.server) {
+      result.push_back(callback.task.trigger);
+    }
+  }
   return result;
+}
+
+std::size_t Application::server_of(const std::string& service) const noexcept {
+  const auto found = std::ranges::find_if(callbacks, [&](const Callback& callback) {
+    return callback.server && callback.task.trigger == service;
+  });
+  return static_cast<std::size_t>(found - callbacks.begin());
+}
+
+nanoseconds Application::cost_of_calls(const Callback& callback) const noexcept {
+  const nanoseconds sent = message_cost(overheads.publish, overheads.publish_per_kib, 0);
+  const nanoseconds received = message_cost(overheads.deliver, overheads.deliver_per_kib, 0);
+  const auto calls = std::ranges::count_if(callback.segments,
+                                           [](const Segment& one) { return !one.call.empty(); });
+  return calls * (sent + received) + (callback.server ? sent : nanoseconds{0});
 }
 
 const Core* Application::find_core(int cpu) const noexcept {
@@ -131,7 +158,8 @@ Application Application::with_topics_of_scenarios() const {
 nanoseconds Application::worst_overhead(const Callback& callback,
                                         const sched::Task& task) const noexcept {
   const std::int64_t segments = 1 + callback.suspensions;
-  nanoseconds result = overheads.dispatch + segments * overheads.preemption;
+  nanoseconds result =
+      overheads.dispatch + segments * overheads.preemption + cost_of_calls(callback);
   for (const std::string& written : task.writes) {
     const Topic* topic = find_topic(written);
     if (topic != nullptr && topic->local) {

@@ -17,6 +17,7 @@
 #include "parse_processes.hpp"
 #include "parse_publications.hpp"
 #include "parse_segments.hpp"
+#include "parse_services.hpp"
 #include "robot.hpp"
 #include "robot_cores.hpp"
 #include "takt/os/saturating.hpp"
@@ -76,9 +77,10 @@ Callback parse_callback(const Json& json, const std::string& path, const std::ve
   object.read("process", process);
   std::string kind = "timer";
   object.read("kind", kind);
-  if (kind != "timer" && kind != "message") {
-    Object::fail(object.at("kind"), "is neither timer nor message");
+  if (kind != "timer" && kind != "message" && kind != "service") {
+    Object::fail(object.at("kind"), "is none of timer, message, service");
   }
+  callback.server = kind == "service";
   task.kind = kind == "timer" ? sched::TaskKind::timer : sched::TaskKind::message;
   object.read("trigger", task.trigger);
   object.read("period", task.parameters.period);
@@ -101,11 +103,13 @@ Callback parse_callback(const Json& json, const std::string& path, const std::ve
     Object::fail(object.at("suspensions"),
                  "is not a number from 0 to " + std::to_string(most_suspensions));
   }
+  parse_segments(object, callback);
+  task.waits = task.waits || callback.calls();
   if (callback.suspensions > 0 && !task.waits) {
     Object::fail(object.at("suspensions"), "counts waits of a callback without a suspension");
   }
-  parse_segments(object, callback);
   object.read("budget", task.parameters.budget);
+  task.parameters.overrun = callback.server ? sched::Overrun::catch_up : task.parameters.overrun;
   object.read("overrun", task.parameters.overrun);
   object.read("active", task.parameters.active);
   object.read("group", task.group);
@@ -353,6 +357,7 @@ Application parse(std::string_view json) {
   check_joins(application);
   check_chains(application);
   add_lanes(application, at_once);
+  add_services(application);
   check_locks(application);
   check_segments(application);
   return application;

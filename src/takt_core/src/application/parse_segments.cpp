@@ -14,6 +14,14 @@ namespace {
 Segment parse_segment(const Json& json, const std::string& path) {
   Object object{json, path};
   Segment segment;
+  if (object.find("call") != nullptr) {
+    object.read("call", segment.call);
+    if (segment.call.empty()) {
+      Object::fail(object.at("call"), "is not the name of a service");
+    }
+    object.finish();
+    return segment;
+  }
   static_cast<void>(object.get("longest"));
   object.read("longest", segment.longest);
   segment.shortest = segment.longest;
@@ -47,6 +55,9 @@ void parse_segments(Object& object, Callback& callback) {
   for (std::size_t i = 0; i < count; ++i) {
     const Segment& segment = callback.segments[i];
     if (i % 2 == 0) {
+      if (!segment.call.empty()) {
+        Object::fail(place, "calls a service where it computes");
+      }
       computes.shortest += segment.shortest;
       computes.longest += segment.longest;
     } else {

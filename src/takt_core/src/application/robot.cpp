@@ -24,10 +24,6 @@ using std::ranges::find;
 
 constexpr int most_priority = 98;
 
-bool writes(const Callback& callback, const std::string& topic) {
-  return find(callback.task.writes, topic) != callback.task.writes.end();
-}
-
 [[noreturn]] void refuse(const std::string& where, const std::string& what,
                          const std::string& fix) {
   throw sched::ScheduleError(where, what, fix);
@@ -75,13 +71,14 @@ void check_ways(const Application& application, const Callback& reader) {
   for (const Callback& writer : application.callbacks) {
     const Process& other = application.processes[writer.process];
     const auto read = std::ranges::find_if(
-        topics, [&](const std::string& topic) { return writes(writer, topic); });
+        topics, [&](const std::string& topic) { return sends(writer, topic); });
     if (read != topics.end() && between(application, other, own) == nullptr) {
       refuse(sched::task_text(reader.task),
-             "it reads topic " + sched::name_text(*read) + " on host " +
-                 sched::name_text(own.host) + ", which " + sched::name_text(writer.task.name) +
-                 " writes on host " + sched::name_text(other.host) +
-                 ", and there is no link between them",
+             (reader.server ? "it answers service " : "it reads topic ") + sched::name_text(*read) +
+                 " on host " + sched::name_text(own.host) + ", which " +
+                 sched::name_text(writer.task.name) +
+                 (reader.server ? " calls on host " : " writes on host ") +
+                 sched::name_text(other.host) + ", and there is no link between them",
              "add links: [{hosts: [" + other.host + ", " + own.host + "], latency: [200us, 2ms]}]");
     }
   }
@@ -125,10 +122,6 @@ void check_callbacks(const Application& application) {
   std::map<std::string, std::size_t> groups;
   for (const Callback& callback : application.callbacks) {
     const std::string where = sched::task_text(callback.task);
-    if (callback.task.waits) {
-      refuse(where, "it has a suspension, which is not analysed in a robot of several processes",
-             "count the time in its wcet, or describe its process alone");
-    }
     if (callback.task.cpu != -1) {
       refuse(where, "it names a core, and it belongs to a process", "remove cpu");
     }
@@ -169,10 +162,20 @@ std::vector<std::string> external_topics(const Application& application, std::si
       names.push_back(topic.name);
     }
   }
+  for (const Callback& callback : application.callbacks) {
+    if (callback.server) {
+      names.push_back(callback.task.trigger);
+    }
+  }
   return names;
 }
 
 }  // namespace
+
+bool sends(const Callback& callback, const std::string& topic) {
+  return find(callback.task.writes, topic) != callback.task.writes.end() ||
+         find(callback.segments, topic, &Segment::call) != callback.segments.end();
+}
 
 const std::string& policy_of(const Application& application, const Callback& callback) {
   return application.processes.empty() ? application.policy
@@ -235,7 +238,7 @@ const Handover* between(const Application& application, const Process& left, con
 Handover handover_to(const Application& application, const Callback& reader) {
   std::optional<Handover> result;
   for (const Callback& writer : application.callbacks) {
-    if (writer.process == reader.process || !writes(writer, reader.task.trigger)) {
+    if (writer.process == reader.process || !sends(writer, reader.task.trigger)) {
       continue;
     }
     const Handover* const way = between(application, application.processes[writer.process],
@@ -252,7 +255,7 @@ Handover handover_to(const Application& application, const Callback& reader) {
 bool comes_from_elsewhere(const Application& application, const std::string& topic,
                           std::size_t process) {
   return any_of(application.callbacks, [&](const Callback& callback) {
-    return callback.process != process && writes(callback, topic);
+    return callback.process != process && sends(callback, topic);
   });
 }
 
@@ -275,6 +278,7 @@ sched::CompiledStrategy compile_robot(const Application& application) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     tasks[i].cpu =
         core_number(application, application.processes[application.callbacks[i].process]);
+    tasks[i].waits = false;  // the policy of its own process has a place for that
     if (find(cpus, tasks[i].cpu) == cpus.end()) {
       cpus.push_back(tasks[i].cpu);
     }

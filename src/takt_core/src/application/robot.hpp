@@ -13,11 +13,14 @@
 
 namespace takt::application {
 
+// Whether the callback writes this topic, or calls this service.
+bool sends(const Callback& callback, const std::string& topic);
+
 // The policy that decides about this callback.
 const std::string& policy_of(const Application& application, const Callback& callback);
 
 // Throws sched::ScheduleError for processes that cannot be kept apart, and for what a robot of
-// several processes does not have yet: scenarios, maximum ages, callbacks that wait.
+// several processes does not have yet: scenarios, maximum ages.
 void check_robot(const Application& application);
 
 // Whether two processes run on the same core of the same host.

@@ -175,6 +175,7 @@ Model::Model(const application::Application& application, const Options& options
     by_index_.push_back(&state);
     connect(state, tasks[i]);
   }
+  connect_services();
   for (const std::vector<std::size_t>& join : application.joins()) {
     sched::Join& state = joins_.emplace_back(join.size());
     for (std::size_t input = 0; input < join.size(); ++input) {
@@ -239,6 +240,34 @@ void Model::connect(TaskState& state, const sched::Task& task) {
     state.messages = sched::MessageReleases{2 * trigger.messages.size()};
   }
   state.plain = state.inputs.empty() && state.writes.empty() && state.is_timer();
+}
+
+void Model::connect_services() {
+  for (TaskState& client : tasks_) {
+    client.cost_of_calls = application_->cost_of_calls(*client.callback);
+    if (!client.callback->calls()) {
+      continue;
+    }
+    client.plain = false;
+    const std::vector<application::Segment>& segments = client.callback->segments;
+    for (std::size_t at = 1; at < segments.size(); at += 2) {
+      Called& called = client.calls.emplace_back();
+      if (!segments[at].call.empty()) {
+        called.server = &tasks_[application_->server_of(segments[at].call)];
+        called.way = way_between(*called.server, client);
+        called.server->clients.reserve(tasks_.size());
+      }
+    }
+  }
+}
+
+application::Handover Model::way_between(const TaskState& from, const TaskState& to) const {
+  if (from.callback->process == to.callback->process) {
+    return {};
+  }
+  const std::vector<application::Process>& processes = application_->processes;
+  return *application::between(*application_, processes[from.callback->process],
+                               processes[to.callback->process]);
 }
 
 void Model::add_chain(const application::Chain& chain, bool with_percentiles) {

@@ -120,6 +120,12 @@ struct Input {
   std::uint64_t drop() noexcept;
 };
 
+// A server that a job calls; null: it waits for a time there.
+struct Called {
+  TaskState* server = nullptr;
+  application::Handover way = {};  // of the response
+};
+
 struct TaskState : sched::CoreTask {
   TaskState(TaskIndex task_index, const sched::Task& task, const application::Callback& described,
             const Options& options);
@@ -147,7 +153,7 @@ struct TaskState : sched::CoreTask {
   }
   // The most times that a job waits.
   [[nodiscard]] std::int64_t most_waits() const noexcept {
-    return callback->suspension.count() > 0 ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
+    return callback->task.waits ? std::max<std::int64_t>(callback->suspensions, 1) : 0;
   }
   // How long one part of a job takes, of those that are declared. All times of computing are longer
   // or shorter together, so that their sum is that of `execution`; waits are drawn one by one.
@@ -174,6 +180,17 @@ struct TaskState : sched::CoreTask {
       return segment(next_wait(), job);
     }
     return draws_jitter ? uniform(waiting.at(2 * wait_number() + 1), may_wait) : may_wait / waits;
+  }
+  // The call in which it waits next; null: it waits for a time.
+  [[nodiscard]] const Called* next_call() const noexcept {
+    return calls.empty() || calls[next_wait() / 2].server == nullptr ? nullptr
+                                                                     : &calls[next_wait() / 2];
+  }
+  // How long the response is on its way, in the worst case as long as it may be.
+  [[nodiscard]] nanoseconds way_back() const noexcept {
+    const application::Handover& way = called->way;
+    return draws_jitter ? way.least + uniform(waiting.at(wait_number() - 1), way.most - way.least)
+                        : way.most;
   }
   // Of its next wait, among those of all jobs.
   [[nodiscard]] std::uint64_t wait_number() const noexcept {
@@ -232,6 +249,10 @@ struct TaskState : sched::CoreTask {
   std::vector<application::MessageCount> counts;  // of one job on each of these topics
   sched::Join* join = nullptr;                    // with which it publishes; null: alone
   std::size_t input = 0;                          // its number there
+  std::vector<Called> calls;                      // by wait; empty: it calls no service
+  const Called* called = nullptr;   // for whose response the started job waits, or waited last
+  std::vector<TaskState*> clients;  // whose requests it has not answered, in their order
+  nanoseconds cost_of_calls{0};     // of one job
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
   TimePoint sampled;              // the data of its started job
@@ -301,6 +322,8 @@ class Model {
   TopicState& topic(const std::string& name);
   std::unique_ptr<sched::CompiledApplication> compile_cores(sched::CompiledStrategy strategy);
   void connect(TaskState& state, const sched::Task& task);
+  void connect_services();
+  [[nodiscard]] application::Handover way_between(const TaskState& from, const TaskState& to) const;
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
   const application::Application* application_;

@@ -203,41 +203,6 @@ void Partition::end_running(TimePoint now) noexcept {
   }
 }
 
-// Of what it has to compute.
-void Partition::stop_at_wait(TaskState& task) noexcept {
-  if (task.waits > 0) {
-    task.after = task.left - task.before_wait(task.left);
-    task.left -= task.after;
-  }
-}
-
-void Partition::wait(TaskState& task, TimePoint now) noexcept {
-  const nanoseconds time = task.wait_time();
-  --task.waits;
-  task.may_wait -= time;
-  task.left = task.after;
-  stop_at_wait(task);
-  task.wakes = os::add_sat(now, time);
-  waiting_.push_back(&task);
-  state_.wait(task);
-  record(EventType::preempt, now, task, task.job.index);
-}
-
-// Jobs whose waiting is over.
-void Partition::wake(TimePoint now) noexcept {
-  std::erase_if(waiting_, [&](TaskState* const task) {
-    if (task->wakes > now) {
-      return false;
-    }
-    if (on_core_ == nullptr && state_.started().size() == waiting_.size()) {
-      busy_since_ = now;
-    }
-    task->wakes = TimePoint::max();
-    state_.resume(*task);
-    return true;
-  });
-}
-
 // It has computed, and publishes what it has not published yet. A job that this releases may
 // preempt it before it has ended, as in the executor.
 void Partition::finish_job(TaskState& task, TimePoint now) noexcept {
@@ -293,6 +258,9 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
   ++result_.jobs;
   state_.settle(task, now);
   state_.end(task);
+  if (!task.clients.empty()) {
+    answer(task, now);
+  }
 }
 
 // The core goes to another job, or away.

@@ -89,6 +89,8 @@ class Partition final : private sched::CoreListener {
   void end_job(TaskState& task, TimePoint now) noexcept;
   static void stop_at_wait(TaskState& task) noexcept;
   void wait(TaskState& task, TimePoint now) noexcept;
+  void request(TaskState& server, TaskState& client, TimePoint now) noexcept;
+  static void answer(TaskState& server, TimePoint now) noexcept;
   void wake(TimePoint now) noexcept;
   void start(const Job& chosen, TimePoint now) noexcept;
   nanoseconds read_and_compute(TaskState& task, const Job& job, TimePoint now) noexcept;

@@ -28,6 +28,7 @@ nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoi
     }
     cost = os::add_sat(cost, delivering);
   }
+  cost = os::add_sat(cost, task.cost_of_calls);
   return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost(job));
 }
 

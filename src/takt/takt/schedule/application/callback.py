@@ -48,7 +48,8 @@ class Timing(Strict):
 
     timer: PeriodOrRate | None = Field(
         None,
-        description="period of its releases, or a rate such as 30Hz; a callback has this or on",
+        description="period of its releases, or a rate such as 30Hz; a callback has this, on or "
+        "service",
     )
     period: DurationOrRate | None = Field(
         None,
@@ -101,10 +102,15 @@ class Timing(Strict):
 
 
 class Callback(Timing):
-    """One callback of a node: a timer's, or a subscription's."""
+    """One callback of a node: a timer's, a subscription's, or a server's."""
 
     on: TopicName | None = Field(
         None, description="a subscription: released by each message of this topic"
+    )
+    service: TopicName | None = Field(
+        None,
+        description="a server: released by each request of this service; it answers when its job "
+        "ends, and catches up on all requests",
     )
     execution: ExecutionTime | None = Field(
         None, description="actual execution time of a job; default: constant, wcet"
@@ -139,7 +145,8 @@ class Callback(Timing):
     segments: Segments = Field(
         [],
         description="in place of wcet and suspension: what each job does, it computes and waits in "
-        "turn, [1ms, {wait: 2ms}, {best: 0.5ms, worst: 1ms}]; default: it may wait anywhere",
+        "turn, [1ms, {wait: 2ms}, {best: 0.5ms, worst: 1ms}, {call: /plan}, 1ms]; default: it may "
+        "wait anywhere",
     )
     at_once: Annotated[int, Field(ge=1, le=64, strict=True)] | None = Field(
         None,
@@ -161,9 +168,10 @@ class Callback(Timing):
 
     @model_validator(mode="after")
     def _whole(self) -> Callback:
-        if (self.timer is None) == (self.on is None):
+        if [self.timer, self.on, self.service].count(None) != 2:
             raise ValueError(
-                "a callback has either timer (its period) or on (the topic that releases it)"
+                "a callback has either timer (its period), on (the topic that releases it) or "
+                "service (the one that it answers)"
             )
         if self.suspensions is not None and not self.suspension:
             raise ValueError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import textwrap
@@ -142,14 +143,14 @@ def _comments(notes: Sequence[str], indent: str) -> Iterator[str]:
 def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys: dict[str, str] = {}
     if callback.get("trigger"):
-        keys["on"] = callback["trigger"]
+        keys["service" if callback.get("kind") == "service" else "on"] = callback["trigger"]
         keys |= _times(callback, "period")
     else:
         keys["timer"] = format_duration(callback["period"])
     keys |= _offset(callback)
     keys |= _work(callback)
     keys |= _times(callback, "jitter")
-    keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
+    keys |= _rest(callback, sizes, callback.get("period") if "timer" in keys else None)
     if callback.get("group"):
         keys["group"] = _text(callback["group"])
     if callback.get("join"):
@@ -170,13 +171,17 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
 def _work(callback: Part) -> dict[str, str]:
     """How long a job computes and waits."""
     if segments := callback.get("segments"):
-        texts = [_length(one) for one in segments]
-        texts[1::2] = [_mapping({"wait": text}) for text in texts[1::2]]
-        return {"segments": _list(texts)}
+        return {"segments": _list(map(_segment, segments, itertools.cycle((False, True))))}
     keys = _execution(callback["execution"]) | _times(callback, "suspension")
     if callback.get("suspensions"):
         keys["suspensions"] = str(callback["suspensions"])
     return keys
+
+
+def _segment(segment: Part, waits: bool) -> str:
+    if "call" in segment:
+        return _mapping({"call": segment["call"]})
+    return _mapping({"wait": _length(segment)}) if waits else _length(segment)
 
 
 def _section(section: Part) -> dict[str, str]:

@@ -82,8 +82,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
     return {
         "name": name,
         "node": node,
-        "kind": "timer" if callback.on is None else "message",
-        **_given(trigger=callback.on),
+        **_release(callback),
         **_timing(callback),
         **_messages(callback),
         **_work(callback),
@@ -97,6 +96,13 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         ),
         **flat_sections(callback.critical_sections),
     }
+
+
+def _release(callback: Callback) -> dict[str, Any]:
+    """What releases it."""
+    if callback.service is not None:
+        return {"kind": "service", "trigger": callback.service}
+    return {"kind": "timer"} if callback.on is None else {"kind": "message", "trigger": callback.on}
 
 
 def _messages(callback: Callback) -> dict[str, Any]:

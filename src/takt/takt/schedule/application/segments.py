@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from takt.documents.quantities import Duration, Strict
 from takt.documents.units import format_duration
 from takt.schedule.application.locks import Length, length_of
+from takt.schedule.application.topics import TopicName
 
 
 class Segment(Strict):
@@ -23,13 +24,18 @@ class Segment(Strict):
         description="in place of them: time that it waits while others run, `2ms` or `{best: 1ms, "
         "worst: 2ms}`",
     )
+    call: TopicName | None = Field(
+        None,
+        description="in place of them: service that it calls, and for whose response it waits",
+    )
 
     @model_validator(mode="after")
     def _either(self) -> Segment:
-        if (self.wait is None) == (self.worst is None) or (self.wait and self.best is not None):
+        given = [self.worst, self.wait, self.call].count(None) == 2
+        if not given or (self.worst is None and self.best is not None):
             raise ValueError(
                 "a segment either computes, such as 1ms or {best: 0.5ms, worst: 1ms}, or waits, "
-                "such as {wait: 2ms}"
+                "such as {wait: 2ms} or {call: /plan}"
             )
         if self.worst == 0:
             raise ValueError("must be greater than 0")
@@ -42,7 +48,7 @@ class Segment(Strict):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Its shortest and its longest time, in ns."""
+        """Its shortest and its longest time, in ns; 0 for a call."""
         if self.wait is not None:
             return self.wait.bounds
         worst = self.worst or 0
@@ -55,7 +61,7 @@ def _segment(value: Any) -> Any:
 
 def check_turns(segments: Sequence[Segment]) -> None:
     """Raises ValueError unless computing and waiting take turns."""
-    computes = [one.wait is None for one in segments]
+    computes = [one.worst is not None for one in segments]
     if len(computes) < 3 or computes != [place % 2 == 0 for place in range(len(computes))]:
         raise ValueError(
             "segments compute and wait in turn, and begin and end by computing: such as "
@@ -79,5 +85,8 @@ def flat_segments(segments: Sequence[Segment]) -> dict[str, Any]:
         },
         "suspension": sum(waits),
         "suspensions": len(waits),
-        "segments": [{"shortest": shortest, "longest": longest} for shortest, longest in bounds],
+        "segments": [
+            {"call": one.call} if one.call else {"shortest": shortest, "longest": longest}
+            for one, (shortest, longest) in zip(segments, bounds, strict=True)
+        ],
     }

@@ -60,7 +60,10 @@ class Evidence:
 
     def _suspended(self, job: Job) -> str:
         said = self._declared.of(job)
-        declared = f"declared {(said.suspension if said else 0) / 1000:.0f} µs"
+        if said and said.calls:
+            declared = "it waits for responses of services"
+        else:
+            declared = f"declared {(said.suspension if said else 0) / 1000:.0f} µs"
         return f"its thread slept {job.sleeps} times, {declared}" if self._waits else declared
 
     def _late(self, part: Part, job: Job) -> str:

@@ -40,6 +40,11 @@ QUANTILES = 21  # of an execution time: as many as a reader of source code bears
 def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
     """Writes the packages of a flat form below a folder and returns their paths."""
     refuse_processes(document, None, "--emit-code")
+    if any(one.get("kind") == "service" for one in document["callbacks"]):
+        raise TaktError(
+            "the generated code does not call services yet",
+            fix="remove service and call, and write both where the work of the callbacks is",
+        )
     if holders := [one["name"] for one in document["callbacks"] if one.get("critical_sections")]:
         raise TaktError(
             f"{', '.join(holders)}: the generated code does not take locks yet",

@@ -105,6 +105,11 @@ struct Demand {
   std::int64_t suspensions = 0;                 ///< The most times that one job waits; 0: unknown.
   std::vector<ComputingSegment> segments = {};  ///< Of each job; empty: it may wait anywhere.
   std::vector<Section> sections = {};           ///< Of each job; under preemptive fixed priorities.
+  /// Of a server: the tasks that wait while one of its jobs is pending, so that none of them is
+  /// delayed by it. They called it, or called one that waits for it.
+  std::vector<std::size_t> clients = {};
+  bool calls = false;       ///< Part of its suspension are responses of services.
+  bool unanswered = false;  ///< Nothing bounds how long it waits for responses.
 
   /// The highest level that its jobs may have.
   [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }

@@ -46,6 +46,25 @@ struct Stream {
   /// nobody: none. It has no parent then.
   std::size_t turns_of = nobody;
   std::int64_t every = 1;  ///< It takes one of so many releases in a row.
+  /// Of a server: the stream whose jobs call it, and wait meanwhile; nobody: none. It has no parent
+  /// then.
+  std::size_t called_by = nobody;
+  std::size_t call = 0;  ///< The segment of those jobs that calls.
+
+  /// The stream whose jobs release its own ones with their messages or calls; nobody: none, or a
+  /// join.
+  [[nodiscard]] std::size_t cause() const noexcept {
+    if (parent != nobody) {
+      return parent;
+    }
+    return turns_of != nobody ? turns_of : called_by;
+  }
+};
+
+/// A call of a job, which waits for the response.
+struct Call {
+  std::size_t segment = 0;  ///< Its number among the segments of the job.
+  std::size_t server = 0;   ///< The callback that answers; nobody: none here, without a bound.
 };
 
 /// A join (sched/join.hpp) in a scenario.
@@ -195,8 +214,12 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   struct Jitters {
     /// The releases of one demand.
     struct OfDemand {
-      Arrivals releases;   ///< Demand::releases.
-      nanoseconds lag{0};  ///< Demand::lag.
+      Arrivals releases;          ///< Demand::releases.
+      nanoseconds lag{0};         ///< Demand::lag.
+      nanoseconds suspension{0};  ///< Demand::suspension.
+      bool unanswered = false;    ///< Demand::unanswered.
+
+      friend bool operator==(const OfDemand&, const OfDemand&) = default;
     };
     std::vector<OfDemand> of_demands;  ///< Core by core.
     /// By callback: a release may be noticed only at the end of the job before it.
@@ -247,6 +270,12 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     double common = 1;      // of all callbacks
     bool anywhere = false;  // it may publish before it ends
   };
+  // What a job that calls services does besides.
+  struct Waiting {
+    nanoseconds declared{0};                          // its suspension without the calls
+    std::vector<application::Segment> segments = {};  // as declared
+    std::vector<Call> calls = {};
+  };
   // Since the release of a stream before it, at least.
   struct Earliest {
     nanoseconds release{0};
@@ -268,8 +297,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
                    const sched::CompiledStrategy& strategy);
   void add_released(const application::Application& application,
                     const sched::CompiledStrategy& strategy, std::size_t stream);
-  void add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                    std::size_t callback, bool several, bool in_turn);
+  void add_released(const sched::CompiledStrategy& strategy, Stream released, bool several);
   void add_unfollowed(const sched::CompiledStrategy& strategy, std::size_t callback,
                       bool by_its_own, bool several);
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
@@ -292,6 +320,17 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   bool apply_ends(const ScenarioBounds& bounds);
   void set(const Jitters& jitters);
   bool propagate_publications(const ScenarioBounds& bounds);
+  void add_calls(const application::Application& application);
+  void add_called(const sched::CompiledStrategy& strategy, std::size_t stream);
+  [[nodiscard]] std::vector<std::size_t> clients_of(std::size_t stream) const;
+  [[nodiscard]] nanoseconds shortest_response(std::size_t server) const noexcept;
+  [[nodiscard]] nanoseconds shortest_part(std::size_t callback, std::size_t first,
+                                          std::size_t end) const noexcept;
+  [[nodiscard]] Arrivals requests(std::size_t stream, const ScenarioBounds& bounds) const noexcept;
+  [[nodiscard]] std::optional<nanoseconds> longest_response(
+      std::size_t stream, const Call& call, const std::vector<Response>& responses) const noexcept;
+  bool propagate_responses(const std::vector<Response>& responses);
+  void forget_responses();
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
   void add_interrupts(const application::Application& application);
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
@@ -340,6 +379,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   bool has_messages_ = false;         // ends of some streams' jobs release others
   std::vector<Cost> costs_;           // by callback
   std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
+  std::vector<Waiting> waiting_;      // by callback; empty: nobody calls a service
   // By callback: whether a release may wait for the job before, and is noticed when that ends.
   std::vector<bool> waits_for_job_;
   std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters

@@ -57,14 +57,16 @@ struct TAKT_CORE_PUBLIC Callback {
   std::string node = {};
   ExecutionTime execution = {};  ///< How long its jobs compute.
   nanoseconds jitter{0};         ///< The longest time from a release until it is noticed.
-  /// The longest that one job sleeps or waits for a device in total, while others run. Above 0
-  /// exactly if task.waits is set.
+  /// The longest that one job sleeps or waits for a device in total, while others run; without the
+  /// calls of its segments. If it is above 0, task.waits is set.
   nanoseconds suspension{0};
   /// The most suspensions of one job, after each of which it may preempt another one; 0: unknown.
   std::int64_t suspensions = 0;
   /// What one job does, one after the other: it computes, waits, and so on, and computes last.
   /// Their sums are in `execution` and `suspension`. Empty: it may wait anywhere.
   std::vector<Segment> segments = {};
+  /// A server: task.trigger is a service, whose requests release it. It answers when its job ends.
+  bool server = false;
   /// Index of its process in Application::processes; 0 where there are none.
   std::size_t process = 0;
   /// The shortest time from a release until it is noticed.
@@ -93,7 +95,11 @@ struct TAKT_CORE_PUBLIC Callback {
   /// Whether it has critical sections.
   [[nodiscard]] bool holds_locks() const noexcept { return !critical_sections.empty(); }
 
-  /// How many messages one job publishes on a topic that it writes.
+  /// Whether its jobs call services and wait for the responses.
+  [[nodiscard]] bool calls() const noexcept;
+
+  /// How many messages one job publishes on a topic that it writes; requests of a service that it
+  /// calls.
   [[nodiscard]] MessageCount messages_on(const std::string& topic) const noexcept;
 
   /// `node`, or if it is empty the callback's name up to its first dot.
@@ -210,7 +216,14 @@ struct TAKT_CORE_PUBLIC Application {
   /// The joins: of each the indices of its callbacks, in their order.
   [[nodiscard]] std::vector<std::vector<std::size_t>> joins() const;
 
-  /// Names of the topics that come from outside.
+  /// The server of a service: its index in `callbacks`; `callbacks.size()` if there is none.
+  [[nodiscard]] std::size_t server_of(const std::string& service) const noexcept;
+
+  /// What requests and responses of one job of this callback cost: those that it sends as a
+  /// client, and the response of a server.
+  [[nodiscard]] nanoseconds cost_of_calls(const Callback& callback) const noexcept;
+
+  /// Names of the topics that come from outside, and of the services, which no topic leads to.
   [[nodiscard]] std::vector<std::string> external_topics() const;
 
   /// What is known about a CPU; null if nothing is.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace takt::application {
 
@@ -12,6 +13,9 @@ namespace takt::application {
 struct Segment {
   std::chrono::nanoseconds shortest{0};  ///< It takes at least this time.
   std::chrono::nanoseconds longest{0};   ///< And at most this one.
+  /// The service that it calls: it waits for the response, however long that takes, and both times
+  /// are 0. Empty: no call.
+  std::string call = {};
 };
 
 }  // namespace takt::application

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random applications and robots with calls of services: their bounds, and simulations.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "analysis/random_tasks.hpp"
+#include "call_documents.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/application/parse.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+std::vector<Part> random_parts(RandomTasks& random, std::int64_t most,
+                               const std::vector<std::string>& services) {
+  std::vector<Part> parts;
+  const auto computes = [&] {
+    const std::int64_t longest = random.number(1, most);
+    parts.push_back(
+        {.shortest = random.chance(0.6) ? longest : random.number(1, longest), .longest = longest});
+  };
+  computes();
+  for (const std::string& service : services) {
+    parts.push_back({.call = service});
+    computes();
+    if (random.chance(0.2)) {
+      const std::int64_t longest = random.number(1, most);
+      parts.push_back({.shortest = random.number(0, longest), .longest = longest});
+      computes();
+    }
+  }
+  return parts;
+}
+
+// One to three servers of which some call others, one to three clients, and others beside them.
+std::string random_document(RandomTasks& random, Runs runs) {
+  std::vector<Described> all;
+  std::vector<int> priorities;
+  const int cores = static_cast<int>(random.number(1, 3));
+  const bool groups = random.chance(0.2);
+  std::vector<std::string> services;
+  const auto add = [&](std::string name, const std::string& released, std::vector<Part> parts) {
+    all.push_back({.name = std::move(name),
+                   .released = released,
+                   .cpu = static_cast<int>(random.number(0, cores - 1)),
+                   .parts = std::move(parts)});
+    if (random.chance(0.15)) {
+      all.back().more += R"(,"jitter":2)";
+    }
+    const bool waits = all.back().parts.size() > 1;
+    if (groups && !waits && all.back().cpu == 0 && random.chance(0.5)) {
+      all.back().more += R"(,"group":"g")";
+    }
+  };
+  const auto timer = [&] {
+    const std::int64_t period = random.number(15, 30) << random.number(0, 3);
+    return R"("overrun":"catch_up","period":)" + std::to_string(period) + R"(,"offset":)" +
+           std::to_string(random.number(0, period));
+  };
+  std::string chains;
+  for (std::int64_t i = random.number(1, 3); i > 0; --i) {
+    const std::string number = std::to_string(services.size());
+    std::vector<std::string> called;
+    if (!services.empty() && random.chance(0.4)) {
+      called.push_back(services.back());
+    }
+    services.push_back("/s" + number);
+    add("server" + number, served(services.back()), random_parts(random, 3, called));
+    if (random.chance(0.3)) {
+      const std::string topic = "t" + number;
+      all.back().more += R"(,"writes":[")" + topic + R"("])";
+      add("reader" + number, R"("kind":"message","overrun":"catch_up","trigger":")" + topic + '"',
+          random_parts(random, 3, {}));
+      chains += (chains.empty() ? "" : ",") + std::string{R"({"name":"chain)"} + number +
+                R"(","callbacks":["server)" + number + R"(","reader)" + number + R"("]})";
+    }
+  }
+  for (std::int64_t i = random.number(1, 3); i > 0; --i) {
+    std::vector<std::string> called;
+    for (std::int64_t calls = random.number(1, 2); calls > 0; --calls) {
+      called.push_back(services[static_cast<std::size_t>(
+          random.number(0, static_cast<std::int64_t>(services.size()) - 1))]);
+    }
+    add("client" + std::to_string(i), timer(), random_parts(random, 3, called));
+  }
+  for (std::int64_t i = random.number(0, 2); i > 0; --i) {
+    add("other" + std::to_string(i), timer(), random_parts(random, 5, {}));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::swap(all[i],
+              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].priority = 90 - static_cast<int>(random.chance(0.1) ? i / 2 * 2 : i);
+  }
+  const std::string depths = R"(,"topics":[{"name":"t0","depth":9},{"name":"t1","depth":9},)"
+                             R"({"name":"t2","depth":9}])";
+  std::string between;
+  if (runs == Runs::in_processes) {
+    std::vector<int> cpus;
+    std::vector<std::string> hosts;
+    const bool apart = random.chance(0.4);
+    for (int i = 0; i < cores; ++i) {
+      cpus.push_back(static_cast<int>(random.number(0, 1)));
+      if (apart) {
+        hosts.emplace_back(i == 0 || random.chance(0.5) ? "a" : "b");
+      }
+    }
+    between = robot(cpus, hosts, R"(,"handover":{"least":0,"most":2})");
+    if (std::ranges::count(hosts, "b") > 0) {
+      between += R"(,"links":[{"hosts":["a","b"],"least":1,"most":4}])";
+    }
+  }
+  return document(all,
+                  between + (chains.empty() ? "" : depths + R"(,"chains":[)" + chains + "]") +
+                      (random.chance(0.3) ? R"(,"overheads":{"dispatch":1,"preemption":1,)"
+                                            R"("release":1,"publish":1,"deliver":1})"
+                                          : ""),
+                  runs);
+}
+
+struct Tally {
+  int bounded = 0;
+  int clients = 0;
+  int reached = 0;
+  int chains = 0;
+};
+
+void compare(const application::Application& app, Tally& tally) {
+  const ScenarioReport report =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const auto execution = seed == 0 ? sim::ExecutionTimes::worst : sim::ExecutionTimes::drawn;
+    const sim::Result run = sim::simulate(app, {.duration = nanoseconds{3000},
+                                                .seed = seed,
+                                                .execution = execution,
+                                                .percentiles = false});
+    for (std::size_t i = 0; i < app.callbacks.size(); ++i) {
+      const auto found =
+          std::ranges::find(report.callbacks, app.callbacks[i].task.name, &CallbackReport::name);
+      if (found == report.callbacks.end()) {  // a server leads to it that nobody calls
+        EXPECT_EQ(run.callbacks[i].releases, 0U);
+        continue;
+      }
+      const CallbackReport& one = *found;
+      if (app.callbacks[i].server) {
+        EXPECT_EQ(run.callbacks[i].skipped + run.callbacks[i].lost_arrivals, 0U);
+        EXPECT_EQ(run.callbacks[i].overwritten, 0U);
+      }
+      if (one.response) {
+        ++tally.bounded;
+        tally.clients += app.callbacks[i].calls() ? 1 : 0;
+        tally.reached += run.callbacks[i].response.max == *one.response ? 1 : 0;
+        EXPECT_LE(run.callbacks[i].response.max, *one.response)
+            << app.callbacks[i].task.name << " by " << one.bound_by;
+      }
+    }
+    for (std::size_t i = 0; i < app.chains.size(); ++i) {
+      const ChainReport& bound = report.chains[i];
+      tally.chains += bound.latency ? 1 : 0;
+      EXPECT_LE(run.chains[i].latency.max, bound.latency.value_or(never)) << bound.bound_by;
+      EXPECT_LE(run.chains[i].reaction.max, bound.reaction.value_or(never)) << bound.bound_by;
+      EXPECT_LE(run.chains[i].age.max, bound.age.value_or(never)) << bound.bound_by;
+    }
+  }
+}
+
+void hold_against_simulations(Runs runs, int sets) {
+  RandomTasks random{first_seed()};
+  Tally tally;
+  for (int set = 0; set < sets && !::testing::Test::HasFailure(); ++set) {
+    const std::string json = random_document(random, runs);
+    SCOPED_TRACE(json);
+    compare(application::parse(json), tally);
+  }
+  std::cout << tally.bounded << " responses, " << tally.clients << " of clients, " << tally.reached
+            << " as long as their bounds, " << tally.chains << " latencies of chains\n";
+  EXPECT_GT(tally.clients, sets);
+  EXPECT_GT(tally.reached, sets);
+  EXPECT_GT(tally.chains, 0);
+}
+
+TEST(calls_simulated, no_response_is_above_its_bound) {
+  hold_against_simulations(Runs::on_cores, rounds(400));
+}
+
+TEST(calls_simulated, no_response_is_above_its_bound_in_a_robot) {
+  hold_against_simulations(Runs::in_processes, rounds(200));
+}
+
+}  // namespace
+}  // namespace takt::analysis
