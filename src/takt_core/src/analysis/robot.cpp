@@ -7,6 +7,7 @@
 
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
+#include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
 #include "robot_chains.hpp"
@@ -261,7 +262,7 @@ void forget(ScenarioReport& report) {
 void add_process(ScenarioReport& all, ScenarioReport& one, const Application& robot,
                  std::size_t number) {
   const application::Process& process = robot.processes[number];
-  const std::string name = "process " + sched::name_text(process.name);
+  const std::string name = application::place_text(process);
   const std::string place = name + below_text(robot, number);
   for (CoreReport& core : one.cores) {
     core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");

@@ -11,15 +11,12 @@
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
 
 constexpr int most_priority = 98;
-
-std::string process_text(const Process& process) {
-  return "process " + sched::name_text(process.name);
-}
 
 Band band_of(const Application& robot, std::size_t number) {
   const Process& process = robot.processes[number];
@@ -65,14 +62,15 @@ std::string needs(const Band& band) {
 
 }  // namespace
 
-std::vector<Band> bands_of(const Application& robot) {
+std::vector<Band> bands_of(const Application& described) {
+  const Application robot = with_threads(described);
   static_cast<void>(compile(robot));  // refuses what no executor accepts
   std::vector<Band> bands;
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
     const Band& band = bands.emplace_back(band_of(robot, i));
     if (band.most > most_priority) {
       throw sched::ScheduleError(
-          process_text(robot.processes[i]),
+          place_text(robot.processes[i]),
           needs(band) + ", and the highest is " + std::to_string(most_priority),
           "give it a priority of at most " +
               std::to_string(most_priority - (band.most - band.least)));
@@ -85,8 +83,8 @@ std::vector<Band> bands_of(const Application& robot) {
       if (share_core(lower, upper) && lower.priority < upper.priority &&
           bands[i].most >= bands[above].least) {
         throw sched::ScheduleError(
-            process_text(lower),
-            needs(bands[i]) + ", and " + process_text(upper) + " on its core begins at " +
+            place_text(lower),
+            needs(bands[i]) + ", and " + place_text(upper) + " on its core begins at " +
                 std::to_string(bands[above].least),
             "give them priorities that are at least " +
                 std::to_string(bands[i].most - bands[i].least + 1) + " apart");

@@ -15,6 +15,7 @@
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
@@ -38,7 +39,7 @@ void check_hosts(const Application& application) {
   const bool named = any_of(application.processes, has_host);
   for (const Process& process : application.processes) {
     if (named && process.host.empty()) {
-      refuse("process " + sched::name_text(process.name), "it has no host, and others have one",
+      refuse(place_text(process), "it has no host, and others have one",
              "give the host of each process");
     }
   }
@@ -91,7 +92,7 @@ void check_processes(const Application& application) {
   std::map<std::tuple<std::string, int, int>, std::string> bands;
   std::map<std::string, int> names;
   for (const Process& process : application.processes) {
-    const std::string where = "process " + sched::name_text(process.name);
+    const std::string where = place_text(process);
     if (!names.emplace(process.name, 0).second) {
       refuse(where, "there are two of this name", "give each process a name of its own");
     }
@@ -103,10 +104,10 @@ void check_processes(const Application& application) {
              "give the real-time priority of its thread, from 1 to 98");
     }
     const auto [known, added] =
-        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, process.name);
+        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, where);
     if (!added) {
       refuse(where,
-             "it has the same core and priority as process " + sched::name_text(known->second) +
+             "it has the same core and priority as " + known->second +
                  ", so nothing says which of them runs first",
              "give them different priorities or cores");
     }
@@ -179,10 +180,11 @@ const std::string& policy_of(const Application& application, const Callback& cal
                                        : application.processes[callback.process].policy;
 }
 
-void check_robot(const Application& application) {
-  if (application.processes.empty()) {
+void check_robot(const Application& described) {
+  if (described.processes.empty()) {
     return;
   }
+  const Application application = with_threads(described);
   check_processes(application);
   check_hosts(application);
   check_callbacks(application);
@@ -225,8 +227,9 @@ const Link* find_link(const Application& application, const Process& left, const
 }
 
 const Handover* between(const Application& application, const Process& left, const Process& right) {
+  static constexpr Handover at_once{};
   if (left.host == right.host) {
-    return &application.handover;
+    return belong_together(left, right) ? &at_once : &application.handover;
   }
   const Link* const link = find_link(application, left, right);
   return link == nullptr ? nullptr : &link->handover;
@@ -257,7 +260,7 @@ bool comes_from_elsewhere(const Application& application, const std::string& top
 }
 
 Application with_handover(const Application& application) {
-  Application result = with_own_subscriptions(application);
+  Application result = with_own_subscriptions(with_threads(application));
   for (Callback& callback : result.callbacks) {
     if (callback.task.kind == sched::TaskKind::message &&
         comes_from_elsewhere(result, callback.task.trigger, callback.process)) {
