@@ -117,8 +117,13 @@ class Figures:
 
     @property
     def processes(self) -> list[Part]:
-        """The parts that have nodes."""
+        """Those that execute nodes."""
         return [part for part in self.parts if part.kind == "process"]
+
+    @property
+    def drivers(self) -> list[Part]:
+        """The threads that publish by themselves."""
+        return [part for part in self.parts if part.kind == "thread" and part.nodes]
 
     @property
     def callbacks(self) -> list[Callback]:
@@ -216,7 +221,7 @@ def _thread(core: CoreBound, thread: Thread, callbacks: list[Callback], colour: 
         name=name,
         executor="driver" if thread.timer is not None else "receives messages",
         priority=thread.priority,
-        nodes=[],
+        nodes=[name] if thread.timer is not None else [],
         colour=colour,
         utilization=core.utilization,
         callbacks=[one for one in callbacks if _runs(name, one)],
