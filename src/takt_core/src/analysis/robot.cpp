@@ -147,7 +147,7 @@ class Robot {
     disturbed_[number] = true;
     std::vector<Arrivals> all;
     if (robot_.find_topic(topic.name)->external) {
-      all.push_back({.period = topic.external_period});
+      all.push_back({.period = topic.external_period, .jitter = topic.external_jitter});
     }
     for (const Callback& writer : robot_.callbacks) {
       if (writer.process == number || !publishes(writer, topic.name)) {

@@ -3,6 +3,7 @@
 // Robots of several processes: their bounds against the simulator.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/documents.hpp"
@@ -15,10 +16,16 @@ namespace {
 
 TEST(robots, nothing_is_above_its_bound) {
   Tally tally;
+  int threads = 0;  // robots with some
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
-    hold_against_simulations(random_robot(seed), seed, tally);
+    const application::Application robot = random_robot(seed);
+    const bool has_threads = std::ranges::any_of(
+        robot.processes, [](const application::Process& one) { return !one.threads.empty(); });
+    threads += has_threads ? 1 : 0;
+    hold_against_simulations(robot, seed, tally);
   }
+  EXPECT_GT(threads, rounds(500));
   EXPECT_GT(tally.accepted, rounds(300));
   EXPECT_GT(tally.bounded, rounds(5000));
   EXPECT_GT(tally.chains, rounds(500));
@@ -242,6 +249,20 @@ TEST(robots, messages_that_nothing_bounds_are_named_with_their_writer) {
                "process 'control': nothing bounds the messages on topic 'found' by 'see' of "
                "process 'vision'"));
   EXPECT_FALSE(contains(remarks, "from outside"));
+}
+
+// Three from outside at once, and one of see.
+TEST(robots, a_burst_from_outside_on_a_topic_that_another_process_writes_counts_as_a_whole) {
+  const application::Application robot = parsed(
+      app(timer("see", 400, 1, 1, ", 'process': 'vision', 'writes': ['found']") + ", " +
+              message("act", "found", 3, 1, ", 'process': 'control', 'deadline': 90"),
+          ", 'topics': [{'name': 'found', 'depth': 8, 'external': true, 'external_period': 100, "
+          "'external_burst': 3}], 'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+          "{'name': 'control', 'cpu': 1, 'priority': 40}]"));
+  const sim::Result played = sim::simulate(robot, {.duration = nanoseconds{1000}});
+  const nanoseconds longest = played.callbacks[1].response.max;
+  EXPECT_EQ(longest, nanoseconds{4 * 3 - 1});
+  EXPECT_GE(callback(analyse(robot).scenarios.front(), "act").response, longest);
 }
 
 // See, then the thread of control's process, then act: each on a core of its own, unless said.
