@@ -62,7 +62,7 @@ TEST(Receivers, AreAboveAllWhereNoThreadIsDescribed) {
   }
 }
 
-TEST(Receivers, HaveTheHighestPriorityOfThoseThatReceiveAndTheirCores) {
+TEST(Receivers, HaveTheHighestOfTheirPrioritiesAndTheirCores) {
   const application::Process process{
       .cpu = 1,
       .threads = {{.priority = 70, .receives = {{.topic = "a"}}},

@@ -62,15 +62,15 @@ std::string needs(const Band& band) {
 
 }  // namespace
 
-std::vector<Band> bands_of(const Application& described) {
-  const Application robot = with_threads(described);
-  static_cast<void>(compile(robot));  // refuses what no executor accepts
+std::vector<Band> bands_of(const Application& robot) {
+  const Application all = with_threads(robot);
+  static_cast<void>(compile(all));  // refuses what no executor accepts
   std::vector<Band> bands;
-  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
-    const Band& band = bands.emplace_back(band_of(robot, i));
+  for (std::size_t i = 0; i < all.processes.size(); ++i) {
+    const Band& band = bands.emplace_back(band_of(all, i));
     if (band.most > most_priority) {
       throw sched::ScheduleError(
-          place_text(robot.processes[i]),
+          place_text(all.processes[i]),
           needs(band) + ", and the highest is " + std::to_string(most_priority),
           "give it a priority of at most " +
               std::to_string(most_priority - (band.most - band.least)));
@@ -78,8 +78,8 @@ std::vector<Band> bands_of(const Application& described) {
   }
   for (std::size_t i = 0; i < bands.size(); ++i) {
     for (std::size_t above = 0; above < bands.size(); ++above) {
-      const Process& lower = robot.processes[i];
-      const Process& upper = robot.processes[above];
+      const Process& lower = all.processes[i];
+      const Process& upper = all.processes[above];
       if (share_core(lower, upper) && lower.priority < upper.priority &&
           bands[i].most >= bands[above].least) {
         throw sched::ScheduleError(
@@ -90,6 +90,10 @@ std::vector<Band> bands_of(const Application& described) {
                 std::to_string(bands[i].most - bands[i].least + 1) + " apart");
       }
     }
+  }
+  bands.resize(robot.processes.size());
+  for (Band& band : bands) {
+    band.priorities.resize(robot.callbacks.size());
   }
   return bands;
 }

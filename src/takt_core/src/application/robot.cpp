@@ -180,14 +180,14 @@ const std::string& policy_of(const Application& application, const Callback& cal
                                        : application.processes[callback.process].policy;
 }
 
-void check_robot(const Application& described) {
-  if (described.processes.empty()) {
+void check_robot(const Application& application) {
+  if (application.processes.empty()) {
     return;
   }
-  const Application application = with_threads(described);
-  check_processes(application);
-  check_hosts(application);
-  check_callbacks(application);
+  const Application all = with_threads(application);
+  check_processes(all);
+  check_hosts(all);
+  check_callbacks(all);
   if (application.strategy) {
     refuse("the processes", "a robot of several processes has no scenarios yet",
            "remove scenarios, default_scenario and switches");
