@@ -52,7 +52,7 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     assert (trace.lost, trace.unknown) == (0, 0)
     description = traces.description(trace.names)
     assert description is not None
-    described = traces.declared(description, trace.names)
+    described = traces.declared(description, trace)
     names = [one.name for one in described.callbacks]
     assert names == ["camera.look", "planner.plan", "arm.move"]
     found = measure(done.trace)

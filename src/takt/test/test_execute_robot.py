@@ -29,13 +29,19 @@ from takt.schedule.trace import file as traces
 pytestmark = pytest.mark.usefixtures("app_runner")
 
 
-def robot_of_two(*, planning: str = "edf", low: int = 40, **keys: Any) -> dict[str, Any]:
+DRIVER = [{"name": "usb", "priority": 20, "period": MS, "execution": {"worst": 1000}}]
+
+
+def robot_of_two(
+    *, planning: str = "edf", low: int = 40, threads: Any = (), **keys: Any
+) -> dict[str, Any]:
     """The camera and the arm in a process above the one that plans."""
     application = robot()
     del application["policy"], application["cpus"]
     application["processes"] = [
         {"name": "seeing", "policy": "fp", "cpu": cpu(), "priority": 80},
-        {"name": "planning", "cpu": cpu(), "priority": low, "policy": planning},
+        {"name": "planning", "cpu": cpu(), "priority": low, "policy": planning}
+        | {"threads": list(threads)},
     ]
     homes = {"camera": "seeing", "planner": "planning", "arm": "seeing"}
     for callback in application["callbacks"]:
@@ -84,9 +90,10 @@ def test_the_threads_of_other_processes_are_no_other_programs(tmp_path: Path) ->
     [
         ({"low": 79}, "its threads need the priorities 79 to .*'seeing' on its core begins at 80"),
         ({"planning": "p-rm"}, "leaves the core idle"),
+        ({"threads": DRIVER}, "'planning.usb': it is a driver"),
     ],
 )
-def test_processes_that_cannot_be_kept_apart_are_refused(
+def test_processes_that_cannot_be_executed_are_refused(
     tmp_path: Path, keys: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(TaktError, match=says):

@@ -38,6 +38,7 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
         *("rclcpp_single_threaded", "rclcpp_events"),
     }
     assert {one["cpu"] for one in processes} == {0, 1}
+    assert any(one.get("threads") for one in processes)
     assert any(
         one["process"] != writer["process"]
         for robot in applications

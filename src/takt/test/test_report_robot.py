@@ -175,3 +175,15 @@ def test_callbacks_that_the_trace_does_not_have_are_named(
     found = re.search(r"Not in the trace: (\d+) of (\d+) callbacks", text)
     assert found
     assert 0 < int(found[1]) < int(found[2]) == len(known)
+
+
+def test_threads_have_terms_and_tables_and_a_driver_is_drawn(takt: Takt, tmp_path: Path) -> None:
+    page = tmp_path / "threads.html"
+    takt("report", ROBOT.with_name("threads.app.yaml"), "--out", page)
+    found = rows(page)
+    assert found["thread control.dds"] == ["0.060 ms"]
+    assert found["control.dds.obstacle"][2] == "0.360"
+    assert found["image"][:2] == ["1", "1"]
+    text = page.read_text(encoding="utf-8")
+    assert "3 processes on 2 cores" in text
+    assert "<title>vision.camera</title>" in text

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,18 +11,20 @@ from conftest import Takt
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
+from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.dump import app_yaml
-from takt.schedule.application.file import read_application
+from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.processes import refuse_processes
 from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace.file import read
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two_processes.app.yaml"
+THREADS = EXAMPLE.with_name("threads.app.yaml")
 
 
-def _changed(tmp_path: Path, old: str, new: str) -> Path:
-    text = EXAMPLE.read_text()
+def _changed(tmp_path: Path, old: str, new: str, example: Path = EXAMPLE) -> Path:
+    text = example.read_text()
     assert old in text
     file = tmp_path / "changed.app.yaml"
     file.write_text(text.replace(old, new))
@@ -36,8 +39,9 @@ def test_each_callback_names_the_process_of_its_node() -> None:
     assert document["handover"] == {"least": 50_000, "most": 300_000}
 
 
-def test_what_is_written_is_the_same_robot(tmp_path: Path) -> None:
-    document = flat(read_application(EXAMPLE))
+@pytest.mark.parametrize("example", [EXAMPLE, THREADS])
+def test_what_is_written_is_the_same_robot(example: Path, tmp_path: Path) -> None:
+    document = flat(read_application(example))
     again = tmp_path / "again.app.yaml"
     again.write_text(app_yaml(document, "again"))
     assert flat(read_application(again)) == document
@@ -196,3 +200,74 @@ def test_a_chain_across_processes_is_bounded_above_what_is_simulated() -> None:
     assert chain.latency_us is not None
     assert played.latency is not None
     assert 13_000 < played.latency.max_us <= chain.latency_us
+
+
+def _analysed(file: Path) -> Analysis:
+    application = read_application(file)
+    with located(application):
+        return analyse(flat(application), str(application.file))
+
+
+DDS = "dds: {priority: 90, receives: {obstacle: 60us}}"
+
+
+@pytest.mark.parametrize(
+    ("new", "says"),
+    [
+        ("dds: {priority: 90}", "a thread receives topics, such as"),
+        ("dds: {priority: 90, timer: 1ms}", "key execution is missing"),
+        ("dds: {priority: 90, writes: [image], receives: {obstacle: 60us}}", "that of a driver"),
+        (DDS.replace("obstacle", "obstacles"), "'obstacles', which no callback of process"),
+        (DDS.replace("90", "80"), "the same core and priority as process 'control'"),
+        (f"{DDS}, {DDS.replace('dds', 'udp').replace('90', '91')}", "received already, as"),
+    ],
+)
+def test_faults_of_threads_have_a_line(tmp_path: Path, new: str, says: str) -> None:
+    file = tmp_path / "changed.app.yaml"
+    file.write_text(THREADS.read_text().replace(f"\n      {DDS}", f" {{{new}}}"))
+    with pytest.raises(TaktError, match=says) as error:
+        _analysed(file)
+    assert error.value.where is not None
+    assert re.fullmatch(r".*changed.app.yaml:(8|9|10)(:\d+)?(: .*)?", error.value.where)
+
+
+def test_threads_are_in_the_latency_of_a_chain_and_in_what_is_simulated() -> None:
+    document = flat(read_application(THREADS))
+    (scenario,) = analyse(document, "").scenarios
+    stop, goal = scenario.chains
+    assert [(one.kind, one.name) for one in stop.terms] == [
+        ("thread", "vision.camera"),
+        ("process", "vision"),
+        ("handover", "control.dds.obstacle"),
+        ("thread", "control.dds"),
+        ("process", "control"),
+    ]
+    assert stop.latency_us is not None
+    assert stop.latency_us == pytest.approx(sum(one.time_us for one in stop.terms))
+    assert goal.callbacks == ["planner.plan", "vision.dds.goal", "detector.replan"]
+    simulated = simulate(document, where="", duration=2 * 10**9)
+    # 1 ms late, 600 us of the driver, 9 ms with two jobs of drive, the way, the thread, the brake.
+    least = 1000 + 600 + 9000 + 2 * 1000 + 300 + 60 + 500
+    latency = simulated.chains[0].latency
+    assert latency is not None
+    assert least <= latency.max_us <= stop.latency_us
+
+
+def test_a_receive_thread_on_a_core_of_its_own_names_it(tmp_path: Path) -> None:
+    file = _changed(tmp_path, "dds: {priority: 90", "dds: {cpu: 3, priority: 90", THREADS)
+    file.write_text(file.read_text() + "cores: {3: {latency: 20us}}\n")
+    (scenario,) = analyse(flat(read_application(file)), "").scenarios
+    assert next(one.cpu for one in scenario.cores if one.process == "control.dds") == 3
+
+
+def test_metrics_follow_chains_through_simulated_threads_and_no_model_is_made_of_them(
+    takt: Takt, tmp_path: Path
+) -> None:
+    trace = tmp_path / "threads.takttrace"
+    assert takt("simulate", THREADS, "--duration", "1s", "--trace", trace).returncode == 0
+    (metrics,) = takt.json("metrics", trace)["traces"]
+    assert all(chain["latency_us"]["count"] > 5 for chain in metrics["chains"])
+    assert "6 of 6 bounds of chains hold" in takt("explain", trace).stdout
+    done = takt("model", trace)
+    assert done.returncode == 2
+    assert "a simulation of a robot with threads" in done.stderr

@@ -98,6 +98,8 @@ const char* text(LatencyTerm::Kind kind) {
       return "link";
     case LatencyTerm::Kind::wait:
       return "wait";
+    case LatencyTerm::Kind::thread:
+      return "thread";
     case LatencyTerm::Kind::process:
       break;
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "takt/application/parse.hpp"
+#include "takt/application/threads.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -182,9 +183,10 @@ std::map<std::string, std::pair<Topics, Topics>> topics_of_scenarios(std::string
   return topics;
 }
 
-// Without scenarios: of an execution that knows none, the baselines'.
-Declared declared(std::string_view json, bool scenarios) {
-  Application application = parse(json);
+// Without scenarios: of an execution that knows none, the baselines'. With threads: of a
+// simulation, which plays those of processes, too.
+Declared declared(std::string_view json, bool scenarios, bool threads) {
+  Application application = threads ? with_threads(parse(json)) : parse(json);
   if (scenarios) {
     application = application.with_topics_of_scenarios();
   } else {
@@ -248,10 +250,14 @@ void bind(nb::module_& module) {
       .def_ro("switches", &Declared::switches, "Whether scenarios change while it runs.")
       .def_ro("overheads", &Declared::overheads, "Whether it declares any.");
   module.def(
-      "declared", [](std::string_view json, bool scenarios) { return declared(json, scenarios); },
-      "json"_a, "scenarios"_a = true,
+      "declared",
+      [](std::string_view json, bool scenarios, bool threads) {
+        return declared(json, scenarios, threads);
+      },
+      "json"_a, "scenarios"_a = true, "threads"_a = false,
       "What an application in its flat form declares; without scenarios, to who knows none and "
-      "lets all callbacks run. Raises Error for what is not this form.");
+      "lets all callbacks run; with threads, to who plays those of processes. Raises Error for "
+      "what is not this form.");
   module.def(
       "node_priorities", [](std::string_view json) { return parse(json).node_priorities(); },
       "json"_a,

@@ -26,17 +26,20 @@ bool set_all(int policy, int priority, const cpu_set_t& cores) {
   return granted;
 }
 
+cpu_set_t set_of(const std::vector<int>& cpus) noexcept {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (const int cpu : cpus) {
+    CPU_SET(static_cast<std::size_t>(cpu), &cores);
+  }
+  return cores;
+}
+
 }  // namespace
 
 RealTimeProcess::RealTimeProcess(int priority, const std::vector<int>& cpus) noexcept {
   sched_getaffinity(0, sizeof before_, &before_);
-  cpu_set_t cores = before_;
-  if (!cpus.empty()) {
-    CPU_ZERO(&cores);
-    for (const int cpu : cpus) {
-      CPU_SET(static_cast<std::size_t>(cpu), &cores);
-    }
-  }
+  const cpu_set_t cores = cpus.empty() ? before_ : set_of(cpus);
   granted_ = set_all(SCHED_FIFO, priority, cores);
 }
 
@@ -44,12 +47,16 @@ RealTimeProcess::~RealTimeProcess() {
   set_all(SCHED_OTHER, 0, before_);
 }
 
-void raise_middleware(int priority) noexcept {
+void raise_middleware(int priority, const std::vector<int>& cpus) noexcept {
   const sched_param parameters{.sched_priority = priority};
   const pid_t self = gettid();
   for (const os::ThreadStatus& thread : os::process_threads()) {
     if (thread.tid != self && !thread.name.starts_with("takt.") && !sends_unasked(thread)) {
       sched_setscheduler(thread.tid, SCHED_FIFO, &parameters);
+      if (!cpus.empty()) {
+        const cpu_set_t cores = set_of(cpus);
+        sched_setaffinity(thread.tid, sizeof cores, &cores);
+      }
     }
   }
 }

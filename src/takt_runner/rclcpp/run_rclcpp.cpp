@@ -190,7 +190,8 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
     return;
   }
   nodes.begin_at(*start);
-  baseline::raise_middleware(os::max_priority);
+  const Receivers receivers = receivers_of(process);
+  baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
     Spinning spinning{executor, settings, stop};
     static_cast<void>(stop.wait_until(end_of(execution, *start)));

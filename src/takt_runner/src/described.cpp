@@ -74,6 +74,19 @@ bool has_outside(const application::Application& application, const std::string&
   });
 }
 
+Receivers receivers_of(const application::Process& process) {
+  Receivers result;
+  bool described = false;
+  for (const application::Thread& thread : process.threads) {
+    if (!thread.receives.empty()) {
+      result.priority = std::max(described ? result.priority : 0, thread.priority);
+      result.cpus.push_back(thread.cpu.value_or(process.cpu));
+      described = true;
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> hosts_of(const application::Application& robot) {
   std::vector<std::string> hosts;
   for (const application::Process& process : robot.processes) {

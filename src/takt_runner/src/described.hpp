@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <takt/application/application.hpp>
+#include <takt/os/thread.hpp>
 #include <vector>
 
 namespace takt::runner {
@@ -30,6 +31,16 @@ bool is_fed_on(const application::Application& application, const application::T
 
 // Whether there is such a topic.
 bool has_outside(const application::Application& application, const std::string& host = {});
+
+// How the threads of the middleware run in a process.
+struct Receivers {
+  int priority = os::max_priority;  // SCHED_FIFO
+  std::vector<int> cpus = {};       // none: whichever they may use
+};
+
+// As its threads that receive are described: nobody knows which of them is which, so all have the
+// highest of their priorities. Above all where none is.
+Receivers receivers_of(const application::Process& process);
 
 // The hosts of a robot's processes, each once, in their order.
 std::vector<std::string> hosts_of(const application::Application& robot);

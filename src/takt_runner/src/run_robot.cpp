@@ -58,7 +58,8 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   }
   members.number_topics(
       [&](const std::string& topic) { return executor.core().trace_topic(topic); });
-  baseline::raise_middleware(os::max_priority);
+  const Receivers receivers = receivers_of(robot.processes[number]);
+  baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
   executor.stop();
@@ -75,6 +76,21 @@ void refuse_without_rclcpp(const application::Application& robot) {
         "process '" + found->name + "'",
         "its executor is '" + found->policy + "', and this program was built without rclcpp",
         "start app_runner_rclcpp");
+  }
+}
+
+// A node's callback does what a driver does, where there is no such device.
+void refuse_drivers(const application::Application& robot) {
+  for (const application::Process& process : robot.processes) {
+    const auto driver = std::ranges::find_if(
+        process.threads,
+        [](const application::Thread& thread) { return thread.period.count() > 0; });
+    if (driver != process.threads.end()) {
+      throw sched::ScheduleError(
+          "thread '" + process.name + "." + driver->name + "'",
+          "it is a driver, which is not executed",
+          "describe it as a process with a node whose callback has its timer");
+    }
   }
 }
 
@@ -113,6 +129,7 @@ std::vector<std::size_t> executed_here(const Execution& execution) {
 void run_robot(const Execution& execution, os::StopFlag& stop) {
   const application::Application& robot = execution.application;
   refuse_without_rclcpp(robot);
+  refuse_drivers(robot);
   const std::vector<application::Band> bands = application::bands_of(robot);
   const std::vector<std::size_t> here = executed_here(execution);
   Separate separate{execution, here.size()};

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <takt/baseline/node_processes.hpp>
+#include <takt/baseline/real_time_process.hpp>
 #include <takt/baseline/single_threaded_executor.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt_interfaces/msg/sample.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -224,6 +231,47 @@ TEST(Baseline1, passes_a_request_to_stop_on) {
   ASSERT_EQ(ended.size(), 2U);
   EXPECT_EQ(ended[0].exit_code, 3);
   EXPECT_EQ(ended[1].exit_code, 1);
+}
+
+// A thread that waits stands for one of the middleware; those of Takt stay as they are.
+TEST(Baseline1, gives_the_threads_of_the_middleware_a_priority_and_cores) {
+  if (const std::string reason = no_real_time(); !reason.empty()) {
+    GTEST_SKIP() << "needs real-time priorities: " << reason;
+  }
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int core = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(core), &allowed)) {
+    ++core;
+  }
+  std::promise<void> ended;
+  std::array<std::atomic<pid_t>, 2> ids{};
+  const std::shared_future<void> end = ended.get_future().share();
+  const auto waiting = [&](std::size_t number, const char* name) {
+    return std::thread{[&ids, end, number, name] {
+      pthread_setname_np(pthread_self(), name);
+      ids.at(number) = gettid();
+      end.wait();
+    }};
+  };
+  std::thread middleware = waiting(0, "dds.test");
+  std::thread own = waiting(1, "takt.test");
+  while (ids[0] == 0 || ids[1] == 0) {
+    std::this_thread::yield();
+  }
+  baseline::raise_middleware(7, {core});
+  sched_param parameters{};
+  cpu_set_t cores;
+  sched_getparam(ids[0], &parameters);
+  EXPECT_EQ(sched_getscheduler(ids[0]), SCHED_FIFO);
+  EXPECT_EQ(parameters.sched_priority, 7);
+  ASSERT_EQ(sched_getaffinity(ids[0], sizeof cores, &cores), 0);
+  EXPECT_EQ(CPU_COUNT(&cores), 1);
+  EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(core), &cores));
+  EXPECT_EQ(sched_getscheduler(ids[1]), SCHED_OTHER);
+  ended.set_value();
+  middleware.join();
+  own.join();
 }
 
 }  // namespace

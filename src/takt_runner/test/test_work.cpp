@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which turns a job computes and waits.
+// In which turns a job computes and waits, and how the middleware of a process runs.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <vector>
 
+#include "described.hpp"
 #include "work.hpp"
 
 namespace takt::runner {
@@ -51,6 +52,24 @@ TEST(Turns, OfSegmentsWithoutARangeTakeTheirTime) {
   application::Callback callback = waiting(5ms, 1);
   callback.segments = {{1ms, 1ms}, {5ms, 5ms}, {3ms, 3ms}};
   EXPECT_EQ(all(callback, 4ms), (std::vector<nanoseconds>{1ms, 5ms, 3ms}));
+}
+
+TEST(Receivers, AreAboveAllWhereNoThreadIsDescribed) {
+  const application::Process driven{.cpu = 1, .threads = {{.priority = 90, .period = 1ms}}};
+  for (const application::Process& process : {application::Process{}, driven}) {
+    EXPECT_EQ(receivers_of(process).priority, os::max_priority);
+    EXPECT_TRUE(receivers_of(process).cpus.empty());
+  }
+}
+
+TEST(Receivers, HaveTheHighestOfTheirPrioritiesAndTheirCores) {
+  const application::Process process{
+      .cpu = 1,
+      .threads = {{.priority = 70, .receives = {{.topic = "a"}}},
+                  {.priority = 90, .period = 1ms},
+                  {.cpu = 3, .priority = 60, .receives = {{.topic = "b"}}}}};
+  EXPECT_EQ(receivers_of(process).priority, 70);
+  EXPECT_EQ(receivers_of(process).cpus, (std::vector<int>{1, 3}));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ def open_trial(path: Path, limits: Limits, application: Path | None = None) -> T
     """Reads a trace; raises TaktError for a file that is no trace, and for unknown names."""
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
-    declared = None if flat is None else files.declared(flat, trace.names)
+    declared = None if flat is None else files.declared(flat, trace)
     followed = [
         [trace.recorded(name) for name in chain.callbacks]
         for chain in (declared.chains if declared else [])

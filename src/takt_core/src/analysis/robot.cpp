@@ -7,6 +7,7 @@
 
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
+#include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
 #include "robot_chains.hpp"
@@ -169,7 +170,7 @@ class Robot {
     disturbed_[number] = true;
     std::vector<Arrivals> all;
     if (robot_.find_topic(topic.name)->external) {
-      all.push_back({.period = topic.external_period});
+      all.push_back({.period = topic.external_period, .jitter = topic.external_jitter});
     }
     for (const Callback& writer : robot_.callbacks) {
       if (writer.process == number || !publishes(writer, topic.name)) {
@@ -286,7 +287,7 @@ void forget(ScenarioReport& report) {
 void add_process(ScenarioReport& all, ScenarioReport& one, const Application& robot,
                  std::size_t number) {
   const application::Process& process = robot.processes[number];
-  const std::string name = "process " + sched::name_text(process.name);
+  const std::string name = application::place_text(process);
   const std::string place = name + below_text(robot, number);
   for (CoreReport& core : one.cores) {
     core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../application/robot.hpp"
+#include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "robot_words.hpp"
 
@@ -23,6 +24,8 @@ std::string text(const LatencyTerm& term) {
       return "link";
     case LatencyTerm::Kind::wait:
       return "until '" + term.name + "'";
+    case LatencyTerm::Kind::thread:
+      return "thread " + term.name;
     case LatencyTerm::Kind::process:
       break;
   }
@@ -111,9 +114,7 @@ ChainReport RobotChains::report(std::size_t number) const {
   result.callbacks = robot_.chains[number].callbacks;
   if (parts.size() == 1) {
     if (result.latency) {
-      result.terms = {{.kind = LatencyTerm::Kind::process,
-                       .name = robot_.processes[parts.front().process].name,
-                       .time = *result.latency}};
+      result.terms = {term_of(parts.front(), *result.latency)};
     }
     return result;
   }
@@ -129,8 +130,8 @@ ChainReport RobotChains::report(std::size_t number) const {
       drift = std::min(drift + link->drift, application::Link::whole - 1);
     }
     if (!add_terms(number, i, drift, terms)) {
-      result.bound_by = "no bound in process " +
-                        sched::name_text(robot_.processes[parts[i].process].name) + ", from '" +
+      result.bound_by = "no bound in " +
+                        application::place_text(robot_.processes[parts[i].process]) + ", from '" +
                         parts[i].chain.callbacks.front() + "' on";
       return result;
     }
@@ -147,6 +148,13 @@ ChainReport RobotChains::report(std::size_t number) const {
   }
   result.age = age(number, result.loss > 0);
   return result;
+}
+
+LatencyTerm RobotChains::term_of(const Part& part, nanoseconds time) const {
+  const application::Process& process = robot_.processes[part.process];
+  return {.kind = process.serves.empty() ? LatencyTerm::Kind::process : LatencyTerm::Kind::thread,
+          .name = process.name,
+          .time = time};
 }
 
 // Of the n-th part, by the clock of the first one; false: it has no bound.
@@ -167,19 +175,20 @@ bool RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t 
       return false;
     }
     const nanoseconds handover = handover_before(part, before);
-    terms.push_back({.kind = link_before(part, before) == nullptr ? LatencyTerm::Kind::handover
-                                                                  : LatencyTerm::Kind::link,
-                     .name = first,
-                     .time = handover});
+    if (!application::belong_together(robot_.processes[part.process],
+                                      robot_.processes[before.process])) {
+      terms.push_back({.kind = link_before(part, before) == nullptr ? LatencyTerm::Kind::handover
+                                                                    : LatencyTerm::Kind::link,
+                       .name = first,
+                       .time = handover});
+    }
     if (wait->count() > 0) {
       terms.push_back(
           {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(*wait, drift)});
     }
     counted = released ? handover : nanoseconds{0};
   }
-  terms.push_back({.kind = LatencyTerm::Kind::process,
-                   .name = robot_.processes[part.process].name,
-                   .time = slower(*own - counted, drift)});
+  terms.push_back(term_of(part, slower(*own - counted, drift)));
   return true;
 }
 

@@ -37,6 +37,7 @@ class RobotChains {
   };
   [[nodiscard]] const application::Callback& callback(const std::string& name) const;
   [[nodiscard]] ChainReport report(std::size_t number) const;
+  [[nodiscard]] LatencyTerm term_of(const Part& part, nanoseconds time) const;
   bool add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
                  std::vector<LatencyTerm>& terms) const;
   // What messages release from a timer on, as far as a chain was followed.

@@ -81,6 +81,7 @@ class Search {
     changed.processes = processes;
     --left_;
     try {
+      application::check_robot(changed);  // threads stay where they are
       const Report report = analyse_robot(changed, options_, analyse_process_);
       const ScenarioReport& scenario = report.scenarios.front();
       proved_ = proved_ || report.verdict == Verdict::meets;

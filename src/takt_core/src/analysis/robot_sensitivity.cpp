@@ -12,18 +12,29 @@ namespace {
 
 using application::Application;
 
+void scale(application::ExecutionTime& execution, double factor) {
+  const auto worst = static_cast<double>(execution.worst.count());
+  execution.worst =
+      nanoseconds{std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(worst * factor)))};
+  execution.best = std::min(execution.best, execution.worst);
+  for (nanoseconds& quantile : execution.quantiles) {
+    quantile = std::min(quantile, execution.worst);
+  }
+}
+
 Application scaled(const Application& robot, double factor) {
   Application result = robot;
   for (application::Callback& callback : result.callbacks) {
-    application::ExecutionTime& execution = callback.execution;
-    const auto worst = static_cast<double>(execution.worst.count());
-    execution.worst = nanoseconds{
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(worst * factor)))};
-    execution.best = std::min(execution.best, execution.worst);
-    for (nanoseconds& quantile : execution.quantiles) {
-      quantile = std::min(quantile, execution.worst);
+    scale(callback.execution, factor);
+    callback.task.parameters.expected_execution = callback.execution.worst;
+  }
+  for (application::Process& process : result.processes) {
+    for (application::Thread& thread : process.threads) {
+      scale(thread.execution, factor);
+      for (application::Receipt& receipt : thread.receives) {
+        scale(receipt.execution, factor);
+      }
     }
-    callback.task.parameters.expected_execution = execution.worst;
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../application/robot.hpp"
+#include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "methods.hpp"
 #include "takt/stats/int128.hpp"
@@ -60,8 +61,8 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
     std::string writers;
     for (const application::Callback& writer : robot.callbacks) {
       if (writer.process != number && publishes(writer, topic.name)) {
-        writers += (writers.empty() ? "" : " and ") + sched::name_text(writer.task.name) +
-                   " of process " + sched::name_text(robot.processes[writer.process].name);
+        writers += (writers.empty() ? "" : " and ") + sched::name_text(writer.task.name) + " of " +
+                   application::place_text(robot.processes[writer.process]);
       }
     }
     if (!writers.empty()) {

@@ -157,6 +157,9 @@ Application Application::with_topics_of_scenarios() const {
 
 nanoseconds Application::worst_overhead(const Callback& callback,
                                         const sched::Task& task) const noexcept {
+  if (callback.in_thread) {
+    return overheads.preemption;
+  }
   const std::int64_t segments = 1 + callback.suspensions;
   nanoseconds result =
       overheads.dispatch + segments * overheads.preemption + cost_of_calls(callback);

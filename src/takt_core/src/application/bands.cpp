@@ -11,15 +11,12 @@
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
 
 constexpr int most_priority = 98;
-
-std::string process_text(const Process& process) {
-  return "process " + sched::name_text(process.name);
-}
 
 Band band_of(const Application& robot, std::size_t number) {
   const Process& process = robot.processes[number];
@@ -66,13 +63,14 @@ std::string needs(const Band& band) {
 }  // namespace
 
 std::vector<Band> bands_of(const Application& robot) {
-  static_cast<void>(compile(robot));  // refuses what no executor accepts
+  const Application all = with_threads(robot);
+  static_cast<void>(compile(all));  // refuses what no executor accepts
   std::vector<Band> bands;
-  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
-    const Band& band = bands.emplace_back(band_of(robot, i));
+  for (std::size_t i = 0; i < all.processes.size(); ++i) {
+    const Band& band = bands.emplace_back(band_of(all, i));
     if (band.most > most_priority) {
       throw sched::ScheduleError(
-          process_text(robot.processes[i]),
+          place_text(all.processes[i]),
           needs(band) + ", and the highest is " + std::to_string(most_priority),
           "give it a priority of at most " +
               std::to_string(most_priority - (band.most - band.least)));
@@ -80,18 +78,22 @@ std::vector<Band> bands_of(const Application& robot) {
   }
   for (std::size_t i = 0; i < bands.size(); ++i) {
     for (std::size_t above = 0; above < bands.size(); ++above) {
-      const Process& lower = robot.processes[i];
-      const Process& upper = robot.processes[above];
+      const Process& lower = all.processes[i];
+      const Process& upper = all.processes[above];
       if (share_core(lower, upper) && lower.priority < upper.priority &&
           bands[i].most >= bands[above].least) {
         throw sched::ScheduleError(
-            process_text(lower),
-            needs(bands[i]) + ", and " + process_text(upper) + " on its core begins at " +
+            place_text(lower),
+            needs(bands[i]) + ", and " + place_text(upper) + " on its core begins at " +
                 std::to_string(bands[above].least),
             "give them priorities that are at least " +
                 std::to_string(bands[i].most - bands[i].least + 1) + " apart");
       }
     }
+  }
+  bands.resize(robot.processes.size());
+  for (Band& band : bands) {
+    band.priorities.resize(robot.callbacks.size());
   }
   return bands;
 }

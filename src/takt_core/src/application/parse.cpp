@@ -11,6 +11,7 @@
 #include "object.hpp"
 #include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
+#include "parse_execution.hpp"
 #include "parse_joins.hpp"
 #include "parse_lanes.hpp"
 #include "parse_locks.hpp"
@@ -23,35 +24,13 @@
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
 
 constexpr std::int64_t most_suspensions = 1'000'000;
 constexpr std::size_t most_at_once = 64;  // jobs of one callback
-
-ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
-  Object object{json, path};
-  ExecutionTime execution;
-  execution.worst =
-      nanoseconds{Object::integer<std::int64_t>(object.get("worst"), path + "/worst")};
-  execution.best = execution.worst;
-  object.read("best", execution.best);
-  object.each("quantiles", [&](const Json& item, const std::string& at) {
-    execution.quantiles.emplace_back(Object::integer<std::int64_t>(item, at));
-  });
-  object.finish();
-  if (execution.best.count() < 0 || execution.best > execution.worst) {
-    Object::fail(path, "best is not between 0 and worst");
-  }
-  if (!std::ranges::is_sorted(execution.quantiles)) {
-    Object::fail(path + "/quantiles", "is not ascending");
-  }
-  if (!execution.quantiles.empty() && execution.quantiles.front().count() < 0) {
-    Object::fail(path + "/quantiles", "has a negative time");
-  }
-  return execution;
-}
 
 // A time, or that none is known.
 void parse_offset(Object& object, sched::Task& task) {
@@ -355,7 +334,7 @@ Application parse(std::string_view json) {
   check_stock_executor(application);
   check_robot(application);
   check_joins(application);
-  check_chains(application);
+  check_chains(with_threads(application));
   add_lanes(application, at_once);
   add_services(application);
   check_locks(application);

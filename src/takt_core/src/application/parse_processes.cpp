@@ -6,11 +6,52 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "parse_execution.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
 namespace takt::application {
 namespace {
+
+// Above 0: what takes no time needs no description.
+ExecutionTime parse_work(const Json& json, const std::string& path) {
+  ExecutionTime execution = parse_execution_time(json, path);
+  if (execution.worst.count() <= 0 || execution.worst > sched::longest_time) {
+    Object::fail(path + "/worst", "is not a time above 0 of up to 100 years");
+  }
+  return execution;
+}
+
+Thread parse_thread(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Thread thread;
+  object.read("name", thread.name);
+  if (thread.name.empty()) {
+    Object::fail(object.at("name"), "is not a name");
+  }
+  object.read("cpu", thread.cpu);
+  object.read("priority", thread.priority);
+  object.each("receives", [&](const Json& item, const std::string& at) {
+    Object one{item, at};
+    Receipt& receipt = thread.receives.emplace_back();
+    one.read("topic", receipt.topic);
+    receipt.execution = parse_work(one.get("execution"), one.at("execution"));
+    one.finish();
+  });
+  object.read("period", thread.period);
+  object.read("jitter", thread.jitter);
+  for (const auto& [key, time] : {std::pair{"period", thread.period}, {"jitter", thread.jitter}}) {
+    if (time.count() < 0) {
+      Object::fail(object.at(key), "is negative");
+    }
+  }
+  if (thread.period.count() > 0) {
+    thread.execution = parse_work(object.get("execution"), object.at("execution"));
+    object.read("writes", thread.writes);
+  }
+  object.finish();
+  return thread;
+}
 
 Process parse_process(const Json& json, const std::string& path) {
   Object object{json, path};
@@ -23,6 +64,9 @@ Process parse_process(const Json& json, const std::string& path) {
   object.read("cpu", process.cpu);
   object.read("priority", process.priority);
   object.read("host", process.host);
+  object.each("threads", [&](const Json& item, const std::string& at) {
+    process.threads.push_back(parse_thread(item, at));
+  });
   object.finish();
   return process;
 }

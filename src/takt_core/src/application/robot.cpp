@@ -15,6 +15,7 @@
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
@@ -34,7 +35,7 @@ void check_hosts(const Application& application) {
   const bool named = any_of(application.processes, has_host);
   for (const Process& process : application.processes) {
     if (named && process.host.empty()) {
-      refuse("process " + sched::name_text(process.name), "it has no host, and others have one",
+      refuse(place_text(process), "it has no host, and others have one",
              "give the host of each process");
     }
   }
@@ -88,7 +89,7 @@ void check_processes(const Application& application) {
   std::map<std::tuple<std::string, int, int>, std::string> bands;
   std::map<std::string, int> names;
   for (const Process& process : application.processes) {
-    const std::string where = "process " + sched::name_text(process.name);
+    const std::string where = place_text(process);
     if (!names.emplace(process.name, 0).second) {
       refuse(where, "there are two of this name", "give each process a name of its own");
     }
@@ -100,10 +101,10 @@ void check_processes(const Application& application) {
              "give the real-time priority of its thread, from 1 to 98");
     }
     const auto [known, added] =
-        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, process.name);
+        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, where);
     if (!added) {
       refuse(where,
-             "it has the same core and priority as process " + sched::name_text(known->second) +
+             "it has the same core and priority as " + known->second +
                  ", so nothing says which of them runs first",
              "give them different priorities or cores");
     }
@@ -186,9 +187,10 @@ void check_robot(const Application& application) {
   if (application.processes.empty()) {
     return;
   }
-  check_processes(application);
-  check_hosts(application);
-  check_callbacks(application);
+  const Application all = with_threads(application);
+  check_processes(all);
+  check_hosts(all);
+  check_callbacks(all);
   if (application.strategy) {
     refuse("the processes", "a robot of several processes has no scenarios yet",
            "remove scenarios, default_scenario and switches");
@@ -228,8 +230,9 @@ const Link* find_link(const Application& application, const Process& left, const
 }
 
 const Handover* between(const Application& application, const Process& left, const Process& right) {
+  static constexpr Handover at_once{};
   if (left.host == right.host) {
-    return &application.handover;
+    return belong_together(left, right) ? &at_once : &application.handover;
   }
   const Link* const link = find_link(application, left, right);
   return link == nullptr ? nullptr : &link->handover;
@@ -260,7 +263,7 @@ bool comes_from_elsewhere(const Application& application, const std::string& top
 }
 
 Application with_handover(const Application& application) {
-  Application result = with_own_subscriptions(application);
+  Application result = with_own_subscriptions(with_threads(application));
   for (Callback& callback : result.callbacks) {
     if (callback.task.kind == sched::TaskKind::message &&
         comes_from_elsewhere(result, callback.task.trigger, callback.process)) {

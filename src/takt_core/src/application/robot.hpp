@@ -40,8 +40,8 @@ const Link* find_link(const Application& application, const Process& left, const
 // the longest time of all.
 Handover handover_to(const Application& application, const Callback& reader);
 
-// As the executors see it: with own subscriptions, and with the handover of messages as the jitter
-// of the callbacks that they release in other processes.
+// As the executors see it: with own subscriptions, with threads as processes, and with the handover
+// of messages as the jitter of the callbacks that they release in other processes.
 Application with_handover(const Application& application);
 
 // Whether a message of this topic may come to the process from another one.

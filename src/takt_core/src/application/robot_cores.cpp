@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parse_cores.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
@@ -20,12 +21,12 @@ int number_of(const Application& application, const std::string& host, int cpu) 
 }  // namespace
 
 void parse_robot_cores(Object& object, Application& application) {
+  const std::vector<Process> all = with_threads(application).processes;
   object.each("cores", [&](const Json& item, const std::string& path) {
     std::string host;
     Core core = parse_core(item, path, &host);
-    const bool used = std::ranges::any_of(application.processes, [&](const Process& one) {
-      return one.host == host && one.cpu == core.cpu;
-    });
+    const bool used = std::ranges::any_of(
+        all, [&](const Process& one) { return one.host == host && one.cpu == core.cpu; });
     if (!used || core.cpu >= cores_of_host) {
       Object::fail(path + "/cpu", "is the core of no process");
     }

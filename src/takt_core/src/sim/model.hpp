@@ -224,6 +224,9 @@ struct TaskState : sched::CoreTask {
   // What these messages cost.
   [[nodiscard]] nanoseconds publish_cost(const Job& of) const noexcept {
     nanoseconds cost{0};
+    if (callback->in_thread) {
+      return cost;
+    }
     for (std::size_t i = 0; i < writes.size(); ++i) {
       cost = os::add_sat(cost, os::mul_sat(writes[i]->publish_cost, messages_on(i, of)));
     }

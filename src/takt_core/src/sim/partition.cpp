@@ -165,7 +165,8 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   if (limits_) {
     check_age(task, job, now);
   }
-  task.left = os::add_sat(task.computes, overheads_.dispatch + task.begin_late(latency_));
+  const nanoseconds dispatch = task.callback->in_thread ? nanoseconds{0} : overheads_.dispatch;
+  task.left = os::add_sat(task.computes, dispatch + task.begin_late(latency_));
   task.waits = task.most_waits();
   task.may_wait = task.callback->suspension;
   stop_at_wait(task);

@@ -26,7 +26,7 @@ nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoi
     if (task.empty) {
       return std::max(cost, nanoseconds{1});
     }
-    cost = os::add_sat(cost, delivering);
+    cost = task.callback->in_thread ? cost : os::add_sat(cost, delivering);
   }
   cost = os::add_sat(cost, task.cost_of_calls);
   return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost(job));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "analysis/random_tasks.hpp"
@@ -36,6 +37,65 @@ inline void add_hosts(application::Application& robot, RandomTasks& random) {
                                .loss = random.chance(0.3) ? random.number(1, 999'999) : 0,
                                .drift = random.chance(0.3) ? random.number(1, 1000) : 0});
       }
+    }
+  }
+}
+
+inline bool reads(const application::Callback& callback, const std::string& topic) {
+  return (callback.task.kind == sched::TaskKind::message && callback.task.trigger == topic) ||
+         std::ranges::find(callback.task.reads, topic, &sched::Read::topic) !=
+             callback.task.reads.end();
+}
+
+// Some processes have a thread that receives topics, and some a driver.
+inline void add_threads(application::Application& robot, RandomTasks& random) {
+  const auto execution = [&] {
+    const std::int64_t worst = random.number(1, 200);
+    const nanoseconds best{1000 * random.number(1, worst)};
+    return application::ExecutionTime{
+        .best = best, .worst = nanoseconds{1000 * worst}, .quantiles = {best, 1000ns * worst}};
+  };
+  std::set<int> priorities;  // one for each, whatever its core
+  for (const application::Process& process : robot.processes) {
+    priorities.insert(process.priority);
+  }
+  const auto thread = [&](const char* name) {
+    application::Thread result{.name = name, .priority = static_cast<int>(random.number(1, 98))};
+    while (!priorities.insert(result.priority).second) {
+      result.priority = result.priority % 98 + 1;
+    }
+    if (random.chance(0.3)) {
+      result.cpu = static_cast<int>(random.number(0, 1));
+    }
+    return result;
+  };
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    const auto any = [&](auto&& condition) {
+      return std::ranges::any_of(robot.callbacks, [&](const application::Callback& one) {
+        return one.process == i && condition(one);
+      });
+    };
+    if (random.chance(0.4)) {
+      application::Thread dds = thread("dds");
+      for (const application::Topic& topic : robot.topics) {
+        if (any([&](const auto& one) { return reads(one, topic.name); }) &&
+            !any([&](const auto& one) {
+              return std::ranges::find(one.task.writes, topic.name) != one.task.writes.end();
+            }) &&
+            random.chance(0.8)) {
+          dds.receives.push_back({.topic = topic.name, .execution = execution()});
+        }
+      }
+      if (!dds.receives.empty()) {
+        robot.processes[i].threads.push_back(std::move(dds));
+      }
+    }
+    if (random.chance(0.2)) {
+      application::Thread driver = thread("driver");
+      driver.period = nanoseconds{1000 * random.number(1000, 20'000)};
+      driver.jitter = random.chance(0.5) ? nanoseconds{1000 * random.number(0, 2000)} : 0ns;
+      driver.execution = execution();
+      robot.processes[i].threads.push_back(std::move(driver));
     }
   }
 }
@@ -76,6 +136,7 @@ inline application::Application random_robot(std::uint64_t seed) {
   for (application::Topic& topic : robot.topics) {
     topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
   }
+  add_threads(robot, random);
   return robot;
 }
 
@@ -85,6 +146,16 @@ inline std::string describe_robot(const application::Application& robot) {
   for (const application::Process& process : robot.processes) {
     text += process.name + " " + process.policy + " host " + process.host + " cpu " +
             std::to_string(process.cpu) + " priority " + std::to_string(process.priority) + "\n";
+    for (const application::Thread& thread : process.threads) {
+      text += "  " + thread.name + " cpu " + std::to_string(thread.cpu.value_or(process.cpu)) +
+              " priority " + std::to_string(thread.priority) + " period " +
+              std::to_string(thread.period.count()) + " execution " +
+              std::to_string(thread.execution.worst.count()) + " receives";
+      for (const application::Receipt& one : thread.receives) {
+        text += " " + one.topic + " (" + std::to_string(one.execution.worst.count()) + ")";
+      }
+      text += "\n";
+    }
   }
   for (const application::Link& link : robot.links) {
     text += link.hosts[0] + " to " + link.hosts[1] + " " +

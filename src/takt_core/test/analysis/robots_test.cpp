@@ -3,6 +3,7 @@
 // Robots of several processes: their bounds against the simulator.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/documents.hpp"
@@ -15,10 +16,16 @@ namespace {
 
 TEST(robots, nothing_is_above_its_bound) {
   Tally tally;
+  int threads = 0;  // robots with some
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(1500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
-    hold_against_simulations(random_robot(seed), seed, tally);
+    const application::Application robot = random_robot(seed);
+    const bool has_threads = std::ranges::any_of(
+        robot.processes, [](const application::Process& one) { return !one.threads.empty(); });
+    threads += has_threads ? 1 : 0;
+    hold_against_simulations(robot, seed, tally);
   }
+  EXPECT_GT(threads, rounds(500));
   EXPECT_GT(tally.accepted, rounds(300));
   EXPECT_GT(tally.bounded, rounds(5000));
   EXPECT_GT(tally.chains, rounds(500));
@@ -242,6 +249,124 @@ TEST(robots, messages_that_nothing_bounds_are_named_with_their_writer) {
                "process 'control': nothing bounds the messages on topic 'found' by 'see' of "
                "process 'vision'"));
   EXPECT_FALSE(contains(remarks, "from outside"));
+}
+
+// Three from outside at once, and one of see.
+TEST(robots, a_burst_from_outside_on_a_topic_that_another_process_writes_counts_as_a_whole) {
+  const application::Application robot = parsed(
+      app(timer("see", 400, 1, 1, ", 'process': 'vision', 'writes': ['found']") + ", " +
+              message("act", "found", 3, 1, ", 'process': 'control', 'deadline': 90"),
+          ", 'topics': [{'name': 'found', 'depth': 8, 'external': true, 'external_period': 100, "
+          "'external_burst': 3}], 'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+          "{'name': 'control', 'cpu': 1, 'priority': 40}]"));
+  const sim::Result played = sim::simulate(robot, {.duration = nanoseconds{1000}});
+  const nanoseconds longest = played.callbacks[1].response.max;
+  EXPECT_EQ(longest, nanoseconds{4 * 3 - 1});
+  EXPECT_GE(callback(analyse(robot).scenarios.front(), "act").response, longest);
+}
+
+// See, then the thread of control's process, then act: each on a core of its own, unless said.
+std::string received(const std::string& threads, const std::string& act = by_message) {
+  return app(
+      "{'name': 'see', 'process': 'vision', 'period': 100, 'priority': 1, 'execution': "
+      "{'worst': 8}, 'writes': ['found']}, {'name': 'act', 'process': 'control', "
+      "'priority': 1, 'execution': {'worst': 3}, " +
+          act + "}",
+      ", 'topics': [{'name': 'found', 'depth': 4}], 'handover': {'least': 1, 'most': 20}, "
+      "'processes': [{'name': 'vision', 'cpu': 0, 'priority': 40}, "
+      "{'name': 'control', 'cpu': 1, 'priority': 40, 'threads': [" +
+          threads + "]}], 'chains': [{'name': 'brake', 'callbacks': ['see', 'act']}]");
+}
+
+const std::string dds =
+    "{'name': 'dds', 'priority': 80, 'receives': [{'topic': 'found', 'execution': {'worst': 5}}]";
+
+// 8 of see, 20 on the way, 5 in the thread, 3 of act. On the core of its process the thread may
+// come once more before act has ended, for all that the bound knows.
+TEST(robots, a_thread_that_receives_a_topic_is_a_term_of_the_latency) {
+  const application::Application robot = parsed(received(dds + ", 'cpu': 2}"));
+  const Report report = analyse(robot);
+  const ScenarioReport& scenario = report.scenarios.front();
+  const ChainReport& chain = scenario.chains.front();
+  EXPECT_EQ(chain.latency, nanoseconds{8 + 20 + 5 + 3});
+  EXPECT_EQ(chain.bound_by,
+            "vision 8 ns + handover 20 ns + thread control.dds 5 ns + control 3 ns");
+  EXPECT_EQ(chain.callbacks, (std::vector<std::string>{"see", "control.dds.found", "act"}));
+  ASSERT_EQ(chain.terms.size(), 4U);
+  EXPECT_EQ(chain.terms[2].kind, LatencyTerm::Kind::thread);
+  EXPECT_EQ(callback(scenario, "control.dds.found").response, nanoseconds{20 + 5});
+  EXPECT_EQ(callback(scenario, "act").response, nanoseconds{3}) << "released at the thread's end";
+  for (const auto& simulated : {robot, parsed(received(dds + "}"))}) {
+    const sim::Result result = sim::simulate(simulated, {.duration = nanoseconds{1000}});
+    EXPECT_EQ(result.chains.front().latency.max, nanoseconds{8 + 20 + 5 + 3});
+  }
+  EXPECT_EQ(analyse_json(received(dds + "}")).scenarios.front().chains.front().latency,
+            nanoseconds{8 + 20 + 5 + (3 + 5)});
+}
+
+TEST(robots, a_thread_takes_its_time_from_the_processes_below_it_on_its_core) {
+  const std::string turn =
+      ", 'deadline': 99}, {'name': 'turn', 'process': 'control', 'period': "
+      "50, 'priority': 2, 'execution': {'worst': 10}";
+  const auto response = [&](const std::string& thread) {
+    const Report report = analyse_json(received(thread, by_message + turn));
+    return callback(report.scenarios.front(), "turn").response;
+  };
+  EXPECT_EQ(response(dds + "}"), nanoseconds{15});
+  EXPECT_EQ(response(dds + ", 'cpu': 2}"), nanoseconds{10});
+  EXPECT_EQ(response("{'name': 'usb', 'priority': 80, 'period': 12, 'jitter': 1, 'execution': "
+                     "{'worst': 2}}"),
+            nanoseconds{14});
+}
+
+// act, for the message before, goes first.
+TEST(robots, a_thread_below_its_process_waits_for_it) {
+  const std::string low =
+      "{'name': 'dds', 'priority': 20, 'receives': [{'topic': 'found', 'execution': {'worst': "
+      "5}}]}";
+  const Report report = analyse_json(received(low));
+  EXPECT_EQ(report.scenarios.front().chains.front().bound_by,
+            "vision 8 ns + handover 20 ns + thread control.dds 8 ns + control 3 ns");
+}
+
+TEST(robots, a_chain_may_begin_with_a_driver_whose_messages_come_at_once) {
+  const Report report = analyse_json(
+      app(message("act", "frame", 3, 1, ", 'process': 'control', 'deadline': 90"),
+          ", 'topics': [{'name': 'frame'}], 'handover': {'least': 1, 'most': 20}, 'processes': "
+          "[{'name': 'control', 'cpu': 0, 'priority': 40, 'threads': [{'name': 'usb', 'cpu': 1, "
+          "'priority': 80, 'period': 100, 'execution': {'worst': 6}, 'writes': ['frame']}]}], "
+          "'chains': [{'name': 'see', 'callbacks': ['control.usb', 'act']}]"));
+  EXPECT_EQ(report.scenarios.front().chains.front().bound_by,
+            "thread control.usb 6 ns + control 3 ns");
+}
+
+TEST(robots, the_factor_on_execution_times_scales_those_of_threads) {
+  const auto factor = [](const std::string& thread) {
+    const Report report = analyse_json(
+        app("{'name': 'act', 'process': 'control', 'period': 10, 'priority': 1, 'execution': "
+            "{'worst': 2}}",
+            ", 'processes': [{'name': 'control', 'priority': 40, 'threads': [" + thread + "]}]"));
+    return report.scenarios.front().sensitivity->all.value_or(0);
+  };
+  EXPECT_NEAR(factor(""), 5, 0.01);
+  EXPECT_NEAR(factor("{'name': 'usb', 'priority': 80, 'period': 10, 'execution': {'worst': 2}}"),
+              2.5, 0.01);
+}
+
+TEST(robots, threads_that_cannot_be_are_refused) {
+  const std::string work = "'execution': {'worst': 5}";
+  for (const std::string& wrong : {
+           std::string{"{'name': 'dds', 'priority': 80}"},  // does nothing
+           dds + "}, {'name': 'two', 'priority': 81, 'receives': [{'topic': 'found', " + work +
+               "}]}",                                                              // which?
+           dds + "}, {'name': 'dds', 'priority': 81, 'period': 9, " + work + "}",  // two names
+           dds + ", 'period': 9, " + work + "}",                                   // both
+           "{'name': 'dds', 'priority': 80, 'receives': [{'topic': 'lost', " + work + "}]}",
+           "{'name': 'dds', 'priority': 99, 'receives': [{'topic': 'found', " + work + "}]}",
+           "{'name': 'dds', 'priority': 40, 'receives': [{'topic': 'found', " + work + "}]}",
+       }) {
+    EXPECT_THROW(parsed(received(wrong)), sched::ScheduleError) << wrong;
+  }
 }
 
 }  // namespace

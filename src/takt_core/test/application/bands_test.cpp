@@ -55,6 +55,20 @@ TEST(bands, of_one_core_must_not_touch) {
   EXPECT_NO_THROW(bands_of(two("'priority': 40", "'cpu': 1, 'priority': 41")));
 }
 
+TEST(bands, have_no_thread_beside_an_executor_within_them) {
+  const auto with_thread = [](const std::string& priority) {
+    return two(
+        "'priority': 40, 'threads': [{'name': 'usb', 'period': 9, 'execution': "
+        "{'worst': 1}, 'priority': " +
+            priority + "}]",
+        "'cpu': 0, 'priority': 80");
+  };
+  EXPECT_THROW(bands_of(with_thread("42")), sched::ScheduleError);
+  const auto bands = bands_of(with_thread("43"));
+  ASSERT_EQ(bands.size(), 2U);
+  EXPECT_EQ(bands[0].priorities, (std::vector<int>{41, 40, 40, 0}));
+}
+
 TEST(bands, end_at_the_highest_priority) {
   EXPECT_THROW(bands_of(two("'priority': 40", "'cpu': 0, 'priority': 98")), sched::ScheduleError);
   EXPECT_NO_THROW(bands_of(two("'priority': 40", "'cpu': 0, 'priority': 97")));

@@ -52,8 +52,9 @@ class CoreBound(Strict):
 class LatencyTerm(Strict):
     """A part of the latency of a chain of a robot: in a process, between two, or until a timer."""
 
-    kind: Literal["process", "handover", "link", "wait"]  # link: between processes of two hosts
-    name: str  # the process; of the others the callback that reads the data
+    # link: between processes of two hosts; thread: of a process, beside its executor
+    kind: Literal["process", "thread", "handover", "link", "wait"]
+    name: str  # the process or thread; of the others the callback that reads the data
     time_us: float
 
 

@@ -68,8 +68,11 @@ def _processes(document: Part) -> Iterator[str]:
         nodes.setdefault(one["process"], {})[one["name"].split(".")[0]] = None
     yield "processes:"
     for one in document["processes"]:
-        keys = {key: str(value) for key, value in one.items() if key != "name"}
-        yield f"  {one['name']}: {_mapping(keys | {'nodes': _list(nodes.get(one['name'], ()))})}"
+        own = {key: str(one[key]) for key in one if key not in {"name", "threads"}}
+        keys = own | {"nodes": _list(nodes.get(one["name"], ()))}
+        if threads := {each["name"]: _mapping(_thread(each)) for each in one.get("threads", [])}:
+            keys["threads"] = _mapping(threads)
+        yield f"  {one['name']}: {_mapping(keys)}"
     between = document.get("handover", {})
     if between.get("most"):
         latency = [format_duration(between["least"]), format_duration(between["most"])]
@@ -83,6 +86,25 @@ def _processes(document: Part) -> Iterator[str]:
             if one.get("measured"):
                 keys["messages"] = str(one["measured"])
             yield f"  - {_mapping(keys)}"
+
+
+def _thread(thread: Part) -> dict[str, str]:
+    keys: dict[str, str] = {"cpu": str(thread["cpu"])} if "cpu" in thread else {}
+    keys["priority"] = str(thread["priority"])
+    if receives := thread.get("receives"):
+        keys["receives"] = _mapping({one["topic"]: _computes(one) for one in receives})
+    if "period" in thread:
+        keys["timer"] = format_duration(thread["period"])
+        keys |= _times(thread, "jitter") | {"execution": _computes(thread)}
+    return keys | ({"writes": _list(thread["writes"])} if thread.get("writes") else {})
+
+
+def _computes(part: Part) -> str:
+    """An execution time where it has no other key beside it."""
+    texts = _execution(part["execution"])
+    if len(texts) > 1:  # a worst case that no sample has
+        return f"{{worst: {texts['wcet']}, {texts['execution'].removeprefix('{')}"
+    return next(iter(texts.values()))
 
 
 def _cores(cores: list[Part]) -> Iterator[str]:

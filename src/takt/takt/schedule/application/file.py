@@ -159,9 +159,11 @@ def _check_changes(application: Application, source: Source) -> None:
 
 
 def _check_chains(application: Application, source: Source) -> None:
+    drivers = (name for name, thread in application.threads.items() if thread.timer is not None)
+    known = {*application.callbacks, *drivers}
     for name, chain in application.chains.items():
         for place, callback in enumerate(chain.callbacks):
-            if callback not in application.callbacks:
+            if callback not in known:
                 raise TaktError(
                     f"chain {name} contains unknown callback {callback}",
                     where=source.where(("chains", name, "callbacks", place)),

@@ -16,6 +16,7 @@ from takt.schedule.application.model import Application
 from takt.schedule.application.processes import process_of
 from takt.schedule.application.robot import flat_processes
 from takt.schedule.application.segments import flat_segments
+from takt.schedule.application.threads import flat_execution
 from takt.schedule.application.topics import Topic
 
 VERSION = 1
@@ -128,10 +129,10 @@ def _work(callback: Callback) -> dict[str, Any]:
 def _execution(callback: Callback) -> dict[str, Any]:
     if callback.execution is None:
         return {"best": callback.wcet, "worst": callback.wcet, "quantiles": [callback.wcet]}
-    best, worst = callback.execution.bounds
+    found = flat_execution(callback.execution)
     if callback.wcet is not None:  # declared, whatever was observed
-        worst = callback.wcet
-    return {"best": best, "worst": worst, "quantiles": callback.execution.quantiles()}
+        found["worst"] = callback.wcet
+    return found
 
 
 def _change(task: str, change: Timing) -> dict[str, Any]:
@@ -150,6 +151,8 @@ def _topics(application: Application) -> Iterator[tuple[str, Topic, int | None]]
             sizes.setdefault(timing.on, None)
         for written, write in timing.writes.items():
             sizes[written] = sizes.get(written) if write.size is None else write.size
+    for thread in application.threads.values():
+        sizes.update((topic, None) for topic in thread.writes if topic not in sizes)
     for name, size in sizes.items():
         topic = application.topics.get(name, Topic())
         yield name, topic, topic.size if size is None else size

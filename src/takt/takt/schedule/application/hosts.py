@@ -79,7 +79,8 @@ def _check_quota(
 def _used(application: Application, host: str | None) -> list[int]:
     if not application.processes:
         return application.cpus or [0]
-    return sorted({one.cpu for one in application.processes.values() if one.host == host})
+    own = [one for one in application.processes.values() if one.host == host]
+    return sorted(set().union(*(one.cores for one in own)))
 
 
 def _described(

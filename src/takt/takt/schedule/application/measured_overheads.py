@@ -78,7 +78,7 @@ def _description(trace: Trace) -> dict[str, Any]:
     if text is None or trace.source != "executor":
         what = "of a simulation" if trace.source == "simulator" else "without a description"
         raise TaktError(f"a trace {what} has no overheads", where=str(trace.path), fix=fix)
-    files.declared(text, trace.names)  # raises for a damaged one
+    files.declared(text, trace)  # raises for a damaged one
     flat: dict[str, Any] = json.loads(text)
     approach = (trace.names.values("approach") or ["takt"])[0]
     if approach not in {"takt", "rclcpp_takt", *STOCK_EXECUTORS}:

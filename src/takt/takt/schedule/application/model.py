@@ -21,6 +21,7 @@ from takt.schedule.application.executors import Cpu, Executor, Policy
 from takt.schedule.application.links import Link
 from takt.schedule.application.locks import Lock
 from takt.schedule.application.processes import Host, Middleware, Process
+from takt.schedule.application.threads import Thread
 from takt.schedule.application.topics import Topic, TopicName
 
 
@@ -162,6 +163,15 @@ class Application(Strict):
         }
 
     @property
+    def threads(self) -> dict[str, Thread]:
+        """Those beside executors, by their whole names, process.thread."""
+        return {
+            f"{process}.{name}": thread
+            for process, one in self.processes.items()
+            for name, thread in one.threads.items()
+        }
+
+    @property
     def file(self) -> Path | None:
         """The file that it was read from."""
         return self._source.file
@@ -173,6 +183,9 @@ class Application(Strict):
             for node, callbacks in self.nodes.items()
             for name in callbacks
         }
+        for name in self.threads:
+            process, _, thread = name.partition(".")
+            places.setdefault(name, ("processes", process, "threads", thread))
         for part in ("processes", "topics", "locks", "chains", "scenarios"):
             for name in getattr(self, part):
                 places.setdefault(name, (part, name))

@@ -10,7 +10,9 @@ from pydantic import Field, model_validator
 
 from takt.documents.quantities import Duration, Strict
 from takt.errors import TaktError
+from takt.schedule.application.callback import Identifier
 from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
+from takt.schedule.application.threads import Thread
 
 Host = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
 
@@ -30,6 +32,16 @@ class Process(Strict):
         description="real-time priority (SCHED_FIFO) of its thread; unique on the core"
     )
     nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
+    threads: dict[Identifier, Thread] = Field(
+        {},
+        description="threads beside its executor, by name; default: none, messages reach the "
+        "process by themselves",
+    )
+
+    @property
+    def cores(self) -> set[int]:
+        """Of its executor and its threads."""
+        return {self.cpu, *(one.cpu for one in self.threads.values() if one.cpu is not None)}
 
 
 class Middleware(Strict):

@@ -9,6 +9,8 @@ from takt.documents.yaml_file import Source
 from takt.errors import TaktError
 from takt.schedule.application.links import Link
 from takt.schedule.application.model import Application
+from takt.schedule.application.processes import Process
+from takt.schedule.application.threads import flat_thread
 
 
 def flat_processes(application: Application) -> dict[str, Any]:
@@ -22,12 +24,18 @@ def flat_processes(application: Application) -> dict[str, Any]:
             {
                 "name": name,
                 **{key: value for key in keys if (value := getattr(process, key)) is not None},
+                **_threads(process),
             }
             for name, process in application.processes.items()
         ],
         "handover": {"least": least, "most": most},
         **({"links": [_flat(one) for one in application.links]} if application.links else {}),
     }
+
+
+def _threads(process: Process) -> dict[str, Any]:
+    threads = [flat_thread(name, one) for name, one in process.threads.items()]
+    return {"threads": threads} if threads else {}
 
 
 def _flat(link: Link) -> dict[str, Any]:

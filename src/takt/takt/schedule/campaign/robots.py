@@ -30,7 +30,8 @@ def smaller(document: Document) -> Iterator[Document]:
                 yield _moved(document, gone["name"], home["name"])
     for place, process in enumerate(processes):
         plain = {key: process[key] for key in process if key not in {"executor", "policy"}} | PLAIN
-        for other in (plain, process | {"cpu": 0}):
+        bare = {key: process[key] for key in process if key != "threads"}
+        for other in (bare, plain, process | {"cpu": 0}):
             if other != process:
                 yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
     yield from _nearer(document)

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import takt_core
 
 from takt.schedule.analysis.bounds import KINDS, of_chain
 from takt.schedule.application.executors import STOCK_EXECUTORS
@@ -77,6 +78,7 @@ class Chains:
         self,
         names: Names,
         flat: Mapping[str, Any] | None,
+        chains: Sequence[takt_core.DeclaredChain],
         joins: Mapping[int, int],
         above: AboveBounds,
         recent: Recent,
@@ -87,8 +89,7 @@ class Chains:
         self._callbacks = {one["name"]: one for one in self._flat.get("callbacks", [])}
         numbers = {name: number for number, name in names.tasks.items()}
         self._chains = [
-            (one["name"], [numbers.get(name, -1) for name in one["callbacks"]])
-            for one in self._flat.get("chains", [])
+            (one.name, [numbers.get(name, -1) for name in one.callbacks]) for one in chains
         ]
         self._bounds = {
             (chain, kind): bound
@@ -240,8 +241,8 @@ class Chains:
         ]
         if not processes or homes[0] == homes[1] or job.release is None:
             return 0
-        declared = self._callbacks[self._names.task(job.task)]
-        if declared["kind"] != "message":
+        declared = self._callbacks.get(self._names.task(job.task), {})
+        if declared.get("kind") != "message":  # that of a thread is noticed late
             return 0
         if processes.get(homes[1]) in STOCK_EXECUTORS:
             return 0  # released at the publication: what the message took is noticed late

@@ -93,7 +93,7 @@ class _Watching:
         flat = _flat(trace, overheads)
         if flat is not None and whole_cores:
             flat = {key: value for key, value in flat.items() if key != "cores"}
-        self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
+        self._application = None if flat is None else files.declared(json.dumps(flat), trace)
         costs = flat.get("overheads", {}) if flat and self._application else {}
         self._overheads: dict[str, int] = {name: ns for name, ns in costs.items() if ns}
         callbacks = self._application.callbacks if self._application else []
@@ -123,6 +123,7 @@ class _Watching:
         self._chains = Chains(
             trace.names,
             flat if self._bounds else None,
+            self._application.chains if self._application and self._bounds else [],
             self._joins(flat),
             self._above,
             self._recent,
@@ -380,7 +381,7 @@ def _flat(trace: Trace, overheads: dict[str, int] | None) -> dict[str, Any] | No
     text = files.description(trace.names)
     if text is None:
         return None
-    files.declared(text, trace.names)  # raises for a damaged one
+    files.declared(text, trace)  # raises for a damaged one
     flat: dict[str, Any] = json.loads(text)
     for approach in trace.names.values("approach"):
         flat = as_run(flat, approach)

@@ -143,7 +143,9 @@ class Parameters(Thesis):
     handover: values.Time = Field(
         300_000, description="of messages between processes, at most; default: 300us"
     )
-
+    threads: values.Share = Field(
+        0.0, description="of a robot's processes that have a thread which receives their topics"
+    )
     hosts: values.Counts = Field([1], description="of a robot, at most; each process has one")
     link: values.Time = Field(
         2_000_000, description="of messages between hosts, at most; default: 2ms"

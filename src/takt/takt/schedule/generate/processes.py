@@ -11,6 +11,7 @@ from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 
 LOWEST, APART = 10, 17  # real-time priorities; a process's threads need some from its own on
+ABOVE = 94  # of threads, one for each process
 MOST = 5  # processes, so that all priorities are below the highest
 # What no robot of several processes has.
 REFUSED = {"max_age": 0.0, "suspension": 0.0, "scenarios": 0, "locks": 0, "pinned": 0.0}
@@ -57,7 +58,28 @@ def add_processes(draft: Draft, number: int) -> None:
             callback["group"] += f"_{callback['process']}"
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
+    _add_threads(draft)
     _add_hosts(draft)
+
+
+def _add_threads(draft: Draft) -> None:
+    """Each receives what its process reads of others, above or below all processes."""
+    chance, share = draft.chance, draft.wanted.threads
+    if not share:
+        return
+    for place, process in enumerate(draft.document["processes"]):
+        own = [one for one in draft.callbacks if one["process"] == process["name"]]
+        written = {topic for one in own for topic in one["writes"]}
+        topics = sorted({topic for one in own for topic in draft.inputs(one)} - written)
+        if not topics or not chance.happens(share):
+            continue
+        receives = []
+        for topic in topics:
+            worst = draft.time(chance.whole((1, max(1, draft.wanted.handover))))
+            execution = {"best": worst, "worst": worst, "quantiles": [worst]}
+            receives.append({"topic": topic, "execution": execution})
+        priority = chance.pick((LOWEST - 1 - place, ABOVE + place))
+        process["threads"] = [{"name": "dds", "priority": priority, "receives": receives}]
 
 
 def _add_hosts(draft: Draft) -> None:

@@ -49,7 +49,7 @@ def measure(
     """
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
-    declared = None if flat is None else files.declared(flat, trace.names)
+    declared = None if flat is None else files.declared(flat, trace)
     gathering = Gathering(trace, declared)
     chains = [
         [trace.recorded(name) for name in chain.callbacks]

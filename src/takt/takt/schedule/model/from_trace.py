@@ -195,6 +195,12 @@ class _Gathering:
         """The processes, where the trace says which callbacks they have."""
         if robot is None:
             return None
+        if self._trace.source == "simulator" and any(one.get("threads") for one in robot.processes):
+            raise TaktError(
+                "this is a simulation of a robot with threads, whose jobs are those of no node",
+                where=str(self._trace.path),
+                fix="take the app.yaml that was simulated; takt model takes traces of takt execute",
+            )
         callbacks[:] = [one for one in callbacks if not robot.is_own_subscription(one.recorded)]
         if any(one.recorded not in robot.homes for one in callbacks):
             return None

@@ -17,6 +17,28 @@ from takt.schedule.model.declared import DeclaredTask, Name, Time
 Times = NDArray[np.int64]
 
 
+class _Work(BaseModel):
+    best: Time = 0
+    worst: Time = 0
+    quantiles: list[Time] = []
+
+
+class _Receipt(BaseModel):
+    topic: Name
+    execution: _Work = _Work()
+
+
+class _Thread(BaseModel):
+    name: Name
+    cpu: Cpu | None = None
+    priority: Priority
+    receives: list[_Receipt] = []
+    period: Time = 0
+    jitter: Time = 0
+    execution: _Work = _Work()
+    writes: list[Name] = []
+
+
 class _Process(BaseModel):
     name: Name
     host: Name | None = None
@@ -24,6 +46,7 @@ class _Process(BaseModel):
     policy: Policy | None = None
     cpu: Cpu = 0
     priority: Priority
+    threads: list[_Thread] = []
 
 
 class _Handover(BaseModel):

@@ -11,11 +11,16 @@ from takt.schedule.view.graph import Graph, Key, drawn, node_of
 def drawing(application: Application, figures: Figures, measured: bool) -> Graph:
     """Nodes with their largest bound and longest response, topics as the description has them.
 
+    A driver is a node of its own; threads that receive are left out.
+
     ``measured``: the measured responses, not the simulated ones.
     """
     nodes: dict[str, list[Callback]] = {node: [] for node in application.nodes}
-    for one in figures.callbacks:
-        nodes[node_of(one.bound.name)].append(one)
+    for part in figures.processes:
+        for one in part.callbacks:
+            nodes[node_of(one.bound.name)].append(one)
+    drivers = {part.name: part.callbacks for part in figures.drivers}
+    nodes |= drivers
     lines: dict[Key, str] = {("node", node): _line(some, measured) for node, some in nodes.items()}
     links: dict[tuple[Key, Key], str] = {}
     for name, callback in application.callbacks.items():
@@ -24,6 +29,9 @@ def drawing(application: Application, figures: Figures, measured: bool) -> Graph
             links[node, ("topic", topic)] = ""
         for topic in [*callback.reads, *([callback.on] if callback.on else [])]:
             links[("topic", topic), node] = ""
+    for name in drivers:
+        for topic in application.threads[name].writes:
+            links[("node", name), ("topic", topic)] = ""
     for key in sorted({key for link in links for key in link} - set(lines)):
         used = sum(key == of for of, _ in links)
         lines[key] = f"{used} reader" + "s" * (used != 1)

@@ -70,6 +70,8 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
         )
     if application.processes:
         lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
+        if application.threads:
+            lines.append("so have its threads, and messages from other processes pass them")
     else:
         lines.append("its threads have their cores and real-time priorities (SCHED_FIFO)")
     costs = {name.removesuffix("_us"): us * 1000 for name, us in (analysis.overheads or {}).items()}

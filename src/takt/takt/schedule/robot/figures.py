@@ -9,10 +9,12 @@ from takt.schedule.analysis.model import (
     Analysis,
     CallbackBound,
     ChainBound,
+    CoreBound,
     LatencyTerm,
     ScenarioBounds,
 )
 from takt.schedule.application.model import Application
+from takt.schedule.application.threads import Thread
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 from takt.schedule.simulation.model import SimulationResult, Times
 
@@ -89,8 +91,9 @@ class Callback:
 
 @dataclass(frozen=True)
 class Part:
-    """A process with what it executes; of an application of one process, what is on one core."""
+    """A process or thread with what it runs; of an application of one process, that of a core."""
 
+    kind: str
     name: str
     executor: str  # with its policy
     priority: int | None  # None: those of its callbacks
@@ -113,6 +116,16 @@ class Figures:
         return [part for parts in self.cores.values() for part in parts]
 
     @property
+    def processes(self) -> list[Part]:
+        """Those that execute nodes."""
+        return [part for part in self.parts if part.kind == "process"]
+
+    @property
+    def drivers(self) -> list[Part]:
+        """The threads that publish by themselves."""
+        return [part for part in self.parts if part.kind == "thread" and part.nodes]
+
+    @property
     def callbacks(self) -> list[Callback]:
         """Those of all processes."""
         return [callback for part in self.parts for callback in part.callbacks]
@@ -124,7 +137,7 @@ class Figures:
 
     def colour(self, term: LatencyTerm) -> str:
         """The class of a term of a latency."""
-        if term.kind != "process":
+        if term.kind not in ("process", "thread"):
             return term.kind
         return next(part.colour for part in self.parts if part.name == term.name)
 
@@ -160,32 +173,64 @@ def _cores(
     application: Application, scenario: ScenarioBounds, callbacks: list[Callback]
 ) -> dict[str, list[Part]]:
     cores: dict[tuple[str, int], list[Part]] = {}
-    whole = not application.processes
     for number, core in enumerate(scenario.cores):
-        process = application.processes.get(core.process or "")
-        own = [
-            one
-            for one in callbacks
-            if (one.bound.cpu == core.cpu if process is None else _node(one) in process.nodes)
-        ]
-        decides = process or application
-        executor = decides.executor or "takt"
-        policy = f" ({decides.policy or 'fp'})" if executor == "takt" else ""
-        part = Part(
-            name=(application.name or "application") if whole else (core.process or ""),
-            executor=executor + policy,
-            priority=None if process is None else process.priority,
-            nodes=list(dict.fromkeys(map(_node, own))) if process is None else process.nodes,
-            colour=f"c{number % _PROCESSES}",
-            utilization=core.utilization,
-            callbacks=own,
-        )
+        thread = application.threads.get(core.process or "")
+        colour = f"c{number % _PROCESSES}"
+        if thread is None:
+            part = _process(application, core, callbacks, colour)
+        else:
+            part = _thread(core, thread, callbacks, colour)
         cores.setdefault((core.host or "", core.cpu), []).append(part)
     for parts in cores.values():
         parts.sort(key=lambda part: -(part.priority or 0))
     return {
         f"{cpu} of {host}" if host else f"{cpu}": cores[host, cpu] for host, cpu in sorted(cores)
     }
+
+
+def _process(
+    application: Application, core: CoreBound, callbacks: list[Callback], colour: str
+) -> Part:
+    whole = not application.processes
+    process = application.processes.get(core.process or "")
+    own = [
+        one
+        for one in callbacks
+        if (one.bound.cpu == core.cpu if process is None else _node(one) in process.nodes)
+        and not any(_runs(name, one) for name in application.threads)
+    ]
+    decides = process or application
+    executor = decides.executor or "takt"
+    policy = f" ({decides.policy or 'fp'})" if executor == "takt" else ""
+    return Part(
+        kind="process",
+        name=(application.name or "application") if whole else (core.process or ""),
+        executor=executor + policy,
+        priority=None if process is None else process.priority,
+        nodes=list(dict.fromkeys(map(_node, own))) if process is None else process.nodes,
+        colour=colour,
+        utilization=core.utilization,
+        callbacks=own,
+    )
+
+
+def _thread(core: CoreBound, thread: Thread, callbacks: list[Callback], colour: str) -> Part:
+    name = core.process or ""
+    return Part(
+        kind="thread",
+        name=name,
+        executor="driver" if thread.timer is not None else "receives messages",
+        priority=thread.priority,
+        nodes=[name] if thread.timer is not None else [],
+        colour=colour,
+        utilization=core.utilization,
+        callbacks=[one for one in callbacks if _runs(name, one)],
+    )
+
+
+def _runs(thread: str, callback: Callback) -> bool:
+    """Whether it is what a thread does: all of a driver, or one of the topics that it receives."""
+    return f"{callback.bound.name}.".startswith(f"{thread}.")
 
 
 def _node(callback: Callback) -> str:

@@ -50,6 +50,7 @@ def topics(
             for callback, one in application.callbacks.items()
             if name in one.writes
         }
+        each |= {driver: 1 for driver, one in application.threads.items() if name in one.writes}
         outside = topic.get("external_period")
         shortest = [(periods[callback], many) for callback, many in each.items()]
         shortest += [(outside / 1000, 1)] if outside else []

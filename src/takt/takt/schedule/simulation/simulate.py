@@ -66,7 +66,7 @@ def simulate(
             "trace": str(trace) if trace else None,
         }
     )
-    never = list(absences(result, takt_core.declared(text, True)))
+    never = list(absences(result, takt_core.declared(text, scenarios=True, threads=True)))
     return result.model_copy(update={"absences": never})
 
 

@@ -288,14 +288,15 @@ def duration_ns(names: Names) -> int | None:
         ) from None
 
 
-def declared(flat: str, names: Names) -> takt_core.Declared:
+def declared(flat: str, trace: Trace) -> takt_core.Declared:
     """What such a description declares to who made the trace; raises TaktError for a damaged one.
 
-    Simulations and executors of somebody's own name no approach: they follow scenarios.
+    Simulations and executors of somebody's own name no approach: they follow scenarios. Only a
+    simulation has jobs of threads.
     """
-    scenarios = all(one in SCHEDULED for one in names.values("approach"))
+    scenarios = all(one in SCHEDULED for one in trace.names.values("approach"))
     try:
-        return takt_core.declared(flat, scenarios)
+        return takt_core.declared(flat, scenarios, threads=trace.source == "simulator")
     except takt_core.Error as error:
         raise TaktError(
             f"cannot read the application in the trace: {error.where}: {error.problem}",

@@ -53,7 +53,7 @@ def write_view(
 
 def _declared(trace: Trace) -> list[Any]:
     flat = files.description(trace.names)
-    return [] if flat is None else list(files.declared(flat, trace.names).chains)
+    return [] if flat is None else list(files.declared(flat, trace).chains)
 
 
 def _observed(trace: Trace, gathered: Gathered) -> list[Chain]:

@@ -72,9 +72,10 @@ struct LatencyTerm {
     handover,  ///< Between processes, until the next one notices the message.
     link,      ///< The same between hosts.
     wait,      ///< Until the next release of a timer that reads the data.
+    thread,    ///< In a thread beside an executor, from the arrival of the data to its end.
   };
   Kind kind;         ///< Where.
-  std::string name;  ///< The process; of the others the callback that reads the data.
+  std::string name;  ///< The process or the thread; of the others the callback that reads the data.
   nanoseconds time;  ///< At most.
 };
 

@@ -92,6 +92,9 @@ struct TAKT_CORE_PUBLIC Callback {
   /// are disjoint or nested. Their names are in task.locks.
   std::vector<CriticalSection> critical_sections = {};
 
+  /// Of a thread beside the executor (Thread): its execution time contains all that it costs.
+  bool in_thread = false;
+
   /// Whether it has critical sections.
   [[nodiscard]] bool holds_locks() const noexcept { return !critical_sections.empty(); }
 
@@ -129,14 +132,36 @@ struct Topic {
   std::optional<Gap> external_gap = {};  ///< Of external messages; nothing: they may stay away.
 };
 
+/// What a thread does with each message of a topic, before its process may take it.
+struct TAKT_CORE_PUBLIC Receipt {
+  std::string topic = {};        ///< One that the process reads, and others publish.
+  ExecutionTime execution = {};  ///< For one message.
+};
+
+/// A thread of a process beside its executor: one of the middleware, which receives messages, or a
+/// driver, which is released periodically and may publish. It takes what arrives in its order.
+struct TAKT_CORE_PUBLIC Thread {
+  std::string name = {};                 ///< Unique in the process.
+  std::optional<int> cpu = {};           ///< Its core; nothing: that of its process.
+  int priority = 0;                      ///< Real-time priority: 1..98, unique on the core.
+  std::vector<Receipt> receives = {};    ///< Other messages reach the process without it.
+  nanoseconds period{0};                 ///< Of a driver; 0: it receives.
+  nanoseconds jitter{0};                 ///< Of a driver, as Callback::jitter.
+  ExecutionTime execution = {};          ///< Of a driver, for each release.
+  std::vector<std::string> writes = {};  ///< Of a driver: the topics that it publishes.
+};
+
 /// A process of a robot: an executor with one thread on one core. Processes that share a core are
 /// separated by the real-time priority of their threads (SCHED_FIFO).
 struct TAKT_CORE_PUBLIC Process {
-  std::string name = {};      ///< Unique in the robot.
-  std::string policy = "fp";  ///< As Application::policy.
-  int cpu = 0;                ///< The core.
-  int priority = 0;           ///< Of its thread: 1..98, unique on the core.
-  std::string host = {};      ///< The computer with the core; empty: there is one.
+  std::string name = {};             ///< Unique in the robot.
+  std::string policy = "fp";         ///< As Application::policy.
+  int cpu = 0;                       ///< The core.
+  int priority = 0;                  ///< Of its thread: 1..98, unique on the core.
+  std::string host = {};             ///< The computer with the core; empty: there is one.
+  std::vector<Thread> threads = {};  ///< Those beside its executor.
+  /// Of a thread that is analysed and simulated as a process: the process that it belongs to.
+  std::string serves = {};
 };
 
 /// The time from the publication of a message until a process other than the writer's notices it.

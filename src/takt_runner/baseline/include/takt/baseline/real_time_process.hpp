@@ -34,9 +34,9 @@ class RealTimeProcess {
   bool granted_{false};
 };
 
-// Gives the threads of the middleware in this process a priority, on whichever cores they may use:
-// all threads but the calling one, those of Takt, and those that RealTimeProcess leaves as they
-// are. `priority`: SCHED_FIFO 1..98. What is refused stays as it was.
-void raise_middleware(int priority) noexcept;
+// Gives the threads of the middleware in this process a priority and cores: all threads but the
+// calling one, those of Takt, and those that RealTimeProcess leaves as they are. `priority`:
+// SCHED_FIFO 1..98; no `cpus`: whichever they may use. What is refused stays as it was.
+void raise_middleware(int priority, const std::vector<int>& cpus = {}) noexcept;
 
 }  // namespace takt::baseline
