@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <ranges>
 
 #include "wait_set.hpp"
 
@@ -17,6 +18,14 @@ constexpr int most_jobs = 1000;  // of one busy time
 using Bound = std::optional<nanoseconds>;
 
 class Threads {
+  using Group = std::vector<std::size_t>;  // demands
+
+  // Of a group, at most: what is noticed from t0 on, and the same with what is left from before.
+  struct Work {
+    nanoseconds released{0};
+    nanoseconds with_older{0};
+  };
+
  public:
   Threads(std::span<const Demand> demands, std::int64_t count, Effort& effort)
       : demands_(demands), count_(count), effort_(effort) {
@@ -27,8 +36,11 @@ class Threads {
       groups_[demands[i].group].push_back(i);
       bounds_.emplace_back(demands[i].lag + demands[i].execution);
     }
-    std::erase_if(groups_, [](const std::vector<std::size_t>& group) { return group.empty(); });
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
     work_.reserve(groups_.size());
+    for (const Group& group : groups_) {
+      lasting_.push_back(share_of(group) + share_taken_from(group) < 1 - 1e-9);
+    }
   }
 
   std::vector<Response> run() {
@@ -55,15 +67,42 @@ class Threads {
   }
 
  private:
-  using Group = std::vector<std::size_t>;  // demands
+  // Of one thread; infinite without a bound on the releases.
+  [[nodiscard]] double share_of(const Group& group) const {
+    double share = 0;
+    for (const std::size_t i : group) {
+      share += utilization(demands_[i]);
+    }
+    return share;
+  }
+
+  // The share of the time in which others may have all threads, in the long run.
+  [[nodiscard]] double share_taken_from(const Group& own) const {
+    std::vector<double> shares;
+    double rest = 0;
+    for (const Group& group : groups_) {
+      if (&group != &own) {
+        shares.push_back(std::min(1.0, share_of(group)));
+        rest += shares.back();
+      }
+    }
+    std::ranges::sort(shares, std::greater{});
+    std::int64_t threads = count_;
+    double least = rest / static_cast<double>(threads);
+    for (const double share : shares | std::views::take(count_ - 1)) {  // it has one thread
+      rest -= share;
+      least = std::min(least, rest / static_cast<double>(--threads));
+    }
+    return least;
+  }
 
   Bound response_of(std::size_t own) {
     const Demand& demand = demands_[own];
-    const Group& group = *std::ranges::find_if(
+    const auto found = std::ranges::find_if(
         groups_, [&](const Group& one) { return std::ranges::count(one, own) > 0; });
-    if (std::ranges::any_of(
-            group, [&](std::size_t i) { return demands_[i].releases.period.count() <= 0; })) {
-      return {};
+    const Group& group = *found;
+    if (!lasting_[static_cast<std::size_t>(found - groups_.begin())]) {
+      return {};  // once busy, it may never be idle again
     }
     const Bound busy = least(nanoseconds{1}, group, [&](nanoseconds window) {
       nanoseconds work{0};
@@ -135,51 +174,66 @@ class Threads {
 
   // How long all threads run other groups, at most, from t0 on.
   Bound all_taken(const Group& own, nanoseconds window) {
-    std::int64_t endless = 0;  // groups that may run all the time
     work_.clear();
+    nanoseconds most{0};
     for (const Group& group : groups_) {
       if (&group == &own) {
         continue;
       }
-      nanoseconds sum{0};
-      const bool known = std::ranges::all_of(group, [&](std::size_t i) {
+      Work work;
+      for (const std::size_t i : group) {
         const Demand& demand = demands_[i];
-        if (!bounds_[i] || demand.releases.period.count() <= 0) {
-          return false;
+        if (demand.releases.period.count() <= 0) {
+          work = {.released = longest, .with_older = longest};
+          break;
         }
-        sum += demand.releases.open(window + *bounds_[i]) * demand.execution;
-        return true;
-      });
-      if (known) {
-        work_.push_back(sum);
-      } else {
-        ++endless;
+        work.released += demand.noticed().closed(window) * demand.execution;
+        work.with_older +=
+            bounds_[i] ? demand.releases.open(window + *bounds_[i]) * demand.execution : longest;
       }
+      most += work.released;
+      work_.push_back(work);
     }
-    if (endless >= count_) {
-      return {};
+    most = std::min(most, longest);
+    for (;;) {
+      if (!effort_.spend(work_.size())) {
+        return {};
+      }
+      const nanoseconds less = shared_within(most);
+      if (less >= most) {
+        return most < longest ? Bound{most} : Bound{};
+      }
+      most = less;
     }
-    std::ranges::sort(work_, std::greater{});
-    nanoseconds rest{0};
-    for (const nanoseconds one : work_) {
-      rest += one;
+  }
+
+  // How long all threads can have something of this work, if none of them has more than `most` of
+  // one group.
+  nanoseconds shared_within(nanoseconds most) {
+    nanoseconds sum{0};
+    older_.clear();
+    for (const Work& work : work_) {
+      const nanoseconds released = std::min(work.released, most);
+      sum += released;
+      older_.push_back(std::min(work.with_older, most) - released);
     }
-    std::int64_t left = count_ - endless;  // threads, and the work for them without the m largest
-    nanoseconds most = rest / left;
-    for (std::size_t m = 0; m < work_.size() && left > 1; ++m) {
-      rest -= work_[m];
-      --left;
-      most = std::min(most, rest / left);
+    const auto count = std::min(older_.size(), static_cast<std::size_t>(count_ - 1));
+    std::ranges::partial_sort(older_, older_.begin() + static_cast<std::ptrdiff_t>(count),
+                              std::greater{});
+    for (const nanoseconds older : older_ | std::views::take(count)) {
+      sum += older;
     }
-    return most;
+    return sum / count_;
   }
 
   std::span<const Demand> demands_;
   std::int64_t count_;
   Effort& effort_;
   std::vector<Group> groups_;
-  std::vector<Bound> bounds_;      // by demand
-  std::vector<nanoseconds> work_;  // of the groups
+  std::vector<bool> lasting_;  // by group: whether it is idle again and again
+  std::vector<Bound> bounds_;  // by demand
+  std::vector<Work> work_;
+  std::vector<nanoseconds> older_;  // of the groups
 };
 
 }  // namespace
