@@ -9,10 +9,10 @@
 
 namespace takt::sched {
 
-void CoreState::share_among(std::size_t threads, std::size_t groups) {
+void CoreState::share_among(std::size_t threads, std::vector<std::uint32_t> groups) {
   in_rounds_ = true;  // timers drop releases as there
   depth_ = threads;
-  result_.emplace(capacity(), groups + 1);
+  result_.emplace(std::move(groups));
 }
 
 bool CoreState::runs(std::uint32_t group) const noexcept {
@@ -34,7 +34,7 @@ bool CoreState::is_ready(const CoreTask& task, TimePoint now) const noexcept {
 
 void CoreState::find_ready(TimePoint now) noexcept {
   for (const CoreTask* const task : members_) {
-    result_->find(task->index, task->group, is_ready(*task, now));
+    result_->find(task->index, is_ready(*task, now));
   }
 }
 
@@ -62,18 +62,23 @@ const Job* CoreState::take_for_thread(TimePoint now) noexcept {
   return taken;
 }
 
-// In the order of the roster: timers, then subscriptions.
 const Job* CoreState::take_from_result() noexcept {
-  for (const CoreTask* const task : members_) {
-    if (!result_->has(task->index)) {
+  const Job* const timer = take_from_result(TaskKind::timer);
+  return timer != nullptr ? timer : take_from_result(TaskKind::message);
+}
+
+const Job* CoreState::take_from_result(TaskKind kind) noexcept {
+  for (const TaskIndex index : result_->order()) {
+    const CoreTask& task = *tasks_[index];
+    if (task.kind != kind || !result_->has(index)) {
       continue;
     }
-    if (!runs(task->group)) {
+    if (!runs(task.group)) {
       const auto pending = ready_.jobs();
-      return &*std::ranges::find(pending, task->index, &Job::task);
+      return &*std::ranges::find(pending, index, &Job::task);
     }
-    if (task->kind == TaskKind::message) {
-      result_->remove(task->index);
+    if (kind == TaskKind::message) {
+      result_->remove(index);
     }
   }
   return nullptr;

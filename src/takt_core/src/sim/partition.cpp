@@ -52,7 +52,7 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   if (sched::collects_in_rounds(policy)) {
     state_.collect_in_rounds();
   } else if (sched::has_threads(policy)) {
-    state_.share_among(1, model.tasks().size());
+    state_.share_among(1, model.groups());
   }
   const sched::CompiledScenario& first = compiled.strategy.scenarios().front();
   locks_ = !model.application().locks.empty() && first.policy().preemptive();

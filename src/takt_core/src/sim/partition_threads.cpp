@@ -17,7 +17,7 @@ Partition::Partition(Partition& first, int cpu, const application::Core* declare
     first.threads_.push_back(&first);
   }
   first.threads_.push_back(this);
-  state_.share_among(first.threads_.size(), model_.tasks().size());
+  state_.share_among(first.threads_.size(), model_.groups());
   declare(declared);
 }
 

@@ -336,7 +336,7 @@ TEST(wait_set, what_comes_seldom_counts_once) {
 }
 
 // Two groups and two threads: neither waits for the other one.
-TEST(threads, with_a_thread_for_each_group_it_waits_for_its_own_group_alone) {
+TEST(threads, with_a_thread_for_each_group_no_group_waits_for_another) {
   const std::string callbacks = timer("n.a", 100, 2, 1, ", 'node': 'n', 'group': 'g'") + ", " +
                                 timer("n.b", 100, 3, 1, ", 'node': 'n', 'group': 'g'") + ", " +
                                 timer("long", 100, 40, 1);

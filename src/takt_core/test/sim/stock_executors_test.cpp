@@ -150,7 +150,9 @@ class EventsModel : Model {
 class ThreadsModel : Model {
  public:
   ThreadsModel(const std::vector<Small>& callbacks, std::size_t threads)
-      : Model(callbacks), threads_(threads), in_wait_set_(callbacks.size(), true) {}
+      : Model(callbacks), threads_(threads), wait_set_(callbacks.size()) {
+    std::iota(wait_set_.begin(), wait_set_.end(), std::size_t{0});
+  }
 
   std::vector<Ran> run_all() {
     for (; now_ <= end_of_time; ++now_) {
@@ -197,14 +199,17 @@ class ThreadsModel : Model {
     bool woken = true;
     while (!found && woken) {
       if (std::exchange(rebuild_, false)) {
+        std::erase_if(wait_set_, [&](std::size_t i) { return group_runs(i); });
         for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-          in_wait_set_[i] = !group_runs(i);
+          if (!group_runs(i) && std::ranges::count(wait_set_, i) == 0) {
+            wait_set_.push_back(i);
+          }
         }
       }
       timers_.clear();
       subscriptions_.clear();
-      for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-        if (in_wait_set_[i] && waits_since(i)) {
+      for (const std::size_t i : wait_set_) {
+        if (waits_since(i)) {
           (is_timer(i) ? timers_ : subscriptions_).push_back(i);
         }
       }
@@ -248,7 +253,7 @@ class ThreadsModel : Model {
   }
 
   std::vector<std::optional<Ran>> threads_;
-  std::vector<bool> in_wait_set_;
+  std::vector<std::size_t> wait_set_;
   std::deque<std::size_t> timers_;  // of the last wait's result
   std::deque<std::size_t> subscriptions_;
   bool interrupted_ = false;

@@ -156,8 +156,8 @@ class TAKT_CORE_PUBLIC CoreState {
 
   /// Lets so many threads, each with a core of its own, take jobs from one wait set, as rclcpp's
   /// MultiThreadedExecutor does. No two jobs of a group are started at the same time. Allocates.
-  /// @param groups the largest number of a group.
-  void share_among(std::size_t threads, std::size_t groups);
+  /// @param groups by task, the number of its group.
+  void share_among(std::size_t threads, std::vector<std::uint32_t> groups);
 
   /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have ended;
   /// with several threads, if one of them is free.
@@ -309,6 +309,7 @@ class TAKT_CORE_PUBLIC CoreState {
   void look_until(TimePoint end) noexcept;
   [[nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;
   [[nodiscard]] const Job* take_from_result() noexcept;
+  [[nodiscard]] const Job* take_from_result(TaskKind kind) noexcept;
   [[nodiscard]] bool runs(std::uint32_t group) const noexcept;
   [[nodiscard]] const Job* first_on_idle_core(TimePoint now, TimePoint& idle_until) noexcept;
   [[nodiscard]] bool may_start(const Job& job) const noexcept;
