@@ -57,6 +57,7 @@ def test_no_simulated_response_is_above_its_bound_under_any_executor(
     names = [(one["executor"], one["policy"]) for one in found["candidates"]]
     assert names[0] == ("takt", "fp")
     assert {("rclcpp_single_threaded", None), ("rclcpp_events", None), ("takt", "edf")} < {*names}
+    assert ("rclcpp_multi_threaded", None) in names
     assert len({*names}) == len(names)
     figures = [
         figure
@@ -102,6 +103,7 @@ def test_what_an_executor_cannot_run_is_named(
     refused = {one["executor"]: one["refused"] for one in found["candidates"] if one["refused"]}
     assert {*refused} >= {"rclcpp_single_threaded", "rclcpp_events"}
     assert "one thread" in refused["rclcpp_events"]
+    assert "rclcpp_multi_threaded" not in refused  # it has a thread for each core
     run("compare-executors", file)
     assert "rclcpp_events is left out" in capsys.readouterr().out
 

@@ -20,7 +20,7 @@ from executed import (
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
-from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.executors import ONE_THREAD
 from takt.schedule.execution.execute import RUNNER
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
@@ -107,7 +107,7 @@ def planned_by(executor: str) -> dict[str, Any]:
     return application
 
 
-@pytest.mark.parametrize("executor", STOCK_EXECUTORS)
+@pytest.mark.parametrize("executor", ONE_THREAD)
 def test_a_process_with_an_executor_of_rclcpp_is_in_the_same_trace(
     tmp_path: Path, executor: str
 ) -> None:

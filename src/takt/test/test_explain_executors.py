@@ -60,6 +60,12 @@ def test_takt_has_the_bounds_of_its_policy_with_nodes_of_rclcpp_too(
     assert found.bounds.above == 1
 
 
+def test_an_executor_with_a_thread_for_each_core_has_bounds_on_several(tmp_path: Path) -> None:
+    found = high_behind_low(tmp_path, approach("rclcpp_multi_threaded"), cpus=[0, 1])
+    assert found.bounds is not None
+    assert found.bounds.responses == 2
+
+
 def test_several_cores_have_no_bounds_under_an_executor_of_one_thread(tmp_path: Path) -> None:
     found = high_behind_low(tmp_path, approach("rclcpp_events"), cpus=[0, 1])
     assert found.bounds is None

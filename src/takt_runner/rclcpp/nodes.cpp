@@ -27,62 +27,8 @@ const application::Topic& described(const Execution& execution, const std::strin
   return execution.application.topics[place_of(execution.application, topic)];
 }
 
-std::vector<std::string> heard_by(const application::Callback& callback) {
-  std::vector<std::string> topics;
-  for (const sched::Read& read : callback.task.reads) {
-    topics.push_back(read.topic);
-  }
-  if (!callback.task.trigger.empty()) {
-    topics.push_back(callback.task.trigger);
-  }
-  return topics;
-}
-
 bool is_among(const std::vector<std::string>& nodes, const application::Callback& callback) {
   return std::ranges::find(nodes, callback.node_name()) != nodes.end();
-}
-
-// The name of each callback's group: of those that must not run at the same time the same one.
-// A process of a robot has one thread, which is all that a group over several nodes asks for.
-std::vector<std::string> groups_of(const application::Application& application) {
-  const bool one_thread = !application.processes.empty();
-  const auto& callbacks = application.callbacks;
-  std::vector<std::string> groups;
-  std::map<std::string, std::string> node_of_group;
-  for (const application::Callback& callback : callbacks) {
-    const std::string& name = callback.task.group;
-    groups.push_back(name.empty() ? "callback " + callback.task.name : "group " + name);
-    if (name.empty()) {
-      continue;
-    }
-    if (one_thread) {
-      groups.back() += " of " + callback.node_name();
-      continue;
-    }
-    const auto [known, is_new] = node_of_group.try_emplace(name, callback.node_name());
-    if (!is_new && known->second != callback.node_name()) {
-      throw sched::ScheduleError("group '" + name + "'",
-                                 "it has callbacks of the nodes '" + known->second + "' and '" +
-                                     callback.node_name() + "'; rclcpp's groups are of one node",
-                                 "take the approach takt, or make it groups of one node each");
-    }
-  }
-  std::map<std::pair<std::string, std::string>, std::string> group_of_topic;
-  for (std::size_t i = 0; i < callbacks.size(); ++i) {
-    for (const std::string& topic : heard_by(callbacks[i])) {
-      const auto [known, is_new] =
-          group_of_topic.try_emplace({callbacks[i].node_name(), topic}, groups[i]);
-      const std::string former = groups[i];
-      const std::string joined = known->second;
-      std::ranges::replace(groups, former, joined);
-      for (auto& [key, group] : group_of_topic) {
-        if (group == former) {
-          group = joined;
-        }
-      }
-    }
-  }
-  return groups;
 }
 
 bool has_deadline(const application::Application& application, const sched::Task& task) {
@@ -160,7 +106,7 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace,
              const std::vector<std::string>& nodes)
     : readers_{readers_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
-  const std::vector<std::string> groups = groups_of(execution.application);
+  const std::vector<std::string> groups = application::callback_groups(execution.application);
   // The numbers of the callbacks first: a trace lists them in the order of the application.
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (!is_among(nodes, callbacks[place])) {

@@ -129,7 +129,8 @@ bool Certainty::misses(std::size_t core) const {
   if (!countable) {
     return false;
   }
-  if (overloaded(std::span{demands.demands}.first(demands.jobs))) {
+  const Supply whole = Supply::of_threads(demands.supply.threads());
+  if (overloaded(std::span{demands.demands}.first(demands.jobs), whole)) {
     return true;
   }
   // Preemptive EDF of timers that start together: too much demand is a missed deadline.

@@ -8,6 +8,7 @@
 #include "../sched/stock_executor.hpp"
 #include "takt/analysis/edf.hpp"
 #include "takt/analysis/fixed_priority.hpp"
+#include "threads.hpp"
 #include "wait_set.hpp"
 
 namespace takt::analysis {
@@ -71,6 +72,9 @@ Test test_for(const sched::Policy& policy) noexcept {
   if (name == sched::wait_set_name) {
     return Test::wait_set;
   }
+  if (name == sched::threads_name) {
+    return Test::threads;
+  }
   if (name == sched::arrival_order_name) {
     return Test::arrival_order;
   }
@@ -88,6 +92,9 @@ CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort,
   }
   if (test == Test::wait_set) {
     return judged(demands, wait_set_responses(demands, effort, supply));
+  }
+  if (test == Test::threads) {
+    return judged(demands, thread_responses(demands, effort, supply));
   }
   if (test == Test::arrival_order) {
     return judged(demands, arrival_order_responses(demands, effort, supply));

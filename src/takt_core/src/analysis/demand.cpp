@@ -23,6 +23,9 @@ std::weak_ordering against_whole(std::span<const Demand> demands, const Supply& 
   if (!(sum <= 1 + near)) {
     return std::weak_ordering::greater;
   }
+  if (supply.threads() > 1) {
+    return std::weak_ordering::equivalent;
+  }
   // sum = whole / parts, exactly, while it fits.
   constexpr Wide limit = Wide{1} << 62;
   Wide whole = supply.missing().count();

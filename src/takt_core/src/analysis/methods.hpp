@@ -55,6 +55,9 @@ inline constexpr std::string_view over_supply =
     "utilization above the rate of the supply (Shin & Lee 2003), eq. 18";
 inline constexpr std::string_view wait_set =
     "rounds of the wait set (Casini et al. 2019; Blaß et al. 2021), eq. 19";
+inline constexpr std::string_view threads =
+    "callback groups and the threads that serve them (after Jiang et al. 2022; Sobhani et al. "
+    "2023), eq. 33";
 inline constexpr std::string_view arrival_order =
     "in the order of arrival, not preemptive (Teper et al. 2024), eq. 20";
 inline constexpr std::string_view schedule_graph =

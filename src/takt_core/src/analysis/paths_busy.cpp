@@ -138,7 +138,8 @@ bool Paths::add_hop(BusyPath& path, std::size_t callback, bool always_new) const
 
 bool Paths::keeps_offset(std::size_t timer) const {
   return strategy_.scenarios().size() == 1 && model_.test() != Test::wait_set &&
-         model_.test() != Test::arrival_order && !strategy_.tasks()[timer].any_offset;
+         model_.test() != Test::threads && model_.test() != Test::arrival_order &&
+         !strategy_.tasks()[timer].any_offset;
 }
 
 // For data that is released then. A cause is a release in whose busy period something has come

@@ -28,7 +28,8 @@ void take_less(Response& result, const Response& other) {
 }  // namespace
 
 bool ScenarioModel::keeps_order(const CoreDemands& core) const {
-  if (core.entangled || test_ == Test::schedule_graph || test_ == Test::none) {
+  if (core.entangled || test_ == Test::schedule_graph || test_ == Test::none ||
+      core.supply.threads() > 1) {
     return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
@@ -57,6 +58,7 @@ bool ScenarioModel::starts_after_end(std::size_t stream, std::size_t before) con
   const Demand& own = demand(stream);
   const Demand& other = demand(before);
   return core_of(stream) == core_of(before) && !own.waits && !other.waits &&
+         cores_[core_of(stream)].supply.threads() == 1 &&
          own.reach() <= std::max(other.level, other.ceiling);
 }
 

@@ -2,7 +2,9 @@
 //
 // How a scenario becomes streams of releases: who is released by whom, and what a job costs.
 #include <algorithm>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "lock_blocking.hpp"
 #include "takt/analysis/scenario_model.hpp"
@@ -42,6 +44,30 @@ std::int64_t most_pending(const TaskParameters& parameters) {
 nanoseconds latency_on(const application::Application& application, int cpu) {
   const application::Core* const core = application.find_core(cpu);
   return core == nullptr ? nanoseconds{0} : core->latency;
+}
+
+nanoseconds latency_on_any(const application::Application& application) {
+  nanoseconds latency{0};
+  for (const application::Core& core : application.cores) {
+    latency = std::max(latency, core.latency);
+  }
+  return latency;
+}
+
+bool has_several_threads(const application::Application& application,
+                         const sched::CompiledScenario& scenario) {
+  return test_for(scenario.policy()) == Test::threads && application.cpus.size() > 1;
+}
+
+// Of each callback; one without a group has a number of its own.
+std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) {
+  std::vector<std::size_t> numbers;
+  std::map<std::string_view, std::size_t> known;
+  for (const sched::Task& task : strategy.tasks()) {
+    const std::size_t own = numbers.size();
+    numbers.push_back(task.group.empty() ? own : known.try_emplace(task.group, own).first->second);
+  }
+  return numbers;
 }
 
 // Each time that it finds a lock held, two jobs leave the core.
@@ -85,7 +111,9 @@ ScenarioModel::ScenarioModel(const application::Application& application,
                              const sched::CompiledScenario& scenario)
     : strategy_(&strategy),
       scenario_(&scenario),
-      release_overhead_(application.overheads.release),
+      release_overhead_(has_several_threads(application, scenario) ? nanoseconds{0}
+                                                                   // each job pays it
+                                                                   : application.overheads.release),
       test_(test_for(scenario.policy())) {
   add_costs(application);
   add_calls(application);
@@ -126,6 +154,7 @@ void ScenarioModel::note_uncounted_waits(const application::Application& applica
 }
 
 void ScenarioModel::add_costs(const application::Application& application) {
+  const bool threads = has_several_threads(application, *scenario_);
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const application::Callback& callback = application.callbacks[i];
     const TaskParameters& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(i));
@@ -140,7 +169,9 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                      ? application.overheads.preemption
                                      : nanoseconds{0}) +
                                 waits_for_locks(application, callback) +
-                                latency_on(application, strategy_->tasks()[i].cpu),
+                                (threads ? application.overheads.release : nanoseconds{0}) +
+                                (threads ? latency_on_any(application)
+                                         : latency_on(application, strategy_->tasks()[i].cpu)),
                       .anywhere = callback.publishes_anywhere});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);
@@ -353,6 +384,10 @@ void ScenarioModel::place(const application::Application& application,
       cores_.back().supply = Supply{*declared};
     }
   }
+  if (has_several_threads(application, *scenario_)) {
+    cores_.front().supply = Supply::of_threads(std::ssize(application.cpus));
+  }
+  const std::vector<std::size_t> groups = group_numbers(strategy);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t callback = streams_[stream].callback;
     const auto index = static_cast<sched::TaskIndex>(callback);
@@ -362,6 +397,7 @@ void ScenarioModel::place(const application::Application& application,
     places_.push_back({.core = core_of[callback], .demand = core.demands.size()});
     core.streams.push_back(stream);
     core.demands.push_back({.task = callback,
+                            .group = groups[callback],
                             .releases = pending_[stream].releases,
                             .lag = jitters_[callback] + streams_[stream].lead,
                             .deadline = pending_[stream].deadline,

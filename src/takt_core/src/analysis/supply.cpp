@@ -29,6 +29,13 @@ Supply::Supply(const application::Core& core) noexcept : interrupted_(!core.inte
   rate_ = static_cast<double>(budget_.count()) / static_cast<double>(period_.count());
 }
 
+Supply Supply::of_threads(std::int64_t count) noexcept {
+  Supply supply;
+  supply.threads_ = count;
+  supply.rate_ = static_cast<double>(count);
+  return supply;
+}
+
 // A periodic resource at its worst gives a budget at the begin of one period, before the window,
 // and then at the end of each.
 nanoseconds Supply::limited_time_for(nanoseconds work) const noexcept {

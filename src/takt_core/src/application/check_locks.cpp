@@ -186,6 +186,11 @@ class Faults {
       add(where, "locks are not analysed with scenarios yet",
           "remove critical_sections, or describe each scenario in a file of its own");
     }
+    if (application_.policy == sched::threads_name) {
+      add(where, "locks between the threads of rclcpp_multi_threaded are not analysed yet",
+          "remove critical_sections, or use another executor");
+      return;
+    }
     if (sched::stock_executor(application_.policy)) {
       check_across(false);
       return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/application/compile.hpp"
 
+#include <utility>
+
 #include "../sched/stock_executor.hpp"
 #include "robot.hpp"
 #include "takt/sched/policies.hpp"
@@ -13,8 +15,16 @@ sched::CompiledStrategy compile(const Application& application) {
   }
   const sched::PolicyPtr stock = sched::stock_executor(application.policy);
   const sched::PolicyPtr policy = stock ? stock : sched::parse_policy(application.policy);
-  const sched::CompileOptions options{.cpus = application.cpus,
-                                      .external_topics = application.external_topics()};
+  sched::CompileOptions options{.cpus = application.cpus,
+                                .external_topics = application.external_topics()};
+  if (application.policy == sched::threads_name) {  // any of its threads runs any callback
+    std::vector<sched::Task> tasks = application.tasks();
+    for (sched::Task& task : tasks) {
+      task.cpu = -1;
+    }
+    options.cpus.resize(1);
+    return {std::move(tasks), policy, options};
+  }
   return application.strategy
              ? sched::CompiledStrategy{application.tasks(), *application.strategy, policy, options}
              : sched::CompiledStrategy{application.tasks(), policy, options};

@@ -7,6 +7,7 @@
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "robot.hpp"
+#include "takt/application/callback_groups.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::application {
@@ -22,6 +23,9 @@ std::string handed_over(const std::string& callback, const std::string& topic) {
 void add_subscription(Application& application, std::size_t reader, const std::string& topic) {
   const Callback& callback = application.callbacks[reader];
   Callback added;
+  if (application.policy == sched::threads_name) {
+    added.task.group = callback.task.group;
+  }
   added.task.name = handed_over(callback.task.name, topic);
   added.task.kind = sched::TaskKind::message;
   added.task.trigger = topic;
@@ -66,6 +70,17 @@ void extend(Chain& chain, const std::vector<sched::Task>& declared,
   chain.callbacks = std::move(path);
 }
 
+void check_cores_of_threads(const Application& application, const std::string& where) {
+  for (const Core& core : application.cores) {
+    if (core.supply || !core.interrupts.empty()) {
+      throw sched::ScheduleError(where,
+                                 "each of its threads needs a whole core, and core " +
+                                     std::to_string(core.cpu) + " has a supply or interrupts",
+                                 "leave the core out of cores, or use another executor");
+    }
+  }
+}
+
 }  // namespace
 
 bool has_stock_executor(const Application& application) {
@@ -77,6 +92,12 @@ bool has_stock_executor(const Application& application) {
 Application with_own_subscriptions(Application application) {
   if (!has_stock_executor(application)) {
     return application;
+  }
+  if (application.policy == sched::threads_name) {
+    const std::vector<std::string> groups = callback_groups(application);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      application.callbacks[i].task.group = groups[i];
+    }
   }
   const std::vector<sched::Task> declared = application.tasks();
   std::vector<bool> stock;
@@ -113,11 +134,13 @@ void check_stock_executor(const Application& application) {
     return;
   }
   const std::string where = "executor " + sched::name_text(application.policy);
-  if (application.cpus.size() > 1) {
+  if (application.policy == sched::threads_name) {
+    check_cores_of_threads(application, where);
+  } else if (application.cpus.size() > 1) {
     throw sched::ScheduleError(where,
                                "it has one thread, and the application has " +
                                    std::to_string(application.cpus.size()) + " cores",
-                               "name one core in cpus, or use the executor 'takt'");
+                               "name one core in cpus, or use rclcpp_multi_threaded or 'takt'");
   }
   if (application.strategy) {
     throw sched::ScheduleError(where, "it has no scenarios, and the application has some",

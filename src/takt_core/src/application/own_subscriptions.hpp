@@ -3,7 +3,7 @@
 // An application as one of rclcpp's executors sees it. Nobody delivers data before a callback reads
 // it: each topic that a callback reads has a subscription of its own, which waits for its turn like
 // any other callback and keeps the message for the reader. Nobody keeps maximum ages either, and
-// messages are all taken.
+// messages are all taken. Under rclcpp_multi_threaded each callback has its callback group.
 #pragma once
 
 #include "takt/application/application.hpp"
@@ -17,8 +17,8 @@ bool has_stock_executor(const Application& application);
 // and in its chains. An application of Takt's executor remains as it is.
 Application with_own_subscriptions(Application application);
 
-// Throws sched::ScheduleError for what an executor of rclcpp does not have: several cores (it has
-// one thread), scenarios, callbacks that let others run while they wait.
+// Throws sched::ScheduleError for what an executor of rclcpp does not have: several cores where it
+// has one thread, scenarios, callbacks that let others run while they wait.
 void check_stock_executor(const Application& application);
 
 }  // namespace takt::application

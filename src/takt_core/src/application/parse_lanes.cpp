@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "own_subscriptions.hpp"
 #include "takt/os/saturating.hpp"
@@ -28,6 +29,10 @@ void check_lanes(const Application& application, const Callback& callback, std::
   }
   if (!callback.join.empty()) {
     refuse(callback, ", and it belongs to a join", "remove at_once or join");
+  }
+  if (application.policy == sched::threads_name) {
+    refuse(callback, ", and Reentrant groups of rclcpp_multi_threaded are not analysed yet",
+           "remove at_once, or use the executor 'takt'");
   }
   if (!application.processes.empty() || has_stock_executor(application)) {
     refuse(callback, ", and its executor has one thread",

@@ -144,6 +144,9 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
 }
 
 const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
+  if (result_) {
+    return take_for_thread(now);
+  }
   if (ready_.empty() || started_.size() >= depth_) {
     return nullptr;
   }
@@ -225,6 +228,9 @@ const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
     ready_.remove(entry.job.task, entry.job.index);
   }
   entry.task->phase = Phase::started;
+  if (result_) {
+    result_->remove(entry.job.task);
+  }
   // Above all that it comes before, and below jobs that wait and come before it.
   const auto rank = [](const Started& started) { return std::max(started.level, started.ceiling); };
   std::size_t at = started_.size();
@@ -241,6 +247,9 @@ void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {
 }
 
 void CoreState::settle(CoreTask& task, TimePoint ended) noexcept {
+  if (result_) {
+    look_until(ended);
+  }
   if (!in_rounds_) {
     apply_overrun(task, ended);
   }
@@ -258,6 +267,9 @@ void CoreState::end(CoreTask& task) noexcept {
     started_.pop_back();
   } else {
     std::erase_if(started_, [&](const Started& started) { return started.task == &task; });
+  }
+  if (result_ && task.group != 0) {
+    result_->ring();
   }
   if (task.kind == TaskKind::timer && task.timer.taken()) {
     task.sampled = task.timer.taken()->time;

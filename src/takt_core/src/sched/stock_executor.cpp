@@ -9,7 +9,8 @@ constexpr int then_subscriptions = 1;
 
 class WaitSet final : public Policy {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return wait_set_name; }
+  explicit WaitSet(std::string_view name) : name_(name) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] bool preemptive() const noexcept override { return false; }
   [[nodiscard]] bool fixed_priority() const noexcept override { return false; }
 
@@ -32,6 +33,9 @@ class WaitSet final : public Policy {
       task.parameters.overrun = timer ? Overrun::skip : Overrun::catch_up;
     }
   }
+
+ private:
+  std::string_view name_;
 };
 
 class ArrivalOrder final : public Policy {
@@ -60,8 +64,10 @@ class ArrivalOrder final : public Policy {
 }  // namespace
 
 PolicyPtr stock_executor(std::string_view name) {
-  if (name == wait_set_name) {
-    return std::make_shared<WaitSet>();
+  for (const std::string_view own : {wait_set_name, threads_name}) {
+    if (name == own) {
+      return std::make_shared<WaitSet>(own);
+    }
   }
   return name == arrival_order_name ? std::make_shared<ArrivalOrder>() : PolicyPtr{};
 }

@@ -8,6 +8,8 @@
 //                         then subscriptions. What becomes ready meanwhile waits for the next
 //                         collection. A timer whose callback begins drops the expiries that have
 //                         passed by then; later ones make it ready again.
+// rclcpp_multi_threaded   The same wait set, for several threads: one at a time takes what it runs
+//                         next. See wait_result.hpp.
 // rclcpp_events           One queue: expiries and messages in the order of their arrival, all of
 //                         them.
 //
@@ -23,8 +25,9 @@
 namespace takt::sched {
 
 inline constexpr std::string_view wait_set_name = "rclcpp_single_threaded";
+inline constexpr std::string_view threads_name = "rclcpp_multi_threaded";
 inline constexpr std::string_view arrival_order_name = "rclcpp_events";
-inline constexpr std::array stock_executor_names{wait_set_name, arrival_order_name};
+inline constexpr std::array stock_executor_names{wait_set_name, threads_name, arrival_order_name};
 
 // Null: no such executor.
 PolicyPtr stock_executor(std::string_view name);
@@ -34,8 +37,10 @@ inline bool collects_in_rounds(const Policy& policy) noexcept {
   return policy.name() == wait_set_name;
 }
 
-inline bool is_stock_executor(const Policy& policy) noexcept {
-  return policy.name() == wait_set_name || policy.name() == arrival_order_name;
+// Whether several threads take ready callbacks, each on a core of its own. See
+// CoreState::share_among().
+inline bool has_threads(const Policy& policy) noexcept {
+  return policy.name() == threads_name;
 }
 
 }  // namespace takt::sched

@@ -306,6 +306,14 @@ class Model {
     return processes_;
   }
   [[nodiscard]] std::deque<TaskState>& tasks() noexcept { return tasks_; }
+  // By task, the number of its group; 0: none.
+  [[nodiscard]] std::vector<std::uint32_t> groups() const {
+    std::vector<std::uint32_t> groups;
+    for (const TaskState& task : tasks_) {
+      groups.push_back(task.group);
+    }
+    return groups;
+  }
   [[nodiscard]] std::span<sched::CoreTask* const> by_index() const noexcept { return by_index_; }
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
   [[nodiscard]] std::deque<ChainState>& chains() noexcept { return chains_; }

@@ -37,16 +37,22 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
       trace_(trace),
       overheads_(model.application().overheads),
       number_(number),
-      state_(*this, compiled.strategy.scenarios().front().policy(), fixed,
-             compiled.strategy.cores()[number].tasks.size()) {
+      own_(std::make_unique<sched::CoreState>(static_cast<sched::CoreListener&>(*this),
+                                              compiled.strategy.scenarios().front().policy(), fixed,
+                                              compiled.strategy.cores()[number].tasks.size())),
+      state_(*own_),
+      first_(nullptr) {
   const sched::Core& core = compiled.strategy.cores()[number];
   result_.cpu = core.cpu;
   for (const TaskIndex index : core.tasks) {
     task(index).partition = this;
   }
   state_.set_depth(depth_of(compiled.strategy, core, fixed));
-  if (sched::collects_in_rounds(compiled.strategy.scenarios().front().policy())) {
+  const sched::Policy& policy = compiled.strategy.scenarios().front().policy();
+  if (sched::collects_in_rounds(policy)) {
     state_.collect_in_rounds();
+  } else if (sched::has_threads(policy)) {
+    state_.share_among(1, model.groups());
   }
   const sched::CompiledScenario& first = compiled.strategy.scenarios().front();
   locks_ = !model.application().locks.empty() && first.policy().preemptive();
@@ -60,14 +66,27 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
     }
     state_.declare_locks(ceilings);
   }
-  if (declared != nullptr) {
-    const Options& options = model.options();
-    withheld_ = Withheld{*declared, options.execution == ExecutionTimes::drawn, options.seed};
-    latency_ = declared->latency;
+  declare(declared);
+}
+
+void Partition::declare(const application::Core* core) {
+  if (core != nullptr) {
+    const Options& options = model_.options();
+    withheld_ = Withheld{*core, options.execution == ExecutionTimes::drawn, options.seed};
+    latency_ = core->latency;
   }
 }
 
+// Whether none of its jobs computes. Those that wait for a device do not.
+bool Partition::idle() const noexcept {
+  return is_thread() ? on_core_ == nullptr : state_.started().size() == waiting_.size();
+}
+
 void Partition::begin(const sched::Target& target) noexcept {
+  if (first_ != nullptr) {
+    look_ahead();
+    return;
+  }
   pending_ = &target;
   follow(TimePoint{});
   for (sched::CoreTask* const member : state_.members()) {
@@ -99,6 +118,10 @@ void Partition::follow(TimePoint now) noexcept {
 
 void Partition::decide(TimePoint now) noexcept {
   now_ = now;
+  if (is_thread()) {
+    (first_ != nullptr ? *first_ : *this).choose_for_threads(now);
+    return;
+  }
   if (now >= back_) {
     choose(now);
   }
@@ -151,7 +174,7 @@ void Partition::look_ahead() noexcept {
 void Partition::start(const Job& chosen, TimePoint now) noexcept {
   if (on_core_ != nullptr) {
     pause(now);
-  } else if (state_.started().size() == waiting_.size()) {
+  } else if (idle()) {
     busy_since_ = now;
   }
   const sched::CoreState::Started& started = state_.start(chosen);
@@ -167,6 +190,9 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   }
   const nanoseconds dispatch = task.callback->in_thread ? nanoseconds{0} : overheads_.dispatch;
   task.left = os::add_sat(task.computes, dispatch + task.begin_late(latency_));
+  if (is_thread()) {
+    task.left = os::add_sat(task.left, overheads_.release);
+  }
   task.waits = task.most_waits();
   task.may_wait = task.callback->suspension;
   stop_at_wait(task);
@@ -199,7 +225,7 @@ void Partition::end_running(TimePoint now) noexcept {
     finish_job(task, now);
   }
   end_finished(now);
-  if (state_.started().size() == waiting_.size()) {
+  if (idle()) {
     result_.busy += now - busy_since_;
   }
 }
@@ -323,9 +349,16 @@ void Partition::finish(TimePoint now) noexcept {
   while (end_ == now && on_core_ != nullptr && on_core_->waits == 0) {
     end_running(now);
   }
-  if (!held_ && state_.started().size() > waiting_.size()) {
+  if (!held_ && !idle()) {
     result_.busy += now - busy_since_;
   }
+  const bool last = first_ == nullptr ? threads_.empty() : first_->threads_.back() == this;
+  if (last) {
+    count_unfinished(now);
+  }
+}
+
+void Partition::count_unfinished(TimePoint now) noexcept {
   now_ = now;
   state_.release_due(now - nanoseconds{1});
   const auto count = [&](const Job& job) {

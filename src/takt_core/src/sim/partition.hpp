@@ -4,6 +4,8 @@
 // (sched/core_state.hpp) decides which job runs when, as in the executor; this class accounts for
 // the time that jobs compute and wait.
 //
+// Threads that take jobs from one wait set are as many cores with one state: they decide together.
+//
 // While the core is withheld from its jobs nothing is decided either.
 //
 // As in the executor, releases that could not start before the running job ends are not noticed
@@ -12,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model.hpp"
@@ -28,6 +31,8 @@ class Partition final : private sched::CoreListener {
   // arguments must outlive it.
   Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
             const application::Core* declared, bool fixed, Trace& trace);
+  // One more thread, on this core, with the state of the first one, which must outlive it.
+  Partition(Partition& first, int cpu, const application::Core* declared);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
   Partition(Partition&&) = delete;
@@ -81,6 +86,12 @@ class Partition final : private sched::CoreListener {
   void wanted(TaskIndex source) noexcept override;
 
   [[nodiscard]] TaskState& task(TaskIndex index) noexcept { return model_.tasks()[index]; }
+  void declare(const application::Core* core);
+  // Whether it is one of several threads with one state.
+  [[nodiscard]] bool is_thread() const noexcept { return first_ != nullptr || !threads_.empty(); }
+  [[nodiscard]] bool idle() const noexcept;
+  void choose_for_threads(TimePoint now) noexcept;
+  void count_unfinished(TimePoint now) noexcept;
   void follow(TimePoint now) noexcept;
   void choose(TimePoint now) noexcept;
   void finish_job(TaskState& task, TimePoint now) noexcept;
@@ -127,7 +138,10 @@ class Partition final : private sched::CoreListener {
   Trace& trace_;
   const application::Overheads& overheads_;
   const std::size_t number_;
-  sched::CoreState state_;
+  std::unique_ptr<sched::CoreState> own_;  // none: another thread's
+  sched::CoreState& state_;
+  std::vector<Partition*> threads_;         // of the first one: all; else none
+  Partition* const first_;                  // null: this is the only thread, or the first one
   const sched::Target* pending_ = nullptr;  // a switch that no decision has followed yet
   bool limits_ = false;                     // some task has an age limit in this scenario
   bool locks_ = false;                      // jobs take locks, and may be preempted meanwhile

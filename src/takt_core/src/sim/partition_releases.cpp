@@ -29,7 +29,9 @@ void Partition::arrive(TaskState& task, TimePoint now) noexcept {
 void Partition::released(sched::CoreTask& core_task, const Job& job,
                          const sched::Release* regular) noexcept {
   TaskState& task = state_of(core_task);
-  debt_ = os::add_sat(debt_, overheads_.release);
+  if (threads_.empty()) {  // several threads pay it with each job
+    debt_ = os::add_sat(debt_, overheads_.release);
+  }
   if (regular != nullptr) {
     ++task.metrics.early_releases;
     record(EventType::early_release, job.release, task, job.index,

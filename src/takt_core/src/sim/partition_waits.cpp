@@ -57,7 +57,7 @@ void Partition::wake(TimePoint now) noexcept {
     if (task->wakes > now) {
       return false;
     }
-    if (on_core_ == nullptr && state_.started().size() == waiting_.size()) {
+    if (on_core_ == nullptr && idle()) {
       busy_since_ = now;
     }
     task->wakes = TimePoint::max();

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <ranges>
 #include <utility>
 #include <vector>
 
 #include "../application/own_subscriptions.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
+#include "../sched/stock_executor.hpp"
 #include "model.hpp"
 #include "offsets.hpp"
 #include "partition.hpp"
@@ -45,6 +47,11 @@ class Simulation {
       const int cpu = model_.compiled().strategy.cores()[i].cpu;
       partitions_.emplace_back(model_, model_.compiled(), i, application_.find_core(cpu),
                                is_fixed(model_.compiled()), trace_);
+    }
+    if (sched::has_threads(model_.compiled().strategy.scenarios().front().policy())) {
+      for (const int cpu : application.cpus | std::views::drop(1)) {
+        partitions_.emplace_back(partitions_.front(), cpu, application_.find_core(cpu));
+      }
     }
   }
 

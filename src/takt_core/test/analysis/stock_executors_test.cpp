@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
+#include <iostream>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
 
 #include "analysis/documents.hpp"
 #include "analysis/random_tasks.hpp"
 #include "analysis/simulated_applications.hpp"
+#include "analysis/threads.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::analysis {
@@ -15,11 +21,16 @@ namespace {
 
 constexpr std::array executors = {"rclcpp_single_threaded", "rclcpp_events"};
 
-application::Application under(application::Application app, const std::string& executor) {
+application::Application under(application::Application app, const std::string& executor,
+                               std::size_t threads = 1) {
   app.policy = executor;
-  app.cpus = {0};
+  app.cpus.resize(threads);
+  std::iota(app.cpus.begin(), app.cpus.end(), 0);
   for (application::Callback& callback : app.callbacks) {
     callback.task.cpu = -1;
+    if (threads > 1 && !callback.task.group.empty()) {
+      callback.node = callback.task.group;  // a group is of one node
+    }
   }
   return app;
 }
@@ -47,6 +58,195 @@ TEST(stock_executors, nothing_is_above_its_bound) {
   EXPECT_GT(tally.bounded, rounds(4000));
   EXPECT_GT(tally.chains, rounds(400));
   EXPECT_GT(tally.reached, rounds(5));
+}
+
+TEST(threads, nothing_is_above_its_bound) {
+  Tally tally;
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(500));
+  for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
+    RandomTasks random{seed};
+    application::Application app = RandomApplication{seed}.make();
+    if (random.chance(0.5)) {  // of two nodes with one group each, or one with a group
+      for (application::Callback& callback : app.callbacks) {
+        callback.task.group = random.chance(0.7) ? "g" : random.chance(0.5) ? "h" : "";
+      }
+    }
+    app = under(app, "rclcpp_multi_threaded", static_cast<std::size_t>(random.number(2, 4)));
+    if (random.chance(0.3)) {
+      app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
+    }
+    const Report report = analyse(app, {.sensitivity = false, .proposals = false});
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      compare(
+          app, report,
+          sim::simulate(
+              app, {.duration = 120ms, .seed = seed, .execution = execution, .percentiles = false}),
+          tally);
+    }
+  }
+  EXPECT_GT(tally.accepted, rounds(200));
+  EXPECT_GT(tally.bounded, rounds(2500));
+  EXPECT_GT(tally.chains, rounds(200));
+  EXPECT_GT(tally.reached, rounds(5));
+}
+
+// Every run of a few callbacks: whenever the wait set is looked at, any of the jobs that may be
+// taken is taken, each job computes for any time up to its longest, and each callback is released
+// at any times that are far enough apart. Knows nothing of the analysis.
+class EveryRun {
+ public:
+  EveryRun(std::vector<Demand> demands, std::size_t threads)
+      : demands_(std::move(demands)), threads_(threads), longest_(demands_.size(), 0) {}
+
+  // The longest response of each callback; empty where there are too many situations.
+  std::vector<std::int64_t> run() {
+    std::vector<Situation> open{Situation(demands_.size())};
+    known_.insert(open.front().key());
+    while (!open.empty()) {
+      const Situation situation = open.back();
+      open.pop_back();
+      release(situation, 0, open);
+      if (known_.size() > 20'000) {
+        return {};
+      }
+    }
+    return longest_;
+  }
+
+ private:
+  struct Callback {
+    std::int64_t since = 100;          // the last release, up to the period
+    std::int64_t left = 0;             // of its running job
+    std::int64_t age = 0;              // of that
+    std::deque<std::int64_t> waiting;  // ages, the oldest first
+  };
+  struct Situation : std::vector<Callback> {
+    explicit Situation(std::size_t count) : std::vector<Callback>(count) {}
+
+    [[nodiscard]] std::string key() const {
+      std::string key;
+      for (const Callback& callback : *this) {
+        for (const std::int64_t part : {callback.since, callback.left, callback.age}) {
+          key += static_cast<char>(part);
+        }
+        for (const std::int64_t age : callback.waiting) {
+          key += static_cast<char>(age);
+        }
+        key += '\xff';
+      }
+      return key;
+    }
+  };
+
+  void release(const Situation& situation, std::size_t i, std::vector<Situation>& open) {
+    if (i == demands_.size()) {
+      start(situation, open);
+      return;
+    }
+    release(situation, i + 1, open);
+    if (situation[i].since >= demands_[i].releases.period.count()) {
+      Situation next = situation;
+      next[i].since = 0;
+      next[i].waiting.push_back(0);
+      release(next, i + 1, open);
+    }
+  }
+
+  void start(const Situation& situation, std::vector<Situation>& open) {
+    std::size_t running = 0;
+    for (const Callback& callback : situation) {
+      running += callback.left > 0 ? 1U : 0U;
+    }
+    bool any = false;
+    for (std::size_t i = 0; running < threads_ && i < demands_.size(); ++i) {
+      if (situation[i].waiting.empty() || group_runs(situation, i)) {
+        continue;
+      }
+      any = true;
+      for (std::int64_t time = 1; time <= demands_[i].execution.count(); ++time) {
+        Situation next = situation;
+        next[i].left = time;
+        next[i].age = next[i].waiting.front();
+        next[i].waiting.pop_front();
+        start(next, open);
+      }
+    }
+    if (!any) {
+      pass(situation, open);
+    }
+  }
+
+  [[nodiscard]] bool group_runs(const Situation& situation, std::size_t i) const {
+    for (std::size_t other = 0; other < demands_.size(); ++other) {
+      if (situation[other].left > 0 && demands_[other].group == demands_[i].group) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void pass(Situation situation, std::vector<Situation>& open) {
+    for (std::size_t i = 0; i < situation.size(); ++i) {
+      Callback& callback = situation[i];
+      callback.since = std::min(callback.since + 1, demands_[i].releases.period.count());
+      for (std::int64_t& age : callback.waiting) {
+        ++age;
+      }
+      if (callback.left > 0) {
+        ++callback.age;
+        if (--callback.left == 0) {
+          longest_[i] = std::max(longest_[i], std::exchange(callback.age, 0));
+        }
+      }
+    }
+    if (known_.insert(situation.key()).second) {
+      open.push_back(std::move(situation));
+    }
+  }
+
+  std::vector<Demand> demands_;
+  std::size_t threads_;
+  std::vector<std::int64_t> longest_;
+  std::unordered_set<std::string> known_;
+};
+
+TEST(threads, no_run_of_small_sets_is_above_the_bound) {
+  int reached = 0;
+  int bounded = 0;
+  const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(60));
+  for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
+    RandomTasks random{seed};
+    const auto threads = static_cast<std::size_t>(random.number(2, 3));
+    std::vector<Demand> demands;
+    std::string set = std::to_string(threads) + " threads";
+    const auto count = static_cast<std::size_t>(random.number(3, 4));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t execution = random.number(1, 3);
+      demands.push_back({.task = i,
+                         .group = static_cast<std::size_t>(random.number(0, 3)),
+                         .releases = {.period = nanoseconds{random.number(execution + 1, 9)}},
+                         .execution = nanoseconds{execution}});
+      set += "; C " + std::to_string(execution) + " T " +
+             std::to_string(demands.back().releases.period.count()) + " group " +
+             std::to_string(demands.back().group);
+    }
+    Effort effort;
+    const std::vector<Response> bounds =
+        thread_responses(demands, effort, Supply::of_threads(static_cast<std::int64_t>(threads)));
+    if (!std::ranges::all_of(bounds, [](const Response& one) { return one.bound.has_value(); })) {
+      continue;
+    }
+    const std::vector<std::int64_t> longest = EveryRun{demands, threads}.run();
+    for (std::size_t i = 0; i < longest.size(); ++i) {
+      EXPECT_LE(longest[i], bounds[i].bound->count()) << "callback " << i << " of " << set;
+      reached += longest[i] == bounds[i].bound->count() ? 1 : 0;
+      ++bounded;
+    }
+  }
+  std::cout << reached << " of " << bounded << " bounds are reached\n";
+  EXPECT_GT(bounded, rounds(60));
+  EXPECT_GT(reached, rounds(20));
 }
 
 // Some microseconds of supply may be missing, and interrupts come.
@@ -135,6 +335,43 @@ TEST(wait_set, what_comes_seldom_counts_once) {
   }
 }
 
+// Two groups and two threads: neither waits for the other one.
+TEST(threads, with_a_thread_for_each_group_no_group_waits_for_another) {
+  const std::string callbacks = timer("n.a", 100, 2, 1, ", 'node': 'n', 'group': 'g'") + ", " +
+                                timer("n.b", 100, 3, 1, ", 'node': 'n', 'group': 'g'") + ", " +
+                                timer("long", 100, 40, 1);
+  const Report report =
+      analyse_json(app(callbacks, ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "n.a").response, nanoseconds{5});
+  EXPECT_EQ(callback(scenario, "n.b").response, nanoseconds{5});
+  EXPECT_EQ(callback(scenario, "long").response, nanoseconds{40});
+}
+
+// Three groups share the time of two threads. None of the two others has more than is its own.
+TEST(threads, groups_share_the_threads) {
+  const std::string callbacks =
+      timer("short", 100, 2, 1) + ", " + timer("a", 100, 9, 1) + ", " + timer("b", 100, 5, 1);
+  const Report report =
+      analyse_json(app(callbacks, ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "short").response, nanoseconds{5 + 2});
+  EXPECT_EQ(callback(scenario, "a").response, nanoseconds{2 + 9});
+  EXPECT_EQ(callback(scenario, "b").response, nanoseconds{2 + 5});
+}
+
+// Both callbacks of a group that is always busy: no order is known in which they would end.
+TEST(threads, what_has_no_bound_gets_none) {
+  const std::string group = ", 'node': 'n', 'group': 'g'";
+  const Report report = analyse_json(
+      app(timer("n.a", 10, 11, 1, group) + ", " + timer("n.b", 100, 1, 1, group) + ", " +
+              timer("c", 50, 5, 1),
+          ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_FALSE(callback(scenario, "n.b").response.has_value());
+  EXPECT_EQ(callback(scenario, "c").response, nanoseconds{5});
+}
+
 TEST(arrival_order, everything_that_is_released_before_comes_before) {
   const Report report = analyse_json(
       app(timer("a", 100, 2, 1) + ", " + timer("b", 100, 3, 1), ", 'executor': 'rclcpp_events'"));
@@ -172,6 +409,10 @@ TEST(stock_executors, what_they_do_not_have_is_refused) {
   refused(", 'executor': 'rclcpp_events', 'cpus': [0, 1]", "one thread");
   refused(", 'executor': 'rclcpp_events', 'scenarios': [{'name': 's', 'tasks': []}]",
           "no scenarios");
+  const std::string threads = ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]";
+  refused(threads + ", 'scenarios': [{'name': 's', 'tasks': []}]", "no scenarios");
+  refused(threads + ", 'cores': [{'cpu': 1, 'supply': {'budget': 5, 'period': 10}}]",
+          "a whole core");
 }
 
 }  // namespace

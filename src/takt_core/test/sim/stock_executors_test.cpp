@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "sim/schedule.hpp"
 
@@ -21,6 +23,7 @@ struct Small {
   std::int64_t offset = 0;
   std::int64_t execution = 1;
   std::size_t trigger = 0;
+  std::size_t group = 0;  // above 0: with all others of this number
 };
 
 struct Ran {
@@ -142,6 +145,121 @@ class EventsModel : Model {
   }
 };
 
+// What rclcpp's MultiThreadedExecutor does, step by step as in its source: lists of what the last
+// wait has found, and the callbacks that are in the wait set.
+class ThreadsModel : Model {
+ public:
+  ThreadsModel(const std::vector<Small>& callbacks, std::size_t threads)
+      : Model(callbacks), threads_(threads), wait_set_(callbacks.size()) {
+    std::iota(wait_set_.begin(), wait_set_.end(), std::size_t{0});
+  }
+
+  std::vector<Ran> run_all() {
+    for (; now_ <= end_of_time; ++now_) {
+      end_callbacks();
+      for (std::optional<Ran>& thread : threads_) {
+        if (!thread && now_ < end_of_time) {
+          if (const auto callback = next()) {
+            thread = begin(*callback);
+          }
+        }
+      }
+    }
+    std::ranges::sort(ran_, {}, [](const Ran& one) { return std::pair{one.end, one.callback}; });
+    return ran_;
+  }
+
+ private:
+  [[nodiscard]] bool group_runs(std::size_t callback) const {
+    return std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
+      const std::size_t group = callbacks_[callback].group;
+      return thread && (thread->callback == callback ||
+                        (group > 0 && callbacks_[thread->callback].group == group));
+    });
+  }
+
+  void end_callbacks() {
+    for (std::optional<Ran>& thread : threads_) {
+      if (!thread || thread->end > now_) {
+        continue;
+      }
+      for (std::size_t reader = 0; reader < callbacks_.size(); ++reader) {
+        if (!is_timer(reader) && callbacks_[reader].trigger == thread->callback) {
+          messages_[reader].push_back(now_);
+        }
+      }
+      ran_.push_back(*thread);
+      thread.reset();
+      interrupted_ = true;
+    }
+  }
+
+  std::optional<std::size_t> next() {
+    auto found = next_of_result();
+    bool woken = true;
+    while (!found && woken) {
+      if (std::exchange(rebuild_, false)) {
+        std::erase_if(wait_set_, [&](std::size_t i) { return group_runs(i); });
+        for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+          if (!group_runs(i) && std::ranges::count(wait_set_, i) == 0) {
+            wait_set_.push_back(i);
+          }
+        }
+      }
+      timers_.clear();
+      subscriptions_.clear();
+      for (const std::size_t i : wait_set_) {
+        if (waits_since(i)) {
+          (is_timer(i) ? timers_ : subscriptions_).push_back(i);
+        }
+      }
+      woken = std::exchange(interrupted_, false);
+      rebuild_ = rebuild_ || woken;
+      found = next_of_result();
+    }
+    return found;
+  }
+
+  std::optional<std::size_t> next_of_result() {
+    const auto timer = std::ranges::find_if(timers_, [&](std::size_t i) { return !group_runs(i); });
+    if (timer != timers_.end()) {
+      const std::size_t callback = *timer;
+      timers_.erase(timer);
+      return callback;
+    }
+    while (!subscriptions_.empty()) {
+      const std::size_t callback = subscriptions_.front();
+      subscriptions_.pop_front();
+      if (!group_runs(callback)) {
+        return callback;
+      }
+    }
+    return {};
+  }
+
+  Ran begin(std::size_t i) {
+    const Ran ran{.callback = i,
+                  .release = *waits_since(i),
+                  .start = now_,
+                  .end = now_ + callbacks_[i].execution};
+    if (!is_timer(i)) {
+      messages_[i].pop_front();
+    } else {
+      do {
+        expiry_[i] += callbacks_[i].period;
+      } while (expiry_[i] < now_);
+    }
+    return ran;
+  }
+
+  std::vector<std::optional<Ran>> threads_;
+  std::vector<std::size_t> wait_set_;
+  std::deque<std::size_t> timers_;  // of the last wait's result
+  std::deque<std::size_t> subscriptions_;
+  bool interrupted_ = false;
+  bool rebuild_ = false;
+};
+
 application::Application described(const std::vector<Small>& callbacks,
                                    const std::string& executor) {
   std::vector<Task> tasks;
@@ -155,23 +273,32 @@ application::Application described(const std::vector<Small>& callbacks,
       task.trigger = "t" + std::to_string(callbacks[i].trigger);
     }
     task.writes = {"t" + std::to_string(i)};
+    task.group = callbacks[i].group > 0 ? "g" + std::to_string(callbacks[i].group) : "";
     tasks.push_back(task);
   }
   application::Application result = application(tasks, executor);
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {  // a group is of one node
+    result.callbacks[i].node = tasks[i].group.empty() ? tasks[i].name : tasks[i].group;
+  }
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     result.topics.push_back({.name = "t" + std::to_string(i), .depth = 100});
   }
   return result;
 }
 
-std::vector<Ran> simulated(const std::vector<Small>& callbacks, const std::string& executor) {
-  const Schedule described_schedule =
-      schedule(described(callbacks, executor), nanoseconds{end_of_time});
+std::vector<Ran> simulated(const std::vector<Small>& callbacks, const std::string& executor,
+                           std::size_t threads = 1) {
+  application::Application app = described(callbacks, executor);
+  app.cpus.resize(threads);
+  std::iota(app.cpus.begin(), app.cpus.end(), 0);
+  const Schedule described_schedule = schedule(app, nanoseconds{end_of_time});
   std::vector<Ran> ran;
   for (const Finished& job : described_schedule.finished) {
     const auto ticks = [](TimePoint time) { return time.time_since_epoch().count(); };
     ran.push_back({job.id.first, ticks(job.release), ticks(job.start), ticks(job.end)});
   }
+  std::ranges::stable_sort(ran, {},
+                           [](const Ran& one) { return std::pair{one.end, one.callback}; });
   return ran;
 }
 
@@ -239,6 +366,57 @@ TEST(events, expiries_and_messages_run_in_the_order_of_their_arrival) {
   EXPECT_EQ(
       order_of(simulated(callbacks, "rclcpp_events")),
       (std::vector<std::size_t>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+}
+
+// A timer of a group is ready whenever the other thread looks, and so is the subscription of the
+// group: the timer comes first each time, as long as it has expired by its own end.
+TEST(threads, a_busy_timer_keeps_the_subscription_of_its_group_waiting) {
+  const std::vector<Small> callbacks{{.period = 10, .execution = 11, .group = 1},
+                                     {.period = 50, .execution = 1},
+                                     {.execution = 1, .trigger = 1, .group = 1}};
+  EXPECT_EQ(std::ranges::count(order_of(simulated(callbacks, "rclcpp_multi_threaded", 2)), 2U), 0);
+  EXPECT_GT(std::ranges::count(order_of(simulated(callbacks, "rclcpp_multi_threaded")), 2U), 2);
+}
+
+// The wait set was built while group 1 ran, so the first wait after its end does not find timer 1.
+TEST(threads, what_a_group_left_out_of_the_wait_set_comes_after_the_others) {
+  const std::vector<Small> callbacks{{.period = 200, .execution = 10, .group = 1},
+                                     {.period = 200, .offset = 5, .execution = 4, .group = 1},
+                                     {.period = 200, .execution = 2},
+                                     {.period = 200, .offset = 3, .execution = 7},
+                                     {.period = 200, .offset = 8, .execution = 3}};
+  const auto ran = simulated(callbacks, "rclcpp_multi_threaded", 2);
+  ASSERT_EQ(ran.size(), 5U);
+  EXPECT_EQ(ran, ThreadsModel(callbacks, 2).run_all());
+  EXPECT_EQ(order_of(ran), (std::vector<std::size_t>{2, 0, 3, 4, 1}));
+}
+
+// Up to seven callbacks in up to three groups, and one to three threads.
+TEST(threads, the_simulator_decides_as_the_model_does) {
+  std::mt19937_64 engine{11};
+  const auto number = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution{least, most}(engine);
+  };
+  for (int round = 0; round < 250; ++round) {
+    std::vector<Small> callbacks;
+    const std::int64_t count = number(1, 7);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool timer = i == 0 || number(0, 1) == 0;
+      callbacks.push_back({.period = timer ? number(3, 30) : 0,
+                           .offset = timer ? number(0, 9) : 0,
+                           .execution = number(1, 9),
+                           .trigger = timer ? 0 : static_cast<std::size_t>(number(0, i - 1)),
+                           .group = static_cast<std::size_t>(number(0, 3))});
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    for (std::size_t threads = 1; threads <= 3; ++threads) {
+      ASSERT_EQ(simulated(callbacks, "rclcpp_multi_threaded", threads),
+                ThreadsModel(callbacks, threads).run_all())
+          << threads << " threads";
+    }
+    ASSERT_EQ(simulated(callbacks, "rclcpp_multi_threaded"),
+              simulated(callbacks, "rclcpp_single_threaded"));
+  }
 }
 
 // Two timers and two subscriptions in all ways, as far as they differ.

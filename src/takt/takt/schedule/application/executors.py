@@ -18,8 +18,12 @@ Policy = Annotated[
     Field(examples=list(POLICIES), description=f"{', '.join(POLICIES[:-1])} or {POLICIES[-1]}"),
 ]
 #: rclcpp's own, which analysis and simulation know; also approaches of ``takt execute``.
-StockExecutor = Literal["rclcpp_single_threaded", "rclcpp_events"]
+OneThread = Literal["rclcpp_single_threaded", "rclcpp_events"]
+ONE_THREAD: tuple[str, ...] = get_args(OneThread)
+MULTI_THREADED = "rclcpp_multi_threaded"  # one thread for each core
+StockExecutor = Literal[OneThread, "rclcpp_multi_threaded"]
 STOCK_EXECUTORS: tuple[str, ...] = get_args(StockExecutor)
 Executor = Literal["takt", StockExecutor]
+ExecutorOfProcess = Literal["takt", OneThread]
 Cpu = Annotated[int, Field(ge=0, strict=True)]
 Priority = Annotated[int, Field(ge=1, le=98, strict=True)]

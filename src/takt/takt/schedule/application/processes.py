@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from takt.documents.quantities import Duration, Strict
 from takt.errors import TaktError
 from takt.schedule.application.callback import Identifier
-from takt.schedule.application.executors import Cpu, Executor, Policy, Priority
+from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy, Priority
 from takt.schedule.application.threads import Thread
 
 Host = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
@@ -20,7 +20,7 @@ Host = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100
 class Process(Strict):
     """One process; above it on its core are the processes of higher priority."""
 
-    executor: Executor | None = Field(
+    executor: ExecutorOfProcess | None = Field(
         None, description="takt, or one of rclcpp's own executors; default: takt"
     )
     policy: Policy | None = Field(None, description="scheduling policy of takt; default: fp")

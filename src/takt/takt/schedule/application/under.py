@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.executors import MULTI_THREADED, STOCK_EXECUTORS
 
 Flat = dict[str, Any]
 _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
@@ -14,10 +14,13 @@ _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
 def as_run(flat: Flat, executor: str) -> Flat:
     """The application of one process under the executor of rclcpp that ran it.
 
-    Unchanged where it has processes, or what these executors do not have: several cores,
-    scenarios with simulated times.
+    Unchanged where it has processes, or what these executors do not have: several cores for one
+    thread, scenarios with simulated times.
     """
-    if executor not in STOCK_EXECUTORS or flat.get("processes") or len(flat.get("cpus", [0])) > 1:
+    one_thread = executor != MULTI_THREADED
+    if executor not in STOCK_EXECUTORS or flat.get("processes"):
+        return flat
+    if one_thread and len(flat.get("cpus", [0])) > 1:
         return flat
     changed = under(flat, executor, None)
     return flat if changed.get("scenarios") else changed

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.application.executors import ONE_THREAD
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 
@@ -101,4 +101,4 @@ def _add_hosts(draft: Draft) -> None:
 
 def _executor(draft: Draft) -> Entry:
     name = draft.chance.pick(draft.wanted.executors)
-    return {"executor": name} if name in STOCK_EXECUTORS else {"policy": name}
+    return {"executor": name} if name in ONE_THREAD else {"policy": name}

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from takt.schedule.application.executors import STOCK_EXECUTORS, Cpu, Executor, Policy, Priority
+from takt.schedule.application.executors import (
+    STOCK_EXECUTORS,
+    Cpu,
+    ExecutorOfProcess,
+    Policy,
+    Priority,
+)
 from takt.schedule.application.processes import hosts_of
 from takt.schedule.model.declared import DeclaredTask, Name, Time
 
@@ -42,7 +48,7 @@ class _Thread(BaseModel):
 class _Process(BaseModel):
     name: Name
     host: Name | None = None
-    executor: Executor | None = None
+    executor: ExecutorOfProcess | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
     priority: Priority

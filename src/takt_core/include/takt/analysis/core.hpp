@@ -24,6 +24,7 @@ enum class Test : std::uint8_t {
   /// a test of another non-preemptive policy fails
   schedule_graph,
   wait_set,       ///< rclcpp's single-threaded executor
+  threads,        ///< rclcpp's multi-threaded executor
   arrival_order,  ///< rclcpp's events executor
   none,           ///< a comparator of the user: nothing is known about it
 };

@@ -25,6 +25,12 @@ class TAKT_CORE_PUBLIC Supply {
   /// As declared for a core.
   explicit Supply(const application::Core& core) noexcept;
 
+  /// So many whole cores, each for one thread of an executor.
+  [[nodiscard]] static Supply of_threads(std::int64_t count) noexcept;
+
+  /// The threads of the executor, each on a core of its own.
+  [[nodiscard]] std::int64_t threads() const noexcept { return threads_; }
+
   /// Whether the core provides all of its time.
   [[nodiscard]] bool whole() const noexcept { return whole_; }
 
@@ -50,7 +56,7 @@ class TAKT_CORE_PUBLIC Supply {
   /// Whether it is a periodic resource; otherwise a bounded delay.
   [[nodiscard]] bool periodic() const noexcept { return periodic_; }
 
-  /// The share of the core in the long run.
+  /// The share of the core in the long run; of several cores, their number.
   [[nodiscard]] double rate() const noexcept { return rate_; }
 
   /// sbf(t) >= rate * (t - delay), with this delay.
@@ -79,6 +85,7 @@ class TAKT_CORE_PUBLIC Supply {
   nanoseconds period_{1};
   nanoseconds delay_{0};
   double rate_ = 1;
+  std::int64_t threads_ = 1;
 };
 
 }  // namespace takt::analysis

@@ -220,7 +220,7 @@ struct TAKT_CORE_PUBLIC Overheads {
 struct TAKT_CORE_PUBLIC Application {
   std::string name = {};  ///< Appears in reports.
   /// A name of sched::parse_policy(), or one of rclcpp's executors: "rclcpp_single_threaded",
-  /// "rclcpp_events".
+  /// "rclcpp_multi_threaded", "rclcpp_events".
   std::string policy = "fp";
   std::vector<int> cpus = {0};           ///< CPUs to place the tasks on.
   std::vector<Core> cores = {};          ///< What is known about these; the others are whole.

@@ -29,6 +29,7 @@
 #include "takt/sched/ready_queue.hpp"
 #include "takt/sched/releases.hpp"
 #include "takt/sched/srp.hpp"
+#include "takt/sched/wait_result.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::sched {
@@ -153,9 +154,16 @@ class TAKT_CORE_PUBLIC CoreState {
   /// not when it ends.
   void collect_in_rounds() noexcept { in_rounds_ = true; }
 
-  /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have ended.
+  /// Lets so many threads, each with a core of its own, take jobs from one wait set, as rclcpp's
+  /// MultiThreadedExecutor does. No two jobs of a group are started at the same time. Allocates.
+  /// @param groups by task, the number of its group.
+  void share_among(std::size_t threads, std::vector<std::uint32_t> groups);
+
+  /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have ended;
+  /// with several threads, if one of them is free.
   void collect_due(TimePoint now) noexcept {
-    if (!in_rounds_ || (ready_.empty() && started_.empty())) {
+    const bool round_ended = ready_.empty() && started_.empty();
+    if (result_ ? started_.size() < depth_ : !in_rounds_ || round_ended) {
       release_due(now);
     }
   }
@@ -262,6 +270,9 @@ class TAKT_CORE_PUBLIC CoreState {
 
   /// The next release that could start before the running job has ended.
   [[nodiscard]] TimePoint next_look() const noexcept {
+    if (result_) {
+      return started_.size() < depth_ ? calendar_.first_time() : TimePoint::max();
+    }
     return started_.empty() ? calendar_.first_time()
                             : calendar_.first_time_below(count_above(threshold()));
   }
@@ -293,6 +304,13 @@ class TAKT_CORE_PUBLIC CoreState {
     }
   }
   [[nodiscard]] Started entry_of(const Job& job) const noexcept;
+  [[nodiscard]] bool is_ready(const CoreTask& task, TimePoint now) const noexcept;
+  void find_ready(TimePoint now) noexcept;
+  void look_until(TimePoint end) noexcept;
+  [[nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;
+  [[nodiscard]] const Job* take_from_result() noexcept;
+  [[nodiscard]] const Job* take_from_result(TaskKind kind) noexcept;
+  [[nodiscard]] bool runs(std::uint32_t group) const noexcept;
   [[nodiscard]] const Job* first_on_idle_core(TimePoint now, TimePoint& idle_until) noexcept;
   [[nodiscard]] bool may_start(const Job& job) const noexcept;
   [[nodiscard]] Level level_of(const Job& job) const noexcept;
@@ -311,6 +329,8 @@ class TAKT_CORE_PUBLIC CoreState {
   CoreListener* listener_;
   bool fixed_;
   bool in_rounds_ = false;
+  std::optional<WaitResult> result_;     // of the last wait; nothing: there is one thread
+  TimePoint looked_ = TimePoint::min();  // until then a free thread has looked for something
   std::size_t depth_;
   const Target* target_ = nullptr;
   const Roster* roster_ = nullptr;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Response times under rclcpp's multi-threaded executor (rclcpp_multi_threaded,
+// sched/wait_result.hpp): n threads, each on a core of its own, take jobs from one wait set; of a
+// callback group one job runs at a time. In which order they are taken is left open: where a group
+// is busy whenever the wait set is looked at, its callbacks starve in no known order (Teper et al.
+// 2024), so rounds do not bound anything.
+//
+// A thread is free only while each waiting job is one of a group of which a job runs. Let J be a
+// job of callback i in group g, and t0 the earliest time from which on, until J starts, a job of g
+// has been noticed and not ended, or all n threads run jobs. At any time between t0 and the start
+//
+//  - a job of g runs. It was noticed from t0 on, and it is no later job of i than J. Or
+//  - all n threads run jobs of other groups, each of them one job of one group.
+//
+// Just before t0 a thread was free. So what was left then is of the groups that ran, n - 1 at most.
+// Of every other group h the most work between t0 and t0 + S is W_h(S) = sum of closed(S) C_j over
+// its callbacks. Of a group that ran, what was left had not ended by t0, so it was released after
+// t0 - R, with R a bound on its response: W'_h(S) = sum of open(S + R_j) C_j. Let all threads run
+// other groups for P in total. They do n P of work, of each group P at most: n P <= sum of
+// min(W_h(S), P), with W' in place of W for the n - 1 groups for which that is most. P(S) is the
+// largest such P (after the interference bounds of Jiang et al. 2022 and Sobhani et al. 2023; the
+// share of one thread after Bertogna & Cirinei 2007, the n - 1 groups after Guan et al. 2009). J
+// starts by the least S = G(S) + P(S) after t0, where G(S) is the work of g: closed(S) C_j of each
+// other callback of g, and that of the jobs of i before J.
+//
+// The R_j are the least numbers that are consistent: each is computed from all. They hold: let a
+// job be the first that takes longer than its R. What was left at its t0 had not taken longer
+// before, so its own bound holds.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "takt/analysis/demand.hpp"
+
+namespace takt::analysis {
+
+// Demand::group: of the callback; levels do not matter. One thread: eq. 19.
+std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
+                                       const Supply& supply);
+
+}  // namespace takt::analysis

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several threads with one wait set, each on a core of its own (rclcpp's MultiThreadedExecutor).
+#include "partition.hpp"
+
+namespace takt::sim {
+
+Partition::Partition(Partition& first, int cpu, const application::Core* declared)
+    : model_(first.model_),
+      trace_(first.trace_),
+      overheads_(first.overheads_),
+      number_(first.number_),
+      state_(first.state_),
+      first_(&first) {
+  result_.cpu = cpu;
+  if (first.threads_.empty()) {
+    first.threads_.push_back(&first);
+  }
+  first.threads_.push_back(this);
+  state_.share_among(first.threads_.size(), model_.groups());
+  declare(declared);
+}
+
+// Whichever of them takes a job: what is taken changes what the others may take.
+void Partition::choose_for_threads(TimePoint now) noexcept {
+  now_ = now;
+  for (Partition* const thread : threads_) {
+    if (thread->on_core_ == nullptr) {
+      state_.collect_due(now);
+      if (const Job* const chosen = state_.choose(now, wake_)) {
+        thread->start(*chosen, now);
+      }
+    }
+  }
+  for (Partition* const thread : threads_) {
+    thread->look_ahead();
+  }
+}
+
+}  // namespace takt::sim
