@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../policies.hpp"
@@ -27,7 +28,9 @@ using Phase = CoreTask::Phase;
 // Drives a core and remembers what became of every release.
 class World : private CoreListener {
  public:
-  World(const std::string& policy, unsigned seed) : random_(seed), policy_(parse_policy(policy)) {
+  // `at_once`: messages arrive by arrive_now().
+  World(const std::string& policy, unsigned seed, bool at_once = false)
+      : at_once_(at_once), random_(seed), policy_(parse_policy(policy)) {
     const std::size_t count = 2 + random_() % 7;
     for (std::size_t i = 0; i < count; ++i) {
       descriptions_.push_back(draw("task" + std::to_string(i)));
@@ -87,6 +90,15 @@ class World : private CoreListener {
   // before others by that.
   [[nodiscard]] int asked() const { return asked_; }
   [[nodiscard]] int boosts() const { return boosted_; }
+  // How many messages found their task idle.
+  [[nodiscard]] int messages() const { return messages_; }
+
+  // What became of each message and release, and what started.
+  void expect_same(const World& other) const {
+    ASSERT_EQ(kept_, other.kept_);
+    ASSERT_EQ(reported_, other.reported_);
+    ASSERT_EQ(jobs_, other.jobs_);
+  }
 
   // Every release was told once, as a job or as dropped; but for one that is remembered.
   void expect_nothing_lost() {
@@ -161,7 +173,10 @@ class World : private CoreListener {
   void arrive() {
     CoreTask& task = *by_index_[random_() % by_index_.size()];
     if (task.kind == TaskKind::message && present_.contains(task.index)) {
-      static_cast<void>(state_->arrive(task, now_, 0));
+      const auto value = static_cast<std::int64_t>(random_() % 100);
+      messages_ += task.phase == Phase::idle ? 1 : 0;
+      kept_.push_back(at_once_ ? state_->arrive_now(task, now_, value)
+                               : state_->arrive(task, now_, value));
     }
   }
 
@@ -233,6 +248,7 @@ class World : private CoreListener {
     }
     ASSERT_LE(job.release, now_);
     const auto& started = state_->start(*chosen);
+    jobs_.emplace_back(job.task, job.index, job.value, job.release, job.deadline, now_);
     ASSERT_EQ(started.job.task, job.task);
     ASSERT_EQ(state_->running()->job.task, job.task);
   }
@@ -349,6 +365,7 @@ class World : private CoreListener {
     }
   }
 
+  const bool at_once_;
   std::mt19937 random_;
   PolicyPtr policy_;
   std::vector<Task> descriptions_;
@@ -362,6 +379,11 @@ class World : private CoreListener {
   TimePoint now_{};
   int asked_ = 0;
   int boosted_ = 0;
+  int messages_ = 0;
+  std::vector<bool> kept_;
+  // Task, index and value of each job that started, its release, its deadline, its start.
+  std::vector<std::tuple<TaskIndex, std::uint64_t, std::int64_t, TimePoint, TimePoint, TimePoint>>
+      jobs_;
   std::map<TaskIndex, std::vector<std::uint64_t>> reported_;
 };
 
@@ -384,6 +406,22 @@ TEST_P(CoreStates, decide_rightly_whatever_happens) {
   const PolicyPtr policy = parse_policy(GetParam());
   EXPECT_GT(asked, 0);
   EXPECT_EQ(boosts > 0, policy->fixed_priority() && policy->preemptive());
+}
+
+TEST_P(CoreStates, decide_alike_when_a_message_is_released_at_once) {
+  int messages = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    World later{GetParam(), seed};
+    World at_once{GetParam(), seed, true};
+    for (int step = 0; step < 200; ++step) {
+      later.step();
+      at_once.step();
+    }
+    at_once.expect_same(later);
+    ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+    messages += at_once.messages();
+  }
+  EXPECT_EQ(messages > 0, GetParam() != "p-rm");  // which has timers alone
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, CoreStates,
