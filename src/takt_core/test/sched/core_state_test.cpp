@@ -97,6 +97,7 @@ class World : private CoreListener {
   void expect_same(const World& other) const {
     ASSERT_EQ(kept_, other.kept_);
     ASSERT_EQ(reported_, other.reported_);
+    ASSERT_EQ(released_, other.released_);
     ASSERT_EQ(jobs_, other.jobs_);
   }
 
@@ -170,7 +171,9 @@ class World : private CoreListener {
     follow(now_);
   }
 
+  // Also where releases before it have not been noticed.
   void arrive() {
+    now_ += std::chrono::nanoseconds{random_() % 3};
     CoreTask& task = *by_index_[random_() % by_index_.size()];
     if (task.kind == TaskKind::message && present_.contains(task.index)) {
       const auto value = static_cast<std::int64_t>(random_() % 100);
@@ -349,6 +352,7 @@ class World : private CoreListener {
 
   void released(CoreTask& task, const Job& job, const Release* /*regular*/) noexcept override {
     reported_[task.index].push_back(job.index);
+    released_.push_back(task.index);
   }
   void skipped(CoreTask& task, const Skipped& skip) noexcept override {
     for (std::uint64_t i = 0; i < skip.count; ++i) {
@@ -381,6 +385,7 @@ class World : private CoreListener {
   int boosted_ = 0;
   int messages_ = 0;
   std::vector<bool> kept_;
+  std::vector<TaskIndex> released_;  // of all jobs, in their order
   // Task, index and value of each job that started, its release, its deadline, its start.
   std::vector<std::tuple<TaskIndex, std::uint64_t, std::int64_t, TimePoint, TimePoint, TimePoint>>
       jobs_;
