@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "takt/os/thread.hpp"
 #include "takt/sched/error.hpp"
 #include "tasks.hpp"
 
@@ -44,7 +45,10 @@ executor::Binding Tasks::bind(Task& task, const std::vector<Task>& added, Fault 
   executor::Binding binding;
   binding.source = task.source;
   binding.queue = MessageSource::queue;
-  if (task.source->describe().kind == sched::TaskKind::timer) {
+  const sched::Task described = task.source->describe();
+  // So unimportant are services, each with a thread of its own, unless the timing says otherwise.
+  binding.resident_stack = described.parameters.priority > os::min_priority;
+  if (described.kind == sched::TaskKind::timer) {
     binding.first_release = os::TimePoint::max();
   }
   const auto bind_topic = [&](const std::string& topic) {

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Callbacks that wait inside for what other callbacks give.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <mutex>
 #include <rcl_interfaces/srv/list_parameters.hpp>
 #include <std_msgs/msg/int32.hpp>
+#include <string>
+#include <takt/os/memory.hpp>
 #include <vector>
 
 #include "support.hpp"
@@ -58,6 +65,51 @@ TEST_P(Waiting, anAnswerComesWhateverThePriorities) {
     return id.kind == CallbackKind::timer ? Timing{.priority = GetParam()} : Timing{};
   });
   call_from_timer(executor, std::make_shared<rclcpp::Node>("server"));
+}
+
+// Far below what the calling thread uses of its stack.
+bool deep_stack_is_resident() {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto below = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - (1U << 20U);
+  unsigned char state = 0;
+  mincore(reinterpret_cast<void*>(below / page * page), page, &state);
+  return (state & 1U) != 0;
+}
+
+// Each has a thread of its own. Of one that the timing makes urgent all memory is there before.
+TEST_F(Waiting, aServiceTakesAsMuchMemoryAsItUsesUnlessItIsUrgent) {
+  const auto node = std::make_shared<rclcpp::Node>("server");
+  using Resident = std::vector<bool>;
+  const std::array<std::string, 2> names{unique("plain"), unique("urgent")};
+  std::array<Resident, 2> resident;
+  std::vector<rclcpp::ServiceBase::SharedPtr> services;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    services.push_back(node->create_service<ListParameters>(
+        names[i], [&resident, i](const ListParameters::Request::SharedPtr,
+                                 ListParameters::Response::SharedPtr) {
+          resident[i].push_back(deep_stack_is_resident());
+        }));
+  }
+  SchedulingExecutor executor{quiet()};
+  if (!os::memory_locked()) {
+    GTEST_SKIP() << "memory cannot be locked here";
+  }
+  executor.set_timing([&](const CallbackId& id) {
+    return id.topic_or_service == "/" + names[1] ? Timing{.priority = 30} : Timing{};
+  });
+  executor.add_node(node);
+  Spinning spinning{executor};
+  const auto outside = std::make_shared<rclcpp::Node>("outside");
+  for (const std::string& name : names) {
+    const auto client = outside->create_client<ListParameters>(name);
+    ASSERT_TRUE(client->wait_for_service(150s));
+    auto answer = client->async_send_request(std::make_shared<ListParameters::Request>());
+    ASSERT_EQ(rclcpp::spin_until_future_complete(outside, answer, 150s),
+              rclcpp::FutureReturnCode::SUCCESS);
+  }
+  spinning.end();
+  EXPECT_EQ(resident[0], Resident{false});
+  EXPECT_EQ(resident[1], Resident{true});
 }
 
 // The caller and both services are callbacks of one Reentrant group.

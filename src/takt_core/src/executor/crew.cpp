@@ -116,9 +116,12 @@ void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end
   recorder_ = &me.recorder;
   state.alarm = TimePoint::max();
   const Handlers& handlers = shared_.handlers;
-  const Overdue overdue =
-      take_overdue(handlers, state, job, state.under->scenario->parameters(state.index).budget,
-                   {.time = end.time, .used = end.used}, me.recorder);
+  const auto budget = state.under->scenario->parameters(state.index).budget;
+  Overdue overdue;
+  if (end.time > job.deadline || budget.count() > 0) {
+    overdue = take_overdue(handlers, state, job, budget, {.time = end.time, .used = end.used},
+                           me.recorder);
+  }
   skipped_ = {};
   state_->settle(state, end.time);
   const sched::Skipped skipped = skipped_;

@@ -242,9 +242,9 @@ class Crew final : private sched::CoreListener {
 
   // Of the calling thread; null outside of crews.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-  static constinit thread_local Crew* here_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Crew* here_;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-  static constinit thread_local Worker* me_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Worker* me_;
 
   static constexpr std::size_t most_workers = os::max_priority + 1;
 

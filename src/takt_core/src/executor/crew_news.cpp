@@ -139,7 +139,7 @@ void Crew::take_up(Note& note) noexcept {
   switch (note.kind) {
     case Note::Kind::arrival:
       for (std::uint32_t i = 0; i < note.count; ++i) {
-        if (!state_->arrive(state, note.time, note.value)) {
+        if (!state_->arrive_now(state, note.time, note.value)) {
           state.waiting.fetch_sub(1, std::memory_order_relaxed);
           state.counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
         }

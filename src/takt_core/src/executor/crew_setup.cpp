@@ -108,8 +108,10 @@ void Crew::enlist(Worker& worker) {
   if (shared_.tracer) {
     worker.recorder = shared_.tracer->add_thread();
   }
-  os::ThreadSettings settings{.stack = shared_.options.stack,
-                              .prefaulted_stack = shared_.options.prefaulted_stack};
+  const bool resident_stack = own_crew_ == nullptr || own_crew_->binding.resident_stack;
+  os::ThreadSettings settings{
+      .stack = shared_.options.stack,
+      .prefaulted_stack = resident_stack ? shared_.options.prefaulted_stack : 0};
   if (own_crew_ != nullptr && own_crew_->binding.kernel_deadline) {
     settings.name = "takt.d" + std::to_string(own_crew_->index);
   } else {

@@ -51,6 +51,9 @@ std::chrono::nanoseconds Crew::sleep_of_job(Worker& me, TimePoint started,
 void Crew::look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
                             std::chrono::nanoseconds slept,
                             std::unique_lock<PriorityMutex>& lock) noexcept {
+  if (slept < least_sleep && ended <= job.deadline) {
+    return;  // as a rule
+  }
   const Sleep last = last_sleep_;
   if (slept >= least_sleep) {
     last_sleep_ = {.task = job.task, .from = started, .to = ended, .length = slept};

@@ -243,9 +243,12 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   recorder.record(EventType::start, started, task.trace_id, job.index, job.priority);
   const bool traced = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || traced;
-  const Counted before = measured ? count_before(recorder, started, task, job, traced) : Counted{};
-  if (budget.count() > 0) {
-    progress.start(before.usage.cpu_time);
+  std::optional<Counted> before;
+  if (measured) {
+    before = count_before(recorder, started, task, job, traced);
+    if (budget.count() > 0) {
+      progress.start(before->usage.cpu_time);
+    }
   }
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.trace_id, job.index};
@@ -259,11 +262,11 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   stamp(task, job, outcome);
   running = outer;
   at_last_end.reset();
-  const nanoseconds used = measured ? count_after(before, traced) : nanoseconds{-1};
+  const nanoseconds used = before ? count_after(*before, traced) : nanoseconds{-1};
   const TimePoint ended = os::now();
-  if (at_last_end) {
-    const auto slept = at_last_end->usage.voluntary_switches - before.usage.voluntary_switches;
-    record_wait(recorder, ended, task, job, before, *at_last_end, slept + 1);
+  if (before) {
+    const auto slept = at_last_end->usage.voluntary_switches - before->usage.voluntary_switches;
+    record_wait(recorder, ended, task, job, *before, *at_last_end, slept + 1);
   }
   recorder.record(EventType::end, ended, task.trace_id, job.index, used.count());
   counters.completed.add(1);

@@ -67,6 +67,20 @@ bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexc
   return true;
 }
 
+bool CoreState::arrive_now(CoreTask& task, TimePoint time, std::int64_t value) noexcept {
+  const bool alone = task.phase == Phase::idle && task.lateness == nullptr && !in_rounds_ &&
+                     target_->watches.empty() && calendar_.first_time() > time;
+  const auto index = alone ? task.messages.pass() : std::nullopt;
+  if (!index) {
+    return arrive(task, time, value);
+  }
+  Job job = target_->scenario->job(task.index, *index, time);
+  job.value = value;
+  listener_->released(task, job, nullptr);
+  make_pending(task, job);
+  return true;
+}
+
 void CoreState::look(CoreTask& task) noexcept {
   if (target_ != nullptr) {
     reschedule(task);
@@ -136,11 +150,15 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
     return;
   }
   calendar_.remove(task.place);
+  make_pending(task, job);
+  await_request(task);
+}
+
+void CoreState::make_pending(CoreTask& task, const Job& job) noexcept {
   task.phase = Phase::pending;
   task.under = target_;
   task.boosted = false;
   static_cast<void>(ready_.push(job));  // a task has at most one job, so there is room
-  await_request(task);
 }
 
 const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
@@ -237,7 +255,9 @@ const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
   while (at > 0 && started_[at - 1].waits && rank(started_[at - 1]) > rank(entry)) {
     --at;
   }
-  return *started_.insert(started_.begin() + static_cast<std::ptrdiff_t>(at), entry);
+  return at == started_.size()
+             ? started_.emplace_back(entry)
+             : *started_.insert(started_.begin() + static_cast<std::ptrdiff_t>(at), entry);
 }
 
 void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {

@@ -2,8 +2,12 @@
 //
 // After it has warmed up, the executor's loop neither allocates nor faults. An executable of its
 // own, because it replaces operator new.
+#include "takt/os/memory.hpp"
+
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -156,6 +160,33 @@ TEST_P(Loop, AllocatesNothingAfterItHasWarmedUp) {
 // By itself: an emulator faults where it translates code, whatever the program does.
 TEST_P(Loop, MeetsNoPageFaultAfterItHasWarmedUp) {
   EXPECT_EQ(used_by(GetParam()).faults, (std::array<std::int64_t, timers>{}));
+}
+
+// Far below what the calling thread uses of its stack.
+bool deep_stack_is_resident() {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto below = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - (1U << 20U);
+  unsigned char state = 0;
+  mincore(reinterpret_cast<void*>(below / page * page), page, &state);
+  return (state & 1U) != 0;
+}
+
+TEST(Stacks, AreResidentButForThoseThatNeedNotBe) {
+  if (os::test::sanitized || !os::lock_memory().empty()) {
+    GTEST_SKIP() << "memory cannot be locked here";
+  }
+  Executor executor{{.cpus = {0}, .on_not_granted = [](const auto&) {}}};
+  std::array<bool, 3> resident{};
+  for (std::size_t i = 0; i < resident.size(); ++i) {
+    sched::Task task = timer("task" + std::to_string(i), 1ms, 10);
+    task.waits = i > 0;
+    executor.add(task, {.callback = [&, i](const auto&) { resident[i] = deep_stack_is_resident(); },
+                        .resident_stack = i < 2});
+  }
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(resident[0]);  // of a core
+  EXPECT_TRUE(resident[1]);  // its own
+  EXPECT_FALSE(resident[2]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Loop, ::testing::Values("fp", "edf", "np-edf"), policy_name);

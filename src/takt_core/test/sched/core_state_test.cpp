@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../policies.hpp"
@@ -27,7 +28,9 @@ using Phase = CoreTask::Phase;
 // Drives a core and remembers what became of every release.
 class World : private CoreListener {
  public:
-  World(const std::string& policy, unsigned seed) : random_(seed), policy_(parse_policy(policy)) {
+  // `at_once`: messages arrive by arrive_now().
+  World(const std::string& policy, unsigned seed, bool at_once = false)
+      : at_once_(at_once), random_(seed), policy_(parse_policy(policy)) {
     const std::size_t count = 2 + random_() % 7;
     for (std::size_t i = 0; i < count; ++i) {
       descriptions_.push_back(draw("task" + std::to_string(i)));
@@ -87,6 +90,16 @@ class World : private CoreListener {
   // before others by that.
   [[nodiscard]] int asked() const { return asked_; }
   [[nodiscard]] int boosts() const { return boosted_; }
+  // How many messages found their task idle.
+  [[nodiscard]] int messages() const { return messages_; }
+
+  // What became of each message and release, and what started.
+  void expect_same(const World& other) const {
+    ASSERT_EQ(kept_, other.kept_);
+    ASSERT_EQ(reported_, other.reported_);
+    ASSERT_EQ(released_, other.released_);
+    ASSERT_EQ(jobs_, other.jobs_);
+  }
 
   // Every release was told once, as a job or as dropped; but for one that is remembered.
   void expect_nothing_lost() {
@@ -158,10 +171,15 @@ class World : private CoreListener {
     follow(now_);
   }
 
+  // Also where releases before it have not been noticed.
   void arrive() {
+    now_ += std::chrono::nanoseconds{random_() % 3};
     CoreTask& task = *by_index_[random_() % by_index_.size()];
     if (task.kind == TaskKind::message && present_.contains(task.index)) {
-      static_cast<void>(state_->arrive(task, now_, 0));
+      const auto value = static_cast<std::int64_t>(random_() % 100);
+      messages_ += task.phase == Phase::idle ? 1 : 0;
+      kept_.push_back(at_once_ ? state_->arrive_now(task, now_, value)
+                               : state_->arrive(task, now_, value));
     }
   }
 
@@ -233,6 +251,7 @@ class World : private CoreListener {
     }
     ASSERT_LE(job.release, now_);
     const auto& started = state_->start(*chosen);
+    jobs_.emplace_back(job.task, job.index, job.value, job.release, job.deadline, now_);
     ASSERT_EQ(started.job.task, job.task);
     ASSERT_EQ(state_->running()->job.task, job.task);
   }
@@ -333,6 +352,7 @@ class World : private CoreListener {
 
   void released(CoreTask& task, const Job& job, const Release* /*regular*/) noexcept override {
     reported_[task.index].push_back(job.index);
+    released_.push_back(task.index);
   }
   void skipped(CoreTask& task, const Skipped& skip) noexcept override {
     for (std::uint64_t i = 0; i < skip.count; ++i) {
@@ -349,6 +369,7 @@ class World : private CoreListener {
     }
   }
 
+  const bool at_once_;
   std::mt19937 random_;
   PolicyPtr policy_;
   std::vector<Task> descriptions_;
@@ -362,6 +383,12 @@ class World : private CoreListener {
   TimePoint now_{};
   int asked_ = 0;
   int boosted_ = 0;
+  int messages_ = 0;
+  std::vector<bool> kept_;
+  std::vector<TaskIndex> released_;  // of all jobs, in their order
+  // Task, index and value of each job that started, its release, its deadline, its start.
+  std::vector<std::tuple<TaskIndex, std::uint64_t, std::int64_t, TimePoint, TimePoint, TimePoint>>
+      jobs_;
   std::map<TaskIndex, std::vector<std::uint64_t>> reported_;
 };
 
@@ -384,6 +411,22 @@ TEST_P(CoreStates, decide_rightly_whatever_happens) {
   const PolicyPtr policy = parse_policy(GetParam());
   EXPECT_GT(asked, 0);
   EXPECT_EQ(boosts > 0, policy->fixed_priority() && policy->preemptive());
+}
+
+TEST_P(CoreStates, decide_alike_when_a_message_is_released_at_once) {
+  int messages = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    World later{GetParam(), seed};
+    World at_once{GetParam(), seed, true};
+    for (int step = 0; step < 200; ++step) {
+      later.step();
+      at_once.step();
+    }
+    at_once.expect_same(later);
+    ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+    messages += at_once.messages();
+  }
+  EXPECT_EQ(messages > 0, GetParam() != "p-rm");  // which has timers alone
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, CoreStates,

@@ -46,6 +46,9 @@ struct Binding {
   /// Timers: the first release, in place of start + offset. TimePoint::max(): none before
   /// ReleaseHandle::release_at().
   std::optional<sched::TimePoint> first_release = {};
+  /// Of a task with a thread of its own (Task::waits, kernel_deadline): whether all of the thread's
+  /// stack is made resident. Otherwise it takes as much memory as its callback has used.
+  bool resident_stack = true;
 };
 
 /// A deadline miss.

@@ -146,6 +146,11 @@ class TAKT_CORE_PUBLIC CoreState {
   /// @return false if its queue is full.
   bool arrive(CoreTask& task, TimePoint time, std::int64_t value) noexcept;
 
+  /// As arrive() of a message that arrived by now, before release_due(): makes its job at once
+  /// where that does the same, without a place in the calendar.
+  /// @return false if its queue is full.
+  bool arrive_now(CoreTask& task, TimePoint time, std::int64_t value) noexcept;
+
   /// Recomputes the task's next release, after its timer was set or its data was requested.
   void look(CoreTask& task) noexcept;
 
@@ -291,6 +296,7 @@ class TAKT_CORE_PUBLIC CoreState {
 
  private:
   void release(CoreTask& task, TimePoint now) noexcept;
+  void make_pending(CoreTask& task, const Job& job) noexcept;
   void reschedule(CoreTask& task) noexcept;
   void await_request(CoreTask& task) noexcept;
   void follow_parameters(CoreTask& task, TimePoint time) noexcept;

@@ -127,6 +127,13 @@ class TAKT_CORE_PUBLIC MessageReleases {
   /// @return false if there is no room for it.
   bool arrive(TimePoint time, std::int64_t value = 0) noexcept;
 
+  /// A message has arrived and is released at once, if none waits before it.
+  /// @return the index of the release; nothing, without any effect: call arrive().
+  [[nodiscard]] std::optional<std::uint64_t> pass() noexcept {
+    const bool is_first = active_ && !remembered_ && size_ == 0 && !arrivals_.empty();
+    return is_first ? std::optional{next_++} : std::nullopt;
+  }
+
   /// Continues under other parameters.
   /// @return arrivals that are dropped because the task is inactive.
   Skipped follow(const TaskParameters& parameters) noexcept;
