@@ -173,6 +173,25 @@ TEST_F(Leaving, aNodeIsGoneThatIsDestroyedAfterSpinWithoutBeingRemoved) {
   EXPECT_TRUE(base.expired());
 }
 
+// Nobody tells the executor of it: it finds it at its next look.
+TEST_F(Leaving, aNodeIsGoneThatWasThereBeforeAndIsDestroyedWhileItSpins) {
+  executor.add_node(guest.node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return guest.calls > 0; }));
+  guest.go();
+  EXPECT_TRUE(eventually([&] { return guest.left().empty(); })) << guest.left();
+  host.calls = 0;
+  EXPECT_TRUE(eventually([&] { return host.calls > 0; }));
+}
+
+TEST_F(Leaving, aNodeIsGoneThatComesAndIsDestroyedWhileItSpins) {
+  Spinning spinning{executor};
+  executor.add_node(guest.node);
+  EXPECT_TRUE(eventually([&] { return guest.calls > 0; }));
+  guest.go();
+  EXPECT_TRUE(eventually([&] { return guest.left().empty(); })) << guest.left();
+}
+
 TEST_F(Leaving, aGroupIsGoneThatIsRemovedAfterSpin) {
   executor.add_node(guest.node);
   auto group =
