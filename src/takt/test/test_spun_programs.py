@@ -34,6 +34,7 @@ SAME = {
     "groups": "groups: 1\ncalls: 5, of the node: 0, groups left: 0\n",
     "again": "spin_some: 1\nspun elsewhere\n",
     "future": "success 42\n",
+    "early": "heard: 1, asked: 1\n",
     "throws": "from spin(): of the callback\n",
     "two": "heard 20, in order: 1\n",
     "twice": "refused\nrefused\nis spinning: 1\nis spinning: 0\n",

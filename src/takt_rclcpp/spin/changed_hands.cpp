@@ -111,9 +111,10 @@ Groups ChangedHands::groups(Takeover::AskGroups which, const std::function<Group
 void ChangedHands::cancel(const Stock& stock) {
   const std::shared_lock held{hands_};
   const auto to = other();
-  if (!to) {
+  if (!to || !spins.load()) {  // it may wait for a future by itself
     stock();
-  } else if (spins.load() || to->executor->is_spinning()) {  // else it would end the next spin()
+  }
+  if (to && (spins.load() || to->executor->is_spinning())) {  // else it would end the next spin()
     const Passing straight;
     to->executor->cancel();
   }

@@ -127,6 +127,18 @@ TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_some, "9spin_some")
 TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_all, "8spin_all")
 TAKT_STAYS(Executor, "_ZN6rclcpp8Executor", spin_once, "9spin_once")
 
+// Of these the nodes are with Takt's executor from the beginning.
+#define TAKT_POLLS(Class, mangled, name, mangled_name)                                             \
+  void Class::name(std::chrono::nanoseconds time) {                                                \
+    static const Next<void(Class*, std::chrono::nanoseconds)> next{                                \
+        mangled mangled_name "ENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE"};               \
+    Takeover* const other = takeover(next.address());                                              \
+    other                                                                                          \
+        ? other->poll(                                                                             \
+              *this, #name, [&](Executor& there) { there.name(time); }, [&] { next(this, time); }) \
+        : next(this, time);                                                                        \
+  }
+
 namespace executors {
 
 #if defined(TAKT_HAS_CBG_EXECUTOR) && RCLCPP_VERSION_GTE(32, 0, 0)
@@ -178,19 +190,8 @@ void EventsCBGExecutor::spin(const std::function<void(const std::exception&)>& h
         : next(this, handler);
 }
 
-// Of these the nodes are with Takt's executor from the beginning.
-#define TAKT_POLLS(name, mangled_name)                                                        \
-  void EventsCBGExecutor::name(std::chrono::nanoseconds time) {                               \
-    static const Next<void(EventsCBGExecutor*, std::chrono::nanoseconds)> next{               \
-        "_ZN6rclcpp9executors17EventsCBGExecutor" mangled_name                                \
-        "ENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE"};                               \
-    Takeover* const other = takeover(next.address());                                         \
-    other ? other->poll(                                                                      \
-                *this, [&](Executor& there) { there.name(time); }, [&] { next(this, time); }) \
-          : next(this, time);                                                                 \
-  }
-TAKT_POLLS(spin_some, "9spin_some")
-TAKT_POLLS(spin_all, "8spin_all")
+TAKT_POLLS(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor", spin_some, "9spin_some")
+TAKT_POLLS(EventsCBGExecutor, "_ZN6rclcpp9executors17EventsCBGExecutor", spin_all, "8spin_all")
 
 void EventsCBGExecutor::run(std::size_t thread, bool block) {
   static const Next<void(EventsCBGExecutor*, std::size_t, bool)> next{
@@ -217,9 +218,9 @@ namespace experimental::executors {
 TAKT_STANDS_BEFORE(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor",
                    TAKT_GROUP "S3_INS_15node_interfaces17NodeBaseInterfaceEE")
 #endif
-TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_some,
+TAKT_POLLS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_some,
            "9spin_some")
-TAKT_STAYS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_all,
+TAKT_POLLS(EventsExecutor, "_ZN6rclcpp12experimental9executors14EventsExecutor", spin_all,
            "8spin_all")
 
 void EventsExecutor::spin() {
@@ -243,18 +244,18 @@ extern "C" __attribute__((visibility("default"))) void _ZN6rclcpp8ExecutorD2Ev(
   next(executor);
 }
 
-#ifdef TAKT_HAS_CBG_EXECUTOR
 // Not among the functions that rclcpp marks to be seen, and seen all the same.
 namespace takt_rclcpp::spin {
 namespace {
 
 using SpinOnce = void(rclcpp::Executor*, std::chrono::nanoseconds);
 
+// Of spin_once(), of which is said elsewhere, and where something waits for a future.
 void spin_once(rclcpp::Executor* executor, std::chrono::nanoseconds time,
                const Next<SpinOnce>& next) {
   if (Takeover* const other = takeover(next.address())) {
     other->poll(
-        *executor, [&](rclcpp::Executor& there) { there.spin_once(time); },
+        *executor, nullptr, [&](rclcpp::Executor& there) { there.spin_once(time); },
         [&] { next(executor, time); });
   } else {
     next(executor, time);
@@ -271,7 +272,9 @@ void spin_once(rclcpp::Executor* executor, std::chrono::nanoseconds time,
     takt_rclcpp::spin::spin_once(executor, time, next);                                        \
   }
 // clang-format off
+TAKT_SPIN_ONCE(_ZN6rclcpp12experimental9executors14EventsExecutor14spin_once_implENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE)
+#ifdef TAKT_HAS_CBG_EXECUTOR
 TAKT_SPIN_ONCE(_ZN6rclcpp9executors17EventsCBGExecutor9spin_onceENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE)
 TAKT_SPIN_ONCE(_ZN6rclcpp9executors17EventsCBGExecutor18spin_once_internalENSt6chrono8durationIlSt5ratioILl1ELl1000000000EEEE)
-// clang-format on
 #endif
+// clang-format on

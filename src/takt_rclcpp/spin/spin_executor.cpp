@@ -75,6 +75,12 @@ std::string identity(const rclcpp::Executor& of) {
   return std::to_string(reinterpret_cast<std::uintptr_t>(&of));
 }
 
+// In the place of another one; not one of the program's own.
+class Replacing final : public SchedulingExecutor {
+ public:
+  using SchedulingExecutor::SchedulingExecutor;
+};
+
 class Spinning final : public Takeover {
  public:
   void spin(rclcpp::Executor& executor, const Spin& how, const Stock& stock) override {
@@ -175,8 +181,11 @@ class Spinning final : public Takeover {
     }
   }
 
-  void poll(rclcpp::Executor& executor, const std::function<void(rclcpp::Executor&)>& act,
-            const Stock& stock) override {
+  void poll(rclcpp::Executor& executor, const char* function,
+            const std::function<void(rclcpp::Executor&)>& act, const Stock& stock) override {
+    if (function != nullptr) {
+      stays(executor, function);
+    }
     const auto other = hands_of(executor)->other();
     if (other) {
       act(*other->executor);
@@ -186,8 +195,9 @@ class Spinning final : public Takeover {
   }
 
   void stays(const rclcpp::Executor& executor, const char* function) override {
-    if (!replaces_ || !(is_one_of_rclcpp(executor) || is<SchedulingExecutor>(executor))) {
-      return;  // meet() names the others
+    if (!replaces_ || is<Replacing>(executor) ||
+        !(is_one_of_rclcpp(executor) || is<SchedulingExecutor>(executor))) {
+      return;  // meet() names the others, and poll() what it replaces
     }
     const std::string name = std::string{function} + "() of " + class_of(executor);
     const std::lock_guard lock{mutex_};
@@ -229,7 +239,7 @@ class Spinning final : public Takeover {
         of_base.context = Open::context(executor);
       }
       const Passing straight;
-      created->executor = std::make_shared<SchedulingExecutor>(created->timed.options, of_base);
+      created->executor = std::make_shared<Replacing>(created->timed.options, of_base);
       return created;
     } catch (const takt::sched::ScheduleError& error) {
       fault = error.what();
@@ -274,23 +284,31 @@ class Spinning final : public Takeover {
     return fault;
   }
 
-  // An EventsCBGExecutor does not let go of timers: what became due before spin() is called after
-  // its timer has gone. So it never has any.
+  // Executors that listen to what they have from the moment they have it, and so never have any:
+  // of what comes before spin() nobody else is told, and an EventsCBGExecutor calls timers that
+  // have become due by then after they have gone.
   void keep_from(rclcpp::Executor& executor, ChangedHands& hands) {
-#ifdef TAKT_HAS_CBG_EXECUTOR
-    const auto* const cbg = dynamic_cast<const rclcpp::executors::EventsCBGExecutor*>(&executor);
-    if (cbg != nullptr && replaces_ && hands.is_new()) {
-      std::optional<std::string> fault;
-      if (auto other = make(executor, hands, cbg->get_number_of_threads(), fault)) {
-        hands.keep(std::move(other));
-      } else {
-        report_kept("EventsCBGExecutor", *fault);
-      }
+    const std::size_t threads = threads_of_listening(executor);
+    if (threads == 0 || !replaces_ || !hands.is_new()) {
+      return;
     }
-#else
-    static_cast<void>(executor);
-    static_cast<void>(hands);
+    std::optional<std::string> fault;
+    if (auto other = make(executor, hands, threads, fault)) {
+      hands.keep(std::move(other));
+    } else {
+      report_kept(class_of(executor), *fault);
+    }
+  }
+
+  // 0: it is another one.
+  static std::size_t threads_of_listening(const rclcpp::Executor& executor) {
+#ifdef TAKT_HAS_CBG_EXECUTOR
+    using ByGroup = rclcpp::executors::EventsCBGExecutor;
+    if (const auto* const cbg = dynamic_cast<const ByGroup*>(&executor)) {
+      return cbg->get_number_of_threads();
+    }
 #endif
+    return is<rclcpp::experimental::executors::EventsExecutor>(executor) ? 1 : 0;
   }
 
   static void report_kept(const std::string& name, const std::string& why) {

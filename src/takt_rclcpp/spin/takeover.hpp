@@ -59,8 +59,9 @@ class Takeover {
                         const std::function<Groups()>& stock) = 0;
   virtual void cancel(rclcpp::Executor& executor, const Stock& stock) = 0;
   /// Another function that runs callbacks; `act` calls that of the executor that has the nodes.
-  virtual void poll(rclcpp::Executor& executor, const std::function<void(rclcpp::Executor&)>& act,
-                    const Stock& stock) = 0;
+  /// Unless `function` is null, it is said once that it stays rclcpp's own.
+  virtual void poll(rclcpp::Executor& executor, const char* function,
+                    const std::function<void(rclcpp::Executor&)>& act, const Stock& stock) = 0;
   /// `function` of this executor is rclcpp's own, also under Takt's executor; said once.
   virtual void stays(const rclcpp::Executor& executor, const char* function) = 0;
   virtual void forget(const rclcpp::Executor& executor) = 0;

@@ -81,6 +81,7 @@ void SchedulingExecutor::spin() {
         collect_quietly();
       }
       life.follow(groups);
+      forget_destroyed();
     };
     // What authors wrote starts at once, the rest when that runs.
     follow();
@@ -115,6 +116,16 @@ void SchedulingExecutor::collect_quietly() noexcept {
   } catch (const std::exception& error) {
     RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: what has left stays until the next spin()",
                 error.what());
+  }
+}
+
+// Also to those that were destroyed and not removed, by weak references, whose code may be in a
+// library that is unloaded.
+void SchedulingExecutor::forget_destroyed() {
+  const std::lock_guard lock{mutex_};
+  if (current_collection_.remove_expired_entities() != 0) {
+    wait_result_.reset();
+    wait_set_.prune_deleted_entities();
   }
 }
 

@@ -2,6 +2,8 @@
 //
 // What leaves an executor is gone with its last reference elsewhere: its library may be unloaded
 // then.
+#include <rclcpp/version.h>
+
 #include <algorithm>
 #include <rclcpp/waitable.hpp>
 #include <std_msgs/msg/int32.hpp>
@@ -25,7 +27,9 @@ class Foreign : public rclcpp::Waitable {
   void execute(const std::shared_ptr<void>& /*data*/) override {}
   void set_on_ready_callback(std::function<void(std::size_t, int)> /*callback*/) override {}
   void clear_on_ready_callback() override {}
+#if RCLCPP_VERSION_GTE(29, 0, 0)
   std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const override { return {}; }
+#endif
 };
 
 // A node with an entity of each kind, and what keeps it in memory.
@@ -171,6 +175,25 @@ TEST_F(Leaving, aNodeIsGoneThatIsDestroyedAfterSpinWithoutBeingRemoved) {
   spin_until_called();
   guest.go();
   EXPECT_TRUE(base.expired());
+}
+
+// Nobody tells the executor of it: it finds it at its next look.
+TEST_F(Leaving, aNodeIsGoneThatWasThereBeforeAndIsDestroyedWhileItSpins) {
+  executor.add_node(guest.node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return guest.calls > 0; }));
+  guest.go();
+  EXPECT_TRUE(eventually([&] { return guest.left().empty(); })) << guest.left();
+  host.calls = 0;
+  EXPECT_TRUE(eventually([&] { return host.calls > 0; }));
+}
+
+TEST_F(Leaving, aNodeIsGoneThatComesAndIsDestroyedWhileItSpins) {
+  Spinning spinning{executor};
+  executor.add_node(guest.node);
+  EXPECT_TRUE(eventually([&] { return guest.calls > 0; }));
+  guest.go();
+  EXPECT_TRUE(eventually([&] { return guest.left().empty(); })) << guest.left();
 }
 
 TEST_F(Leaving, aGroupIsGoneThatIsRemovedAfterSpin) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <rcl_interfaces/srv/list_parameters.hpp>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int64.hpp>
@@ -265,6 +266,38 @@ void future(Executor& executor) {
               answer.get());
 }
 
+// What comes between add_node() and spin() is there, too.
+void early(Executor& executor) {
+  const auto node = std::make_shared<Node>("node");
+  const auto asking = std::make_shared<Node>("asking");
+  int heard = 0;
+  int asked = 0;
+  const auto subscription =
+      node->create_subscription<Int64>("numbers", 10, [&](const Int64& /*message*/) { ++heard; });
+  const auto service = node->create_service<rcl_interfaces::srv::ListParameters>(
+      "early",
+      [&](const rcl_interfaces::srv::ListParameters::Request::SharedPtr& /*request*/,
+          const rcl_interfaces::srv::ListParameters::Response::SharedPtr& /*answer*/) { ++asked; });
+  executor.add_node(node);
+  const auto client = asking->create_client<rcl_interfaces::srv::ListParameters>("early");
+  const auto publisher = asking->create_publisher<Int64>("numbers", 10);
+  client->wait_for_service();
+  while (publisher->get_subscription_count() == 0) {
+    std::this_thread::sleep_for(1ms);
+  }
+  publisher->publish(Int64{});
+  client->async_send_request(std::make_shared<rcl_interfaces::srv::ListParameters::Request>());
+  std::this_thread::sleep_for(200ms);
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  const auto timer = node->create_wall_timer(10ms, [&] {
+    if ((heard > 0 && asked > 0) || std::chrono::steady_clock::now() > end) {
+      executor.cancel();
+    }
+  });
+  executor.spin();
+  std::printf("heard: %d, asked: %d\n", heard, asked);
+}
+
 void throws(Executor& executor) {
   const auto node = std::make_shared<Node>("node");
   const auto timer =
@@ -381,6 +414,7 @@ int run(const std::string& name, const std::string& scenario) {
       {"groups", [&] { groups(*executor); }},
       {"again", [&] { again(*executor, name); }},
       {"future", [&] { future(*executor); }},
+      {"early", [&] { early(*executor); }},
       {"throws", [&] { throws(*executor); }},
       {"two", [&] { two(*executor, name); }},
       {"twice", [&] { twice(*executor); }},

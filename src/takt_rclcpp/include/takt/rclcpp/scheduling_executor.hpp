@@ -220,6 +220,7 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
 
   [[nodiscard]] std::vector<rclcpp::CallbackGroup::WeakPtr> groups_now();
   void collect_quietly() noexcept;
+  void forget_destroyed();
 
   std::unique_ptr<Life> life_;
 };
