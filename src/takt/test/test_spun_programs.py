@@ -33,7 +33,7 @@ SAME = {
     "added": "rounds: 3\n",
     "groups": "groups: 1\ncalls: 5, of the node: 0, groups left: 0\n",
     "again": "spin_some: 1\nspun elsewhere\n",
-    "future": "success 42\n",
+    "future": "success 42\ncancelled\n",
     "early": "heard: 1, asked: 1\n",
     "throws": "from spin(): of the callback\n",
     "two": "heard 20, in order: 1\n",

@@ -264,6 +264,10 @@ void future(Executor& executor) {
   const auto code = executor.spin_until_future_complete(answer, 10s);
   std::printf("%s %d\n", code == rclcpp::FutureReturnCode::SUCCESS ? "success" : "failure",
               answer.get());
+  std::promise<int> never;
+  const auto cancels = node->create_wall_timer(10ms, [&] { executor.cancel(); });
+  const auto ended = executor.spin_until_future_complete(never.get_future().share(), 20s);
+  std::puts(ended == rclcpp::FutureReturnCode::INTERRUPTED ? "cancelled" : "not cancelled");
 }
 
 // What comes between add_node() and spin() is there, too.
