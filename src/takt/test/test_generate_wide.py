@@ -41,7 +41,7 @@ EXECUTOR = "Application.executor"
 # Robots of several processes lack some of the rest: test_generate_robots draws them.
 ROBOT = (
     *("Application.processes", "Application.middleware", "Application.links", "Application.hosts"),
-    *("Process.", "Middleware.", "Link.", "Computer."),
+    *("Process.", "Thread.", "Middleware.", "Link.", "Computer."),
 )
 
 OLD: dict[str, tuple[dict[str, Any] | str, str]] = {
