@@ -228,8 +228,8 @@ def test_a_declared_worst_case_stands_above_what_was_observed(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ("wcet: 1ms", "either timer (its period) or on"),
-        ("timer: 1ms, on: t, wcet: 1ms", "either timer (its period) or on"),
+        ("wcet: 1ms", "either timer (its period), on"),
+        ("timer: 1ms, on: t, wcet: 1ms", "either timer (its period), on"),
         ("timer: 9ms", "give wcet, execution or segments"),
         ("timer: 9ms, period: 1ms, wcet: 1ms", "remove period"),
         ("timer: 0ms, wcet: 1ms", "period must be greater than 0"),
