@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <rclcpp/exceptions.hpp>
 #include <stdexcept>
+#include <takt/application/callback_groups.hpp>
 #include <takt/sched/error.hpp>
 #include <takt/trace/current.hpp>
 #include <utility>

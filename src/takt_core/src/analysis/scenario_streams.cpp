@@ -2,12 +2,11 @@
 //
 // How a scenario becomes streams of releases: who is released by whom, and what a job costs.
 #include <algorithm>
-#include <map>
 #include <string>
-#include <string_view>
 
 #include "lock_blocking.hpp"
 #include "takt/analysis/scenario_model.hpp"
+#include "threads.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -52,22 +51,6 @@ nanoseconds latency_on_any(const application::Application& application) {
     latency = std::max(latency, core.latency);
   }
   return latency;
-}
-
-bool has_several_threads(const application::Application& application,
-                         const sched::CompiledScenario& scenario) {
-  return test_for(scenario.policy()) == Test::threads && application.cpus.size() > 1;
-}
-
-// Of each callback; one without a group has a number of its own.
-std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) {
-  std::vector<std::size_t> numbers;
-  std::map<std::string_view, std::size_t> known;
-  for (const sched::Task& task : strategy.tasks()) {
-    const std::size_t own = numbers.size();
-    numbers.push_back(task.group.empty() ? own : known.try_emplace(task.group, own).first->second);
-  }
-  return numbers;
 }
 
 // Each time that it finds a lock held, two jobs leave the core.

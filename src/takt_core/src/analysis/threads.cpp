@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
+#include <string_view>
 
+#include "takt/analysis/core.hpp"
 #include "wait_set.hpp"
 
 namespace takt::analysis {
@@ -237,6 +240,22 @@ class Threads {
 };
 
 }  // namespace
+
+bool has_several_threads(const application::Application& application,
+                         const sched::CompiledScenario& scenario) {
+  return test_for(scenario.policy()) == Test::threads && application.cpus.size() > 1;
+}
+
+std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) {
+  std::vector<std::size_t> numbers;
+  numbers.reserve(strategy.tasks().size());
+  std::map<std::string_view, std::size_t> known;
+  for (const sched::Task& task : strategy.tasks()) {
+    const std::size_t own = numbers.size();
+    numbers.push_back(task.group.empty() ? own : known.try_emplace(task.group, own).first->second);
+  }
+  return numbers;
+}
 
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply) {

@@ -33,8 +33,17 @@
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
+#include "takt/application/application.hpp"
+#include "takt/sched/compiled.hpp"
 
 namespace takt::analysis {
+
+// Whether the scenario has several threads, each on a core of its own.
+bool has_several_threads(const application::Application& application,
+                         const sched::CompiledScenario& scenario);
+
+// The group of each callback, by number; one without a group has a number of its own.
+std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy);
 
 // Demand::group: of the callback; levels do not matter. One thread: eq. 19.
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,

@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::string> heard_by(const Callback& callback) {
   std::vector<std::string> topics;
+  topics.reserve(callback.task.reads.size() + 1);
   for (const sched::Read& read : callback.task.reads) {
     topics.push_back(read.topic);
   }
@@ -27,6 +28,7 @@ std::vector<std::string> callback_groups(const Application& application) {
   const bool one_thread = !application.processes.empty();
   const auto& callbacks = application.callbacks;
   std::vector<std::string> groups;
+  groups.reserve(callbacks.size());
   std::map<std::string, std::string> node_of_group;
   for (const Callback& callback : callbacks) {
     const std::string& name = callback.task.group;

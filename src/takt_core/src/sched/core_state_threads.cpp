@@ -8,6 +8,20 @@
 #include "takt/sched/core_state.hpp"
 
 namespace takt::sched {
+namespace {
+
+// Ready for the wait set: also what is released again while its job runs.
+bool is_ready(const CoreTask& task, TimePoint now) noexcept {
+  if (task.phase != CoreTask::Phase::started) {
+    return task.phase == CoreTask::Phase::pending;
+  }
+  const auto next = task.next_release();
+  return next && os::add_sat(next->time, task.lateness == nullptr
+                                             ? std::chrono::nanoseconds{0}
+                                             : task.lateness(task, next->index)) <= now;
+}
+
+}  // namespace
 
 void CoreState::share_among(std::size_t threads, std::vector<std::uint32_t> groups) {
   in_rounds_ = true;  // timers drop releases as there
@@ -19,17 +33,6 @@ bool CoreState::runs(std::uint32_t group) const noexcept {
   return group != 0 && std::ranges::any_of(started_, [group](const Started& started) {
            return started.task->group == group;
          });
-}
-
-// Ready for the wait set: also what is released again while its job runs.
-bool CoreState::is_ready(const CoreTask& task, TimePoint now) const noexcept {
-  if (task.phase != CoreTask::Phase::started) {
-    return task.phase == CoreTask::Phase::pending;
-  }
-  const auto next = task.next_release();
-  return next && os::add_sat(next->time, task.lateness == nullptr
-                                             ? std::chrono::nanoseconds{0}
-                                             : task.lateness(task, next->index)) <= now;
 }
 
 void CoreState::find_ready(TimePoint now) noexcept {

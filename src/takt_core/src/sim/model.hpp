@@ -309,6 +309,7 @@ class Model {
   // By task, the number of its group; 0: none.
   [[nodiscard]] std::vector<std::uint32_t> groups() const {
     std::vector<std::uint32_t> groups;
+    groups.reserve(tasks_.size());
     for (const TaskState& task : tasks_) {
       groups.push_back(task.group);
     }

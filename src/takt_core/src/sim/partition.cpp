@@ -69,19 +69,6 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   declare(declared);
 }
 
-void Partition::declare(const application::Core* core) {
-  if (core != nullptr) {
-    const Options& options = model_.options();
-    withheld_ = Withheld{*core, options.execution == ExecutionTimes::drawn, options.seed};
-    latency_ = core->latency;
-  }
-}
-
-// Whether none of its jobs computes. Those that wait for a device do not.
-bool Partition::idle() const noexcept {
-  return is_thread() ? on_core_ == nullptr : state_.started().size() == waiting_.size();
-}
-
 void Partition::begin(const sched::Target& target) noexcept {
   if (first_ != nullptr) {
     look_ahead();

@@ -21,6 +21,19 @@ Partition::Partition(Partition& first, int cpu, const application::Core* declare
   declare(declared);
 }
 
+void Partition::declare(const application::Core* core) {
+  if (core != nullptr) {
+    const Options& options = model_.options();
+    withheld_ = Withheld{*core, options.execution == ExecutionTimes::drawn, options.seed};
+    latency_ = core->latency;
+  }
+}
+
+// Whether none of its jobs computes. Those that wait for a device do not.
+bool Partition::idle() const noexcept {
+  return is_thread() ? on_core_ == nullptr : state_.started().size() == waiting_.size();
+}
+
 // Whichever of them takes a job: what is taken changes what the others may take.
 void Partition::choose_for_threads(TimePoint now) noexcept {
   now_ = now;

@@ -220,13 +220,16 @@ TEST(threads, no_run_of_small_sets_is_above_the_bound) {
     const auto threads = static_cast<std::size_t>(random.number(2, 3));
     std::vector<Demand> demands;
     std::string set = std::to_string(threads) + " threads";
+    // Long jobs, of which one that began before delays others, in sets of three.
     const auto count = static_cast<std::size_t>(random.number(3, 4));
+    const std::int64_t most = count == 3 ? 6 : 3;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t execution = random.number(1, 3);
-      demands.push_back({.task = i,
-                         .group = static_cast<std::size_t>(random.number(0, 3)),
-                         .releases = {.period = nanoseconds{random.number(execution + 1, 9)}},
-                         .execution = nanoseconds{execution}});
+      const std::int64_t execution = random.number(1, most);
+      demands.push_back(
+          {.task = i,
+           .group = static_cast<std::size_t>(random.number(0, 3)),
+           .releases = {.period = nanoseconds{random.number(execution + 1, 3 * most)}},
+           .execution = nanoseconds{execution}});
       set += "; C " + std::to_string(execution) + " T " +
              std::to_string(demands.back().releases.period.count()) + " group " +
              std::to_string(demands.back().group);
@@ -363,10 +366,10 @@ TEST(threads, groups_share_the_threads) {
 // Both callbacks of a group that is always busy: no order is known in which they would end.
 TEST(threads, what_has_no_bound_gets_none) {
   const std::string group = ", 'node': 'n', 'group': 'g'";
-  const Report report = analyse_json(
-      app(timer("n.a", 10, 11, 1, group) + ", " + timer("n.b", 100, 1, 1, group) + ", " +
-              timer("c", 50, 5, 1),
-          ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  const Report report =
+      analyse_json(app(timer("n.a", 10, 11, 1, group) + ", " + timer("n.b", 100, 1, 1, group) +
+                           ", " + timer("c", 50, 5, 1),
+                       ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
   const ScenarioReport& scenario = report.scenarios.front();
   EXPECT_FALSE(callback(scenario, "n.b").response.has_value());
   EXPECT_EQ(callback(scenario, "c").response, nanoseconds{5});

@@ -310,7 +310,6 @@ class TAKT_CORE_PUBLIC CoreState {
     }
   }
   [[nodiscard]] Started entry_of(const Job& job) const noexcept;
-  [[nodiscard]] bool is_ready(const CoreTask& task, TimePoint now) const noexcept;
   void find_ready(TimePoint now) noexcept;
   void look_until(TimePoint end) noexcept;
   [[nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;
