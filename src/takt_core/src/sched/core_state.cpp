@@ -68,9 +68,9 @@ bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexc
 }
 
 bool CoreState::arrive_now(CoreTask& task, TimePoint time, std::int64_t value) noexcept {
-  const bool alone = task.phase == Phase::idle && task.lateness == nullptr && !in_rounds_ &&
-                     target_->watches.empty() && calendar_.first_time() > time;
-  const auto index = alone ? task.messages.pass() : std::nullopt;
+  const bool is_next = task.phase == Phase::idle && task.lateness == nullptr && !in_rounds_ &&
+                       target_->watches.empty() && calendar_.first_time() > time;
+  const auto index = is_next ? task.messages.pass() : std::nullopt;
   if (!index) {
     return arrive(task, time, value);
   }
