@@ -87,6 +87,18 @@ def test_terminal_says_that_overheads_are_left_out() -> None:
     assert "guard.brake" in output
 
 
+def test_threads_that_share_all_callbacks_are_reported_together(tmp_path: Path) -> None:
+    file = tmp_path / "shared.app.yaml"
+    file.write_text(
+        "executor: rclcpp_multi_threaded\ncpus: [0, 1]\n"
+        "nodes: {n: {one: {timer: 10ms, wcet: 6ms}, two: {timer: 10ms, wcet: 6ms}}}\n"
+    )
+    code, output = run(str(file))
+    assert code == 0
+    assert "all cores together: utilization 120.0%, meets" in output
+    assert "core 0" not in output
+
+
 @pytest.mark.parametrize("columns", [100, 80, 60, 30])
 def test_a_narrow_terminal_cuts_nothing_off(
     tmp_path: Path, columns: int, monkeypatch: pytest.MonkeyPatch

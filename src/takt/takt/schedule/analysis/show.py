@@ -18,6 +18,7 @@ from takt.schedule.analysis.model import (
     ScenarioBounds,
     Verdict,
 )
+from takt.schedule.application.executors import MULTI_THREADED
 from takt.schedule.application.overhead_words import HOW, overhead_words
 
 WORDS: dict[Verdict, str] = {
@@ -68,8 +69,10 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
     for core in scenario.cores:
         utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
+        shared = scenario.policy == MULTI_THREADED  # whichever thread is free takes a callback
+        where = "all cores together" if shared else f"core {_place(core)}"
         console.print(
-            f"core {_place(core)}: utilization {utilization}, {WORDS[core.verdict]}{by}",
+            f"{where}: utilization {utilization}, {WORDS[core.verdict]}{by}",
             soft_wrap=True,
         )
     for chain in scenario.chains:
