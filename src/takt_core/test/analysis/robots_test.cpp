@@ -340,7 +340,7 @@ TEST(robots, a_chain_may_begin_with_a_driver_whose_messages_come_at_once) {
             "thread control.usb 6 ns + control 3 ns");
 }
 
-TEST(robots, the_factor_on_execution_times_scales_those_of_threads) {
+TEST(robots, the_factor_on_execution_times_scales_threads_too) {
   const auto factor = [](const std::string& thread) {
     const Report report = analyse_json(
         app("{'name': 'act', 'process': 'control', 'period': 10, 'priority': 1, 'execution': "

@@ -171,7 +171,7 @@ bool deep_stack_is_resident() {
   return (state & 1U) != 0;
 }
 
-TEST(Stacks, AreResidentButForThoseThatNeedNotBe) {
+TEST(Stacks, AreResidentUnlessTheyNeedNotBe) {
   if (os::test::sanitized || !os::lock_memory().empty()) {
     GTEST_SKIP() << "memory cannot be locked here";
   }
