@@ -73,7 +73,7 @@ def stacks() -> Commands:
     parts += (
         ["rustdds", "iceoryx2", "ethercat"] if shutil.which("cargo") else []
     )  # Debian's own is too old
-    return [[str(BIN / "python"), "-m", "takt", "setup", part, "--yes"] for part in parts]
+    return [[str(BIN / "python"), "-m", "takt", "setup", *parts, "--yes"]]
 
 
 def style() -> Commands:

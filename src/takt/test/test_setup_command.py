@@ -78,6 +78,20 @@ def test_the_package_lists_come_first(system: Path, capsys: pytest.CaptureFixtur
     assert "libroscpp-dev" in install
 
 
+def test_several_parts_are_installed_together(
+    system: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(system, "apt-get", f'echo "$@" >> {system}/called; test "$1" = update')
+    code, words = said(["setup", "ros1", "cyclictest", "ros1", "--yes"], capsys)
+    assert (code, "apt-get install failed" in words) == (1, True)
+    update, install = (system / "called").read_text().splitlines()
+    assert update == "update"
+    assert install.count("libroscpp-dev") == 1
+    assert "rt-tests" in install
+    code, words = said(["setup", "ros1", "cyclictest"], capsys)
+    assert "./takt setup ros1 cyclictest --yes" in words
+
+
 def test_a_system_without_apt_gets_the_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,15 +113,15 @@ def test_the_probe_is_built_anew_and_looked_for(
     cache.parent.mkdir(parents=True)
     cache.write_text("roscpp: not found")
     program(tmp_path, "takt", "exit 0")
-    with pytest.raises(Failure, match="was not built"):
-        build("ros1", tmp_path)
+    with pytest.raises(Failure, match="not built: the probe of ros1"):
+        build(["ros1"], tmp_path)
     probes = state(tmp_path) / "install" / "lib" / "takt_probes"
     made = f"mkdir -p {probes} && touch {probes}/probe_ros1"
     program(tmp_path, "takt", f'test "$1" = --setup-only && {made}')
-    build("ros1", tmp_path)
+    build(["ros1"], tmp_path)
     assert not cache.exists()
     with pytest.raises(Failure, match="not started from its source tree"):
-        build("ros1", tmp_path / "elsewhere")
+        build(["ros1"], tmp_path / "elsewhere")
 
 
 @pytest.fixture
@@ -154,7 +168,7 @@ root = Path(sys.argv[1])
 if sys.argv[2] == "cargo":
     build_crate("rustdds", "takt_rustdds", root, yes=True)
 else:
-    build("rustdds", root)
+    build(["rustdds"], root)
 """
 
 

@@ -56,45 +56,51 @@ class Part(str, Enum):
 
 
 def setup(
-    part: Annotated[
-        Part,
+    parts: Annotated[
+        list[Part],
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone "
             "DDS; by cargo: rustdds, iceoryx2, zenoh (about ten minutes), ethercat (a "
             "master and simulated slaves); lab: QEMU and the tools that build an image, "
-            "about 100 MB."
+            "about 100 MB.",
+            metavar="PART…",
+            show_default=False,
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what an additional stack or the lab needs, by apt or cargo, and build its probe.
+    """Install what additional stacks or the lab need, by apt or cargo, and build their probes.
 
     Asks first. Without the permission to install, prints the command to run.
 
     Exit code: 0 installed, 1 not installed, 2 wrong use.
 
-    Example: takt setup ros1
+    Example: takt setup ros1 cyclonedds
     """
     from takt.cli.output import stdout
     from takt.network.stacks import ON_REQUEST
 
     root = Path(__file__).resolve().parents[4]
-    missing = missing_packages(part.value)
-    if missing:
-        _install(part.value, missing, yes)
-    if part.value not in ON_REQUEST:
-        stdout().print(f"{part.value} is installed; see takt {part.value} --help")
-        return
-    crate = CRATES.get(part.value)
-    if crate and not library(crate, root).exists():
-        build_crate(part.value, crate, root, yes=yes)
-    if missing or not probe(part.value, root).exists():
-        build(part.value, root)
-    stdout().print(f"{part.value} is installed; takt measure --help lists its measurements")
+    names = list(dict.fromkeys(part.value for part in parts))
+    missing = {name: missing_packages(name) for name in names}
+    if any(missing.values()):
+        _install(names, [package for each in missing.values() for package in each], yes)
+    stacks = [name for name in names if name in ON_REQUEST]
+    for name in stacks:
+        crate = CRATES.get(name)
+        if crate and not library(crate, root).exists():
+            build_crate(name, crate, root, yes=yes)
+    unbuilt = [name for name in stacks if missing[name] or not probe(name, root).exists()]
+    if unbuilt:
+        build(unbuilt, root)
+    for name in names:
+        listed = "takt measure --help lists its measurements"
+        hint = listed if name in stacks else f"see takt {name} --help"
+        stdout().print(f"{name} is installed; {hint}")
 
 
-def build(part: str, root: Path) -> None:
-    """Builds the probe of a part in the source tree; raises Failure where it was not built."""
+def build(parts: Sequence[str], root: Path) -> None:
+    """Builds the probes of parts in the source tree; raises Failure where one was not built."""
     from takt.errors import Failure
 
     if not (root / "takt").is_file():
@@ -104,9 +110,11 @@ def build(part: str, root: Path) -> None:
         )
     cache = state(root) / "build" / "takt_probes" / "CMakeCache.txt"
     cache.unlink(missing_ok=True)  # it remembers what was not there
-    if _build([root / "takt", "--setup-only"], root) or not probe(part, root).exists():
+    failed = _build([root / "takt", "--setup-only"], root)
+    absent = [part for part in parts if failed or not probe(part, root).exists()]
+    if absent:
         raise Failure(
-            f"the probe of {part} was not built",
+            f"not built: the probe of {', '.join(absent)}",
             where=str(state(root) / "setup.log"),
             fix="see the log for the missing dependency",
         )
@@ -146,7 +154,7 @@ def missing_packages(part: str) -> list[str]:
     return [name for name in names if name not in there]
 
 
-def _install(part: str, names: list[str], yes: bool) -> None:
+def _install(parts: Sequence[str], names: list[str], yes: bool) -> None:
     from takt.errors import Failure
 
     sudo = [] if os.geteuid() == 0 else ["sudo"]
@@ -154,11 +162,11 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     install = ["apt-get", "install", "--yes", "--no-install-recommends", patience, *names]
     commands = [[*sudo, "apt-get", "update"], [*sudo, *install]]  # no lists on a bare machine
     line = " && ".join(map(" ".join, commands))
-    by_hand = f"run: {line}; then: ./takt setup {part}"
+    by_hand = f"run: {line}; then: ./takt setup {' '.join(parts)}"
     if sudo and shutil.which("sudo") is None:
         raise Failure("packages are missing, and only root can install them", fix=by_hand)
     if not yes:
-        _ask(part, "packages are missing", line, by_hand)
+        _ask(parts, "packages are missing", line, by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in commands:
         if subprocess.run(command, env=environment, stdout=2).returncode:
@@ -180,7 +188,7 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
     line = f"cd {source} && {' '.join(command)}"
     if not yes:
         _ask(
-            part,
+            [part],
             "this downloads and builds several hundred crates, for several minutes",
             line,
             f"run: {line}",
@@ -202,13 +210,13 @@ def _build(command: Sequence[str | Path], folder: Path) -> int:
         process.end()
 
 
-def _ask(part: str, why: str, line: str, by_hand: str) -> None:
+def _ask(parts: Sequence[str], why: str, line: str, by_hand: str) -> None:
     """Returns where the user agrees; raises Failure where not."""
     from takt.cli.output import stderr
     from takt.errors import Failure
 
     if not sys.stdin.isatty():
-        fix = f"confirm with ./takt setup {part} --yes, or {by_hand}"
+        fix = f"confirm with ./takt setup {' '.join(parts)} --yes, or {by_hand}"
         raise Failure(f"{why}, and standard input is not an interactive terminal", fix=fix)
     stderr().print(line, markup=False, soft_wrap=True)
     if not typer.confirm("Run this?", err=True):
