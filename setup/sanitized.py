@@ -21,6 +21,8 @@ THREADED = ("executor", "executor_ends", "os", "trace")
 OPTIONS = ["-GNinja", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
 # Sanitizers slow the compiler down more than most tests: no optimisation, lines only.
 QUICKLY_BUILT = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG {QUICK_COMPILER}"
+# The core's own tests compute for minutes without any: optimised as little as possible.
+QUICKLY_RUN = f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG {QUICK_COMPILER}"
 # Tests without threads or time: one a core. The others are disturbed by each other's threads.
 COMPUTING = "^(analysis|application|joins|lanes|locks|sched|segments|sim|stats)[.]"
 # What computes for seconds where other tests run the same code: it looks at values alone.
@@ -96,7 +98,7 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> Part:
     folder = _folder(sanitizer)
     configure = [
         *OPTIONS,
-        QUICKLY_BUILT,
+        QUICKLY_BUILT if parts else QUICKLY_RUN,
         f"-DTAKT_SANITIZE={sanitizer}",
         f"-DCMAKE_INSTALL_PREFIX={folder / 'install'}",
     ]
