@@ -15,7 +15,7 @@ CORE = ROOT / "src" / "takt_core"
 RCL = ROOT / "src" / "takt_rcl"
 RCLCPP = ROOT / "src" / "takt_rclcpp"
 # Random task sets, in parts of those that are usual: their bounds are looked at without sanitizers.
-FEWER_ROUNDS = ["env", "TAKT_TEST_ROUNDS=0.1"]
+FEWER_ROUNDS = ["env", "TAKT_TEST_ROUNDS=0.25"]
 # What has threads for ThreadSanitizer to look at.
 THREADED = ("executor", "executor_ends", "os", "trace")
 OPTIONS = ["-GNinja", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
