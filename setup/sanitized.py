@@ -28,6 +28,7 @@ COMPUTING = "^(analysis|application|joins|lanes|locks|sched|segments|sim|stats)[
 # What computes for seconds where other tests run the same code: it looks at values alone.
 VALUES = (
     "BusyPath|LongRounds|are_exceeded$|exhaustive.*[.]sees|losses_of_several|no_offset_of_small"
+    "|JoinsOfRobots.are_within|robots_supply.nothing"
 )
 SPREAD = ["--parallel", str(os.cpu_count()), "--tests-regex", COMPUTING, "--exclude-regex", VALUES]
 RCL_THREADED = ("delivery", "executor", "executor_changes", "executor_life", "waiting")
