@@ -25,6 +25,7 @@ namespace {
 constexpr std::uint64_t least_bytes = 64U << 10;
 constexpr std::uint64_t least_blocks = 4;    // one is written, the next one is clear
 constexpr std::uint64_t share_of_names = 8;  // of the space of a ring
+constexpr std::uint64_t writable_at_first = 256U << 10;
 
 std::int64_t now(clockid_t clock) noexcept {
   timespec time{};
@@ -50,16 +51,34 @@ Thread& this_thread() noexcept {
   return known;
 }
 
-std::int64_t cpu_time(Thread& thread, Kind kind, std::int64_t now,
-                      std::uint64_t callback) noexcept {
+struct Moment {
+  std::int64_t time = 0;
+  std::int64_t cpu = -1;  // see EventHead
+};
+
+Moment now(Thread& thread, Kind kind, std::uint64_t callback) noexcept {
+  const std::int64_t time = now(CLOCK_MONOTONIC);
   switch (kind) {
     case Kind::begin:
-      return thread.time.begin(now, callback);
+      return {.time = time, .cpu = thread.time.begin(time, callback)};
     case Kind::end:
-      return thread.time.end(now, callback);
+      return {.time = time, .cpu = thread.time.end(time, callback)};
     default:
-      return -1;
+      return {.time = time};
   }
+}
+
+// A thread's first write to a page of the file costs it up to 40 us; many pages at once cost 5 us
+// each. Kernels before 5.14 refuse, and the pages then become writable one by one.
+void make_writable(std::byte* place, std::uint64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  const int error = errno;
+  ::madvise(place, bytes, MADV_POPULATE_WRITE);
+  errno = error;
+#else
+  static_cast<void>(place);
+  static_cast<void>(bytes);
+#endif
 }
 
 constexpr std::size_t padded(std::size_t bytes) noexcept {
@@ -139,6 +158,8 @@ std::string Recording::create(const std::string& path, std::uint64_t bytes, std:
   if (!problem.empty()) {
     return problem;
   }
+  writable_ = std::min(size, writable_at_first);
+  make_writable(static_cast<std::byte*>(place), writable_);
   const std::size_t text = std::min(padded(names.size()), size - sizeof(Header));
   auto* const header = std::construct_at(static_cast<Header*>(place));
   header->bytes = size;
@@ -199,6 +220,7 @@ bool Recording::ready(std::uint64_t number) const noexcept {
 
 void Recording::clear(std::uint64_t number) noexcept {
   auto* const mark = reinterpret_cast<std::atomic<std::uint64_t>*>(block(number));
+  make_writable(block(number), block_bytes);
   mark->store(0, std::memory_order_relaxed);
   std::memset(block(number) + sizeof(std::uint64_t), 0, block_room);
   mark->store(number + 1, std::memory_order_release);
@@ -237,6 +259,20 @@ std::byte* Recording::reserve_in_ring(std::uint64_t bytes, std::uint64_t& place)
   }
 }
 
+// After the end of a callback, so that no callback waits for it; without callbacks, when the first
+// of these pages was needed.
+void Recording::write_ahead(std::uint64_t end, Kind kind) noexcept {
+  std::uint64_t until = writable_.load(std::memory_order_relaxed);
+  const std::uint64_t ahead = kind == Kind::end ? block_bytes : 0;
+  while (until < limit_ && end + ahead > until) {
+    const std::uint64_t bytes = std::min(limit_ - until, block_bytes);
+    if (writable_.compare_exchange_strong(until, until + bytes, std::memory_order_relaxed)) {
+      make_writable(reinterpret_cast<std::byte*>(header_) + until, bytes);
+      return;
+    }
+  }
+}
+
 void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kind) noexcept {
   if (header_ == nullptr) {
     return;
@@ -258,11 +294,16 @@ void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kin
   head->core = static_cast<std::uint16_t>(std::max(0, ::sched_getcpu()));
   Thread& thread = this_thread();
   head->thread = thread.id;
-  head->time = now(CLOCK_MONOTONIC);
-  head->cpu = cpu_time(thread, kind, head->time, arguments.first());
+  const Moment moment = now(thread, kind, arguments.first());
+  head->time = moment.time;
+  head->cpu = moment.cpu;
   std::memcpy(place + sizeof(EventHead), arguments.data(), arguments.size());
   head->check = in_ring ? check_of(place, bytes, at) : 0;
   head->bytes.store(static_cast<std::uint32_t>(bytes), std::memory_order_release);
+  if (!in_ring) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(header_);
+    write_ahead(static_cast<std::uint64_t>(place - begin) + bytes, kind);
+  }
 }
 
 }  // namespace takt_record

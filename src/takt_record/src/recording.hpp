@@ -144,10 +144,12 @@ class Recording {
   void fill(std::uint64_t number, std::uint64_t from, std::uint64_t bytes) noexcept;
   std::byte* reserve(std::uint64_t bytes) noexcept;
   std::byte* reserve_in_ring(std::uint64_t bytes, std::uint64_t& place) noexcept;
+  void write_ahead(std::uint64_t end, Kind kind) noexcept;
 
   Header* header_ = nullptr;
-  std::uint64_t limit_ = 0;   // where the space outside the ring ends
-  std::uint64_t blocks_ = 0;  // of the ring
+  std::uint64_t limit_ = 0;                  // where the space outside the ring ends
+  std::atomic<std::uint64_t> writable_ = 0;  // up to here, without a page fault
+  std::uint64_t blocks_ = 0;                 // of the ring
   const Control* control_ = nullptr;
 };
 
