@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users build compiled by another compiler, and a few tests linked and run.
 
-Usage: .takt/venv/bin/python setup/compiled.py [--tests], after a build with tests: GCC 14, where
-the machine's own is older; ``--tests`` compiles those that are not run, too. The matrix does the
-same with other compilers (matrix/by_compiler.py). No code is made of what is not linked, and
-headers are precompiled; nothing is left out because it takes long.
+Usage: .takt/venv/bin/python setup/compiled.py [--tests], after a build with tests: the libraries by
+GCC 14, where the machine's own is older; ``--tests`` compiles all that there is. The matrix
+compiles what users build, with GCC 14 and others (matrix/by_compiler.py). No code is made of what
+is not linked, and headers are precompiled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup import compilers, distributions, precompiled
@@ -32,6 +32,7 @@ BUILD = distributions.STATE / "build"
 STATE = distributions.STATE / "matrix"  # a folder for each compiler
 NEWER = Wanted("gcc", 14)
 PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
+OF_LIBRARIES = ("takt_core/src", "takt_rcl/src")  # what the packages of users are linked with
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
 RUN = ("sched", "stats")  # tests of the core that are linked and run
 # Debian builds GoogleTest with its newest GCC, so it needs the C++ library that programs run with;
@@ -43,6 +44,7 @@ DROPPED = re.compile(r"-c|-O\d|-fPIC|-Winvalid-pch|--param=.*")
 LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
 PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
 FAILED = re.compile(r"\[  FAILED  \] (\d+) test")
+Extent = Literal["libraries", "what users build", "all"]
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -92,7 +94,7 @@ class Result:
 
 
 def commands() -> list[list[str]]:
-    """What users build, compiled by GCC 14 with its own standard library, and some tests run."""
+    """The libraries, compiled by GCC 14 with its own standard library, and some tests run."""
     return [[sys.executable, __file__]]
 
 
@@ -102,7 +104,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(f"left out: the build itself has GCC {own}" if own else "left out: there is no g++")
         return 0
     try:
-        result = tried(NEWER, STATE / "gcc-14", RUN, every_test="--tests" in arguments)
+        extent: Extent = "all" if "--tests" in arguments else "libraries"
+        result = tried(NEWER, STATE / "gcc-14", RUN, extent)
     except UnpackError as error:
         print(f"takt: {error}", file=sys.stderr)
         return 1
@@ -113,18 +116,17 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def tried(
-    wanted: Wanted, folder: Path, tests: Sequence[str], *, every_test: bool = False
+    wanted: Wanted, folder: Path, tests: Sequence[str], extent: Extent = "what users build"
 ) -> Result | str:
     """Compiles, links and runs it all, or tells why that compiler cannot be had."""
     compiler = compilers.compiler(folder, wanted)
     if isinstance(compiler, str):
         return compiler
     task = Task(compiler, folder, tests)
-    sources = [one for package in PACKAGES for one in read(package)]
-    if not every_test:
-        built = [one for one in sources if task.runs(one) or "test" not in inside(one).parts]
-        print(f"left out: {len(sources) - len(built)} tests; --tests compiles them, too")
-        sources = built
+    every = [one for package in PACKAGES for one in read(package)]
+    sources = [one for one in every if task.runs(one) or belongs(one, extent)]
+    if left := len(every) - len(sources):
+        print(f"left out: {left} files beside {extent}; --tests compiles them, too")
     for include in {Path(word) for one in sources for word in one.options}:
         compiler.complete(include)
     release = version(task)
@@ -134,6 +136,13 @@ def tried(
         return Result(release, len(sources), errors + warnings)
     result = run(task, sources, release)
     return replace(result, wrong=result.wrong + warnings)
+
+
+def belongs(source: Source, extent: Extent) -> bool:
+    """Whether it is a part of that."""
+    if extent == "libraries":
+        return any(inside(source).is_relative_to(one) for one in OF_LIBRARIES)
+    return extent == "all" or "test" not in inside(source).parts
 
 
 def version(task: Task) -> str:

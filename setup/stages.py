@@ -50,13 +50,15 @@ Commands = list[list[str]]
 class Stage:
     """A part of the suite; ``always``: also without ``--all``.
 
-    ``beside``: the stage that leaves it time, where that one runs, too; a stage beside another one
-    compiles or checks, and waits for no real time.
+    ``beside``: the stage with which it begins, where that one runs, too. From there on it takes the
+    time that all others leave, one such stage after the other; so it compiles or checks, and waits
+    for no real time. ``until``: the stage that needs what all that began before it have made.
     """
 
     commands: Callable[[], Commands]
     always: bool
     beside: str = ""
+    until: str = ""
 
     @property
     def what(self) -> str:
@@ -168,7 +170,7 @@ def sanitizers() -> Commands:
 
 
 def gcc14() -> Commands:
-    """What users build, compiled by GCC 14 with its own library, and some tests, which it runs."""
+    """The libraries compiled by GCC 14 with its own; some tests, which it runs."""
     return compiled.commands()
 
 
@@ -185,16 +187,16 @@ def fuzz() -> Commands:
 STAGES = {
     stage.commands.__name__: stage
     for stage in (
-        Stage(stacks, always=False, beside="rust"),
         Stage(style, always=True),
         Stage(types, always=True, beside="cpp"),
+        Stage(tidy, always=False, beside="cpp"),
         Stage(cpp, always=True),
+        Stage(stacks, always=False),
+        Stage(instrumented, always=False, beside="rust", until="sanitizers"),
         Stage(rust, always=False),
-        Stage(gcc14, always=False, beside="rust"),
+        Stage(gcc14, always=False, beside="python"),
         Stage(python, always=True),
         Stage(thorough, always=False),
-        Stage(tidy, always=False, beside="sanitizers"),
-        Stage(instrumented, always=False, beside="thorough"),
         Stage(sanitizers, always=False),
         Stage(fuzz, always=False),
         Stage(site, always=False),

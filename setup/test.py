@@ -18,7 +18,8 @@ import sys
 import threading
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -55,16 +56,10 @@ def main(arguments: list[str]) -> int:
     print(intention(chosen, known), flush=True)
     failed = []
     ends: list[str] = []  # the last lines of what failed, to be read without looking for them
-    for name in chosen:
-        if STAGES[name].beside in chosen:
-            continue
-        with ThreadPoolExecutor() as pool:
-            beside = [pool.submit(meanwhile, one) for one in chosen if STAGES[one].beside == name]
-            every = [perform(name, sys.stdout), *(one.result() for one in beside)]
-        for done in every:
-            ends += [f"=== {done.name}: {end}" for end in done.ends]
-            failed += [done.name] if done.ends else []
-            known[done.name] = round(done.seconds, 1)  # every command ran, whether it failed or not
+    for done in outcomes(chosen):
+        ends += [f"=== {done.name}: {end}" for end in done.ends]
+        failed += [done.name] if done.ends else []
+        known[done.name] = round(done.seconds, 1)  # every command ran, whether it failed or not
         SECONDS.write_text(json.dumps(known), encoding="utf-8")  # a later one may be interrupted
     if ends:
         print("\nThe last lines of what failed:", *ends, sep="\n")
@@ -87,20 +82,39 @@ class Done(NamedTuple):
     ends: list[str]
 
 
+def outcomes(chosen: list[str]) -> Iterator[Done]:
+    """Runs the stages: one after the other, and beside them, one at a time, those that can wait."""
+    left: list[Future[Done]] = []
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        for name in chosen:
+            if STAGES[name].beside in chosen:
+                continue
+            if any(STAGES[one].until == name for one in chosen):
+                yield from (one.result() for one in left)
+                left.clear()
+            beside = [one for one in chosen if STAGES[one].beside == name]
+            left += [pool.submit(meanwhile, one) for one in beside]
+            yield perform(name, sys.stdout)
+        yield from (one.result() for one in left)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def perform(name: str, out: TextIO, before: tuple[str, ...] = ()) -> Done:
     """Runs a stage, its output written as it comes; ``before``: words before each command."""
     started = time.monotonic()
     print(f"\n=== {name}: {STAGES[name].what}", file=out, flush=True)
     # Also after a failure.
-    outcomes = [run([*before, *command], out) for command in STAGES[name].commands()]
-    done = Done(name, time.monotonic() - started, [end for end in outcomes if end])
+    ends = [run([*before, *command], out) for command in STAGES[name].commands()]
+    done = Done(name, time.monotonic() - started, [end for end in ends if end])
     how = "FAILED" if done.ends else "passed"
     print(f"=== {name}: {how} in {done.seconds:.0f} s", file=out, flush=True)
     return done
 
 
 def meanwhile(name: str) -> Done:
-    """Runs a stage while another one shows its output; its own is shown at its end."""
+    """Runs a stage while others show their output; its own is shown at its end."""
     out = io.StringIO()
     done = perform(name, out, LEFT_OVER)
     print(f"{out.getvalue()}\n", end="", flush=True)

@@ -35,6 +35,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(compiled, "STATE", tmp_path / ".takt" / "matrix")
     monkeypatch.setattr(compiled, "BUILD", tmp_path / ".takt" / "build")
     monkeypatch.setattr(compiled, "PACKAGES", ("takt_core",))
+    monkeypatch.setattr(compiled, "OF_LIBRARIES", (".",))
     monkeypatch.setattr(compiled, "RUN", ("stats",))
     monkeypatch.setattr(compiled, "LIBRARIES", ())
     monkeypatch.setattr(compilers, "major", lambda _: 12)
@@ -102,20 +103,33 @@ def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFix
     assert "it ran" in printed
 
 
-def test_tests_that_are_not_run_are_compiled_where_that_is_asked_for(
-    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_beside_the_libraries_as_much_is_compiled_as_is_asked_for(
+    stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "src" / "core" / "test" / "other.cpp"
-    file.parent.mkdir(parents=True)
-    file.write_text("no C++\n")
+    monkeypatch.setattr(stage, "OF_LIBRARIES", ("core/src",))
     database = tmp_path / ".takt" / "build" / "takt_core" / "compile_commands.json"
-    command = f"c++ -std=gnu++20 -o CMakeFiles/other.dir/other.cpp.o -c {file}"
-    entry = {"directory": str(tmp_path), "command": command, "file": str(file)}
-    database.write_text(json.dumps([*json.loads(database.read_text()), entry]))
-    assert stage.main() == 0
-    assert "left out: 1 tests; --tests compiles them, too" in capfd.readouterr().out
-    assert stage.main(["--tests"]) == 1
-    assert f"{file}:1:" in capfd.readouterr().out
+    entries = json.loads(database.read_text())
+    folders = ("src", "tools", "test")
+    for folder in folders:
+        file = tmp_path / "src" / "core" / folder / "other.cpp"
+        file.parent.mkdir(parents=True)
+        file.write_text("no C++\n")
+        command = f"c++ -std=gnu++20 -o CMakeFiles/{folder}.dir/other.cpp.o -c {file}"
+        entries.append({"directory": str(tmp_path), "command": command, "file": str(file)})
+    database.write_text(json.dumps(entries))
+
+    def wrong(extent: str) -> list[str]:
+        assert stage.tried(OWN, tmp_path / "made", stage.RUN, extent).wrong > 0
+        printed = capfd.readouterr().out
+        return [one for one in folders if f"core/{one}/other.cpp:1:" in printed]
+
+    assert wrong("libraries") == ["src"]
+    assert wrong("what users build") == ["src", "tools"]
+    assert wrong("all") == ["src", "tools", "test"]
+    assert stage.main() == 1
+    assert (
+        "left out: 2 files beside libraries; --tests compiles them, too" in capfd.readouterr().out
+    )
 
 
 def test_a_compiler_that_does_not_end_fails_it(

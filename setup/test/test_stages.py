@@ -134,6 +134,45 @@ def test_a_stage_beside_another_runs_meanwhile_and_shows_its_output_in_one_piece
     assert set(suite.last_seconds()) == {"guest", "host"}
 
 
+def test_a_stage_beside_others_is_waited_for_where_it_is_needed_and_at_the_end(
+    suite: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    make = sys.modules["setup.stages"].Stage
+    log = tmp_path / "log"
+
+    def stage(name: str, *, after: str = "", **how: str) -> object:
+        lines = (
+            "import time; from pathlib import Path; log = Path({log!r})",
+            f"while {after!r} not in (log.read_text() if log.exists() else ''): time.sleep(0.01)",
+            f"log.open('a').write({f'{name} '!r})",
+        )
+        program = "\n".join(lines).replace("{log!r}", repr(str(log)))
+        return make(lambda: [[sys.executable, "-c", program]], always=True, **how)
+
+    stages = {
+        "first": stage("first"),
+        "guest": stage("guest", after="second", beside="first"),  # not only beside that one
+        "made": stage("made", beside="first", until="third"),
+        "second": stage("second", after="first"),
+        "third": stage("third"),
+        "last": stage("last", after="fourth", beside="third"),
+        "fourth": stage("fourth"),
+    }
+    monkeypatch.setattr(suite, "STAGES", stages)
+    monkeypatch.setattr(suite, "LEFT_OVER", ())
+    assert suite.main([]) == 0
+    assert log.read_text().split() == [
+        *("first", "second", "guest", "made"),
+        "third",
+        *("fourth", "last"),
+    ]
+    assert "7 passed, 0 failed" in capfd.readouterr().out
+    assert set(suite.last_seconds()) == set(stages)
+
+
 def test_a_stage_beside_one_that_was_not_asked_for_runs_alone(
     suite: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,7 +213,8 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 
     assert all(stage.what for stage in STAGES.values())
     assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}
-    assert {stage.beside for stage in STAGES.values() if stage.beside} <= STAGES.keys()
+    named = {one for stage in STAGES.values() for one in (stage.beside, stage.until) if one}
+    assert named <= STAGES.keys()
 
 
 def test_every_test_in_cpp_is_in_one_of_the_two_stages(suite: ModuleType) -> None:

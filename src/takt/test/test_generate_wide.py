@@ -165,7 +165,7 @@ def test_no_limit_of_an_age_is_below_what_the_data_takes_in_any_scenario() -> No
 
 def test_the_file_of_a_drawn_application_says_what_the_core_was_given(tmp_path: Path) -> None:
     path = tmp_path / "x.app.yaml"
-    for one in whole(8):
+    for one in whole(3):  # of each combination
         path.write_text(app_yaml(one.document, "drawn"))
         assert complete(flat(read_application(path))) == complete(one.flat)
 
@@ -293,6 +293,6 @@ def test_every_policy_and_distribution_can_be_asked_for() -> None:
 def test_the_same_seed_gives_the_same_application_however_many_are_drawn() -> None:
     space = read_space(EXAMPLES / "whole_space.json")
     assert [one.text for one in block(space, 3, 4, 0, 7)] == [
-        one.text for one in block(space, 3, 4, 0, 100)[:7]
+        one.text for one in block(space, 3, 4, 0, 12)[:7]
     ]
     assert block(space, 4, 4, 0, 1)[0].text != block(space, 3, 4, 0, 1)[0].text

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is compiled together for the sanitizers, beside what always is: half of the compile time. Files
+# that give the same name to something of their own are in different groups, or in none.
+
+# together(GROUP FOLDER FILES...): without src/ and .cpp.
+function(together group folder)
+  list(TRANSFORM ARGN PREPEND "src/${folder}/" OUTPUT_VARIABLE sources)
+  list(TRANSFORM sources APPEND ".cpp")
+  takt_compile_together(takt_core ${group} ${sources})
+endfunction()
+
+together(executor_jobs executor
+  crew crew_alarms crew_locks crew_news crew_sleeps lock note release_handle report run_job
+  watched)
+together(sched_jobs sched
+  age_requests core_state core_state_boost core_state_follow core_state_locks core_state_threads
+  custom cw_edf data_age edf fixed_priority order_check policy precautious_rm ready_queue
+  releases srp stock_executor)
+together(trace_read trace
+  current declared flows orders reader timeline)
+together(application_checks application
+  application bands callback_groups check_locks compile lock_plan own_subscriptions parse_joins)
+together(application_parse application
+  parse parse_cores parse_execution parse_lanes parse_locks parse_processes parse_publications
+  parse_segments)
+together(application_robots application
+  parse_services robot_cores threads)
+together(analysis_demand analysis
+  acceptance analyse assumptions batch boosting busy_core by_simulation certainty core demand
+  demand_curve due_sweep)
+together(analysis_edf analysis
+  edf edf_blocking edf_response graph_ancestry graph_remarks level_sweep lock_blocking methods
+  one_scenario proposals sensitivity schedule_graph)
+together(analysis_suspension analysis
+  robot robot_ages robot_services robot_words paths_losses segment_work suspension
+  suspension_choice suspension_intervals switches)
+together(analysis_scenarios analysis
+  robot_gaps paths scenario_busy scenario_deliveries scenario_graph scenario_interrupts
+  scenario_lanes scenario_model sensitivity_rounds)
+together(analysis_rounds analysis
+  paths_joined_ages robot_chains robot_sensitivity scenario_rounds scenario_services
+  subchain_deadline subchain_priority supply)
+together(analysis_threads analysis
+  next_start paths_busy robot_proposals scenario_streams threads)
+together(sim sim
+  duration metrics model offsets partition partition_data partition_locks partition_threads
+  partition_waits trace)
