@@ -6,6 +6,7 @@
 
 namespace takt::os::detail {
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 constinit thread_local std::uint32_t own_thread_id = 0;
 
 std::uint32_t ask_own_thread_id() noexcept {

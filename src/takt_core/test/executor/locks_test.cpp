@@ -282,7 +282,7 @@ class Mutex : public ::testing::Test {
   }
 };
 
-TEST_F(Mutex, ItsHolderInheritsThePriorityOfWhoeverWaits) {
+TEST_F(Mutex, ItsHolderInheritsThePriorityOfItsWaiter) {
   executor::PriorityMutex mutex;
   mutex.lock();
   const int own = priority();

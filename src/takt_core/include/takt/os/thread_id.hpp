@@ -12,9 +12,10 @@ namespace takt::os {
 namespace detail {
 
 // 0: not asked yet, or not since fork().
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 [[gnu::tls_model(
     "initial-exec")]] TAKT_CORE_PUBLIC extern constinit thread_local std::uint32_t own_thread_id;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 TAKT_CORE_PUBLIC std::uint32_t ask_own_thread_id() noexcept;
 
