@@ -7,15 +7,11 @@
 #include <cerrno>
 #include <csignal>
 #include <takt/os/clock.hpp>
+#include <takt/os/thread_id.hpp>
 #include <takt/rcl/delivery_turn.hpp>
 
 namespace takt::detail {
 namespace {
-
-std::uint32_t this_thread() noexcept {
-  thread_local const auto id = static_cast<std::uint32_t>(gettid());
-  return id;
-}
 
 // Or is not there any more, and so holds nobody up.
 bool is_bound_to_this_core(std::uint32_t thread) noexcept {
@@ -34,10 +30,10 @@ bool has_ended(std::uint32_t thread) noexcept {
 
 bool DeliveryTurn::take() noexcept {
   std::uint32_t present = 0;
-  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) {
+  if (word_.compare_exchange_strong(present, os::own_thread_id(), std::memory_order_acquire)) {
     return true;
   }
-  if ((present & FUTEX_TID_MASK) == this_thread()) {
+  if ((present & FUTEX_TID_MASK) == os::own_thread_id()) {
     return false;
   }
   // The kernel gives it to the most urgent waiter, and lends its priority to the holder until then.
@@ -65,7 +61,7 @@ bool DeliveryTurn::take_without_kernel() noexcept {
   std::uint32_t present = word_.load();
   const std::uint32_t holder = present & FUTEX_TID_MASK;
   if ((holder == 0 || has_ended(holder)) &&
-      word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) {
+      word_.compare_exchange_strong(present, os::own_thread_id(), std::memory_order_acquire)) {
     return true;
   }
   constexpr std::chrono::microseconds later{100};
@@ -75,14 +71,14 @@ bool DeliveryTurn::take_without_kernel() noexcept {
 
 bool DeliveryTurn::take_unless_elsewhere() noexcept {
   std::uint32_t present = 0;
-  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) {
+  if (word_.compare_exchange_strong(present, os::own_thread_id(), std::memory_order_acquire)) {
     return true;
   }
   return is_bound_to_this_core(present & FUTEX_TID_MASK) && take();
 }
 
 void DeliveryTurn::give_back() noexcept {
-  std::uint32_t mine = this_thread();
+  std::uint32_t mine = os::own_thread_id();
   if (word_.compare_exchange_strong(mine, 0, std::memory_order_release)) {
     return;
   }

@@ -5,20 +5,6 @@
 #include <mutex>
 
 namespace takt_rclcpp {
-namespace {
-
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a flag alone
-std::atomic<bool> follows{false};
-
-}  // namespace
-
-void Pointers::follow() noexcept {
-  follows.store(true, std::memory_order_relaxed);
-}
-
-bool Pointers::followed() noexcept {
-  return follows.load(std::memory_order_relaxed);
-}
 
 Pointers& Pointers::of_process() noexcept {
   static auto& all = *new Pointers;  // NOLINT(cppcoreguidelines-owning-memory): until the end

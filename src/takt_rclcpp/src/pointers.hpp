@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,8 +27,8 @@ class Pointers {
   // Of the process, and for good: nodes outlive executors.
   [[nodiscard]] static Pointers& of_process() noexcept;
   // From here on: an executor has limits or writes a trace. Without, no message costs anything.
-  static void follow() noexcept;
-  [[nodiscard]] static bool followed() noexcept;
+  static void follow() noexcept { follows.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] static bool followed() noexcept { return follows.load(std::memory_order_relaxed); }
   // Below 0, so that the middleware has none like it. Wait-free.
   [[nodiscard]] static std::int64_t next_stamp() noexcept;
 
@@ -45,6 +46,8 @@ class Pointers {
 
   [[nodiscard]] Kept& kept(const Place& place) noexcept;
 
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a flag alone
+  static inline std::atomic<bool> follows{false};
   takt::executor::PriorityMutex mutex_;
   std::array<Kept, remembered> kept_{};
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source.hpp"
 
-#include <unistd.h>
-
 #include "core_names.hpp"
 #include "message_sources.hpp"
 #include "publications.hpp"
 #include "takt/os/clock.hpp"
+#include "takt/os/thread_id.hpp"
 
 namespace takt_rclcpp {
 
@@ -29,8 +28,7 @@ std::exception_ptr Bell::take_error() noexcept {
 
 template <class Act>
 void Source::run_part(Running& running, bool in_group, Act act) noexcept {
-  [[gnu::tls_model("initial-exec")]] thread_local const int thread = ::gettid();
-  running.thread.store(thread, std::memory_order_relaxed);
+  running.thread.store(static_cast<int>(os::own_thread_id()), std::memory_order_relaxed);
   // One writer; the reader compares looks that lie apart: no fence is needed.
   const std::uint64_t begun = running.count.load(std::memory_order_relaxed) + 1;
   running.count.store(begun, std::memory_order_release);

@@ -35,13 +35,13 @@ void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
 
 void Crew::run(Worker& me) noexcept {
   std::unique_lock lock{mutex_};
-  TimePoint now = os::now();
+  TimePoint now = read_clock(me);
   while (!stopping()) {
     recorder_ = &me.recorder;
     catch_up();
     if (next_alarm() <= now) {
       notify_overdue(me, now, lock);
-      now = os::now();
+      now = read_clock(me);
       continue;  // a handler may have asked for a stop
     }
     if (own_crew_ != nullptr && asked_kernel_for_ != state_->target()) {
@@ -79,6 +79,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   publish(standby, threshold);
   if (news()) {
     state.alarm = TimePoint::max();
+    me.now_is_fresh = false;
     return;  // somebody may have looked before; decide again
   }
   Worker* late = nullptr;
@@ -94,6 +95,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   state.run_priority = priority;
   state_->start(chosen);
   const Target& target = *state.under;
+  const bool at_once = me.now_is_fresh && late == nullptr && has_priority(me, priority);
   lock.unlock();
   if (late != nullptr) {
     late->event.notify();
@@ -101,10 +103,14 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   take_priority(me, priority);
   take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
   const TimePoint started = now;
-  const Ended end = run_job(shared_, state, job, target, me.recorder, me.progress);
+  const Ended end = run_job(shared_, state, job, target, me.recorder, me.progress,
+                            at_once ? std::optional{now} : std::nullopt);
   now = end.time;
   const auto slept = sleep_of_job(me, started, now);
-  lock.lock();
+  me.now_is_fresh = lock.try_lock();
+  if (!me.now_is_fresh) {
+    lock.lock();
+  }
   finish(me, state, job, end, lock);
   if (shared_.handlers.held_up) {
     look_for_hold_up(me, job, started, now, slept, lock);
@@ -115,29 +121,40 @@ void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end
                   std::unique_lock<PriorityMutex>& lock) noexcept {
   recorder_ = &me.recorder;
   state.alarm = TimePoint::max();
-  const Handlers& handlers = shared_.handlers;
   const auto budget = state.under->scenario->parameters(state.index).budget;
-  Overdue overdue;
+  // As a rule nothing is to be told: no memory for it is cleared.
   if (end.time > job.deadline || budget.count() > 0) {
-    overdue = take_overdue(handlers, state, job, budget, {.time = end.time, .used = end.used},
-                           me.recorder);
-  }
-  skipped_ = {};
-  state_->settle(state, end.time);
-  const sched::Skipped skipped = skipped_;
-  const bool reports_skip = skipped.count != 0 && handlers.skip;
-  if (overdue.any() || reports_skip) {
-    lock.unlock();  // it belongs to the job
-    notify(handlers, overdue);
-    if (reports_skip) {
-      handlers.skip({.task = state.index, .first = skipped.first.index, .count = skipped.count});
-    }
-    lock.lock();
-    recorder_ = &me.recorder;
+    const Overdue overdue = take_overdue(shared_.handlers, state, job, budget,
+                                         {.time = end.time, .used = end.used}, me.recorder);
+    settle(me, state, end.time, &overdue, lock);
+  } else {
+    settle(me, state, end.time, nullptr, lock);
   }
   me.task = nullptr;
   state_->end(state);
   shared_.progress();
+}
+
+void Crew::settle(Worker& me, TaskState& state, TimePoint ended, const Overdue* overdue,
+                  std::unique_lock<PriorityMutex>& lock) noexcept {
+  const Handlers& handlers = shared_.handlers;
+  skipped_ = {};
+  state_->settle(state, ended);
+  const sched::Skipped skipped = skipped_;
+  const bool reports_overdue = overdue != nullptr && overdue->any();
+  const bool reports_skip = skipped.count != 0 && handlers.skip;
+  if (reports_overdue || reports_skip) {
+    lock.unlock();  // it belongs to the job
+    if (reports_overdue) {
+      notify(handlers, *overdue);
+    }
+    if (reports_skip) {
+      handlers.skip({.task = state.index, .first = skipped.first.index, .count = skipped.count});
+    }
+    lock.lock();
+    me.now_is_fresh = false;
+    recorder_ = &me.recorder;
+  }
 }
 
 void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
@@ -172,7 +189,12 @@ void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMute
   lock.lock();
   me.asleep = false;
   watch_.of = nullptr;
-  now = os::now();
+  now = read_clock(me);
+}
+
+TimePoint Crew::read_clock(Worker& me) noexcept {
+  me.now_is_fresh = true;
+  return os::now();
 }
 
 // Sees that somebody sleeps until that time at the latest, at a sufficient priority, and that
@@ -309,14 +331,6 @@ void Crew::boost(Worker& worker, int priority) noexcept {
     const sched_param parameters{.sched_priority = priority};
     sched_setparam(worker.tid, &parameters);
     worker.priority = priority;
-  }
-}
-
-void Crew::take_priority(Worker& me, int priority) noexcept {
-  if (me.real_time && me.priority != priority) {
-    const sched_param parameters{.sched_priority = priority};
-    sched_setparam(0, &parameters);
-    me.priority = priority;
   }
 }
 

@@ -31,6 +31,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run_job.hpp"
@@ -46,6 +47,8 @@ namespace takt::executor {
 using os::TimePoint;
 using sched::CompiledApplication;
 using sched::Job;
+
+struct Overdue;
 
 class Crew final : private sched::CoreListener {
  public:
@@ -74,6 +77,11 @@ class Crew final : private sched::CoreListener {
   // Posts a note for a task of this crew. From any thread, lock-free. `key`: a thread must be woken
   // for this preemption level or a higher one.
   void post(Note& note, sched::Level key) noexcept;
+  // A note for `shared`: what the calling thread has kept, or one that is free. Null: none is.
+  [[nodiscard]] static Note* take_note(Shared& shared) noexcept {
+    const bool has_kept = me_ != nullptr && me_->spare != nullptr && here_->belongs_to(shared);
+    return has_kept ? std::exchange(me_->spare, nullptr) : shared.notes.take();
+  }
   // There is another target. From any thread that holds no crew's lock. Threads of this crew need
   // not call it: they check after the job that they run.
   void wake_to_follow() noexcept;
@@ -128,6 +136,9 @@ class Crew final : private sched::CoreListener {
     // A thread changes its own priority only while it is not asleep; others change it only while it
     // is asleep, except that they boost the job that it runs.
     RelaxedInt priority;
+    // Of the thread: nothing but a decision has passed since it read the clock.
+    bool now_is_fresh = false;
+    Note* spare = nullptr;  // which it took up last: for what it announces next
     // Guarded by the mutex.
     bool asleep = false;
     TimePoint until = TimePoint::max();         // asleep: when it wakes up by itself
@@ -186,11 +197,16 @@ class Crew final : private sched::CoreListener {
                  TimePoint& now) noexcept;
   void finish(Worker& me, TaskState& state, const Job& job, const Ended& end,
               std::unique_lock<PriorityMutex>& lock) noexcept;
+  // What its overrun policy drops, and what is told at the end of its job. `overdue`: null for
+  // none.
+  void settle(Worker& me, TaskState& state, TimePoint ended, const Overdue* overdue,
+              std::unique_lock<PriorityMutex>& lock) noexcept;
   [[nodiscard]] sched::Level ceiling_of(const std::string& lock) const noexcept;
   sched::Level raise_ceiling(const Worker& me, const std::string* lock) noexcept;
   void lower_ceiling(Worker& me, sched::Level before) noexcept;
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
+  static TimePoint read_clock(Worker& me) noexcept;
 
   // The thread that must follow another target above the running job, if no thread watches that
   // job; null: none must be woken, or none can be.
@@ -211,7 +227,14 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] int sleeping_priority(const Worker& me, TimePoint until,
                                       sched::Level threshold) const noexcept;
   static void set_priority(Worker& worker, int priority) noexcept;
-  static void take_priority(Worker& me, int priority) noexcept;
+  [[nodiscard]] static bool has_priority(const Worker& me, int priority) noexcept {
+    return !me.real_time || me.priority == priority;
+  }
+  static void take_priority(Worker& me, int priority) noexcept {
+    if (!has_priority(me, priority)) {
+      boost(me, priority);
+    }
+  }
   static void boost(Worker& worker, int priority) noexcept;
 
   // The next time at which a running job must be checked for its deadline or budget.

@@ -119,7 +119,11 @@ void Crew::catch_up() noexcept {
     Note& note = *next;
     next = note.next;
     take_up(note);
-    shared_.notes.give_back(note);
+    if (me_->spare == nullptr) {
+      me_->spare = &note;
+    } else {
+      shared_.notes.give_back(note);
+    }
   }
   if (look_at_all_.load(std::memory_order_relaxed) && look_at_all_.exchange(false)) {
     for (CoreTask* const member : state_->members()) {
@@ -261,7 +265,7 @@ void Crew::wanted(sched::TaskIndex source) noexcept {
   if (crew == nullptr) {
     return;  // its first look is still to come
   }
-  Note* const note = shared_.notes.take();
+  Note* const note = take_note(shared_);
   if (note == nullptr) {
     crew->look_at_all_.store(true);
     crew->wake_standby();

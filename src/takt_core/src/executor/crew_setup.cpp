@@ -185,6 +185,9 @@ void Crew::join() {
     worker->cpu_clock_known = false;
     worker->counted = {};  // of the thread that has ended
     worker->task = nullptr;
+    if (Note* const spare = std::exchange(worker->spare, nullptr)) {
+      shared_.notes.give_back(*spare);
+    }
   }
   for (Note* next = inbox_.take_all(); next != nullptr;) {
     Note& note = *std::exchange(next, next->next);

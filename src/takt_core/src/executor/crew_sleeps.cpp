@@ -71,6 +71,7 @@ void Crew::look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimeP
   shared_.handlers.held_up(
       {.task = job.task, .job = job.index, .by = last.task, .slept = last.length});
   lock.lock();
+  me.now_is_fresh = false;
   --state.reporters;
   shared_.progress();
   recorder_ = &me.recorder;

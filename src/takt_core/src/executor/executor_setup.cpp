@@ -132,7 +132,8 @@ void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& c
 void Executor::make_room_for_notes() {
   std::size_t notes = notes_besides_arrivals;
   for (const auto& [name, index] : registry_->by_name) {
-    notes += shared_->tasks[index]->queue.load();
+    // And each thread keeps one: there are as many as tasks, and one more a crew, at most.
+    notes += shared_->tasks[index]->queue.load() + 2;
   }
   shared_->notes.grow_to(notes);
 }

@@ -26,7 +26,7 @@ bool post_timer(Shared* shared, TaskState* task, std::uint32_t generation, Note:
   if (task == nullptr || task->generation.load() != generation) {
     return false;
   }
-  Note* const note = shared->notes.take();
+  Note* const note = Crew::take_note(*shared);
   if (note == nullptr) {
     return false;
   }
@@ -58,7 +58,7 @@ bool ReleaseHandle::notify(std::uint32_t count, std::int64_t value) const noexce
   const std::uint32_t before = task_->waiting.fetch_add(count);
   const std::uint32_t room = task_->queue.load();
   const std::uint32_t kept = before >= room ? 0 : std::min(count, room - before);
-  Note* const note = kept == 0 ? nullptr : shared_->notes.take();
+  Note* const note = kept == 0 ? nullptr : Crew::take_note(*shared_);
   const std::uint32_t lost = note == nullptr ? count : count - kept;
   if (lost != 0) {
     task_->waiting.fetch_sub(lost);

@@ -220,26 +220,12 @@ void stamp(const TaskState& task, const Job& job, const Outcome& outcome) noexce
   }
 }
 
-}  // namespace
-
-const Job* current_job() noexcept {
-  return running;
-}
-
-nanoseconds Progress::used(clockid_t clock) const noexcept {
-  const std::int64_t before = cpu_before_.load(std::memory_order_relaxed);
-  timespec time{};
-  if (before == unknown || clock_gettime(clock, &time) != 0) {
-    return nanoseconds{0};
-  }
-  return std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec - before};
-}
-
-Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
-              trace::Recorder& recorder, Progress& progress) noexcept {
+Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
+          trace::Recorder& recorder, Progress& progress, std::optional<TimePoint> decided,
+          WatchedJob* watched) noexcept {
   TaskCounters& counters = task.counters;
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
-  const TimePoint started = os::now();
+  const TimePoint started = decided && !recorder.on() ? *decided : os::now();
   recorder.record(EventType::start, started, task.trace_id, job.index, job.priority);
   const bool traced = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || traced;
@@ -252,12 +238,7 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   }
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.trace_id, job.index};
-  std::optional<WatchedJob> watched;
-  if (task.watched != nullptr) {
-    watched.emplace(task, job);
-  }
-  const Outcome outcome =
-      compute(shared, task, job, target, watched ? &*watched : nullptr, recorder);
+  const Outcome outcome = compute(shared, task, job, target, watched, recorder);
   progress.end();
   stamp(task, job, outcome);
   running = outer;
@@ -275,10 +256,35 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   if (budget.count() > 0) {
     counters.worst_cpu_time.raise_to(used.count());
   }
-  if (watched) {
+  if (watched != nullptr) {
     watched->ended(ended, shared.handlers);
   }
   return {.time = ended, .used = used};
+}
+
+}  // namespace
+
+const Job* current_job() noexcept {
+  return running;
+}
+
+nanoseconds Progress::used(clockid_t clock) const noexcept {
+  const std::int64_t before = cpu_before_.load(std::memory_order_relaxed);
+  timespec time{};
+  if (before == unknown || clock_gettime(clock, &time) != 0) {
+    return nanoseconds{0};
+  }
+  return std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec - before};
+}
+
+Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
+              trace::Recorder& recorder, Progress& progress,
+              std::optional<TimePoint> decided) noexcept {
+  if (task.watched == nullptr) {
+    return run(shared, task, job, target, recorder, progress, decided, nullptr);
+  }
+  WatchedJob watched{task, job};  // some hundred bytes, which are not free either
+  return run(shared, task, job, target, recorder, progress, decided, &watched);
 }
 
 }  // namespace takt::executor

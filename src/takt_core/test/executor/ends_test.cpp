@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is told of a job agrees with its recorded end, wherever its thread loses the core on the way
-// from there to the crew. This program delays its own pthread_mutex_lock() and unlock() for that,
-// which is why it is one of its own. Nothing is judged by how long anything took: the trace says
-// when each job ended, and which deadline it had.
+// from there to the crew. This program returns late from its own clock_gettime() for that, which is
+// why it is one of its own. Nothing is judged by how long anything took: the trace says when each
+// job ended, and which deadline it had.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <atomic>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <random>
@@ -19,31 +19,21 @@
 namespace takt::test {
 namespace {
 
-// Of the calling thread: its next lock, or unlock, is that much later.
-thread_local std::chrono::nanoseconds before_lock{0};
-thread_local std::chrono::nanoseconds after_unlock{0};
-
-void delay(std::chrono::nanoseconds& by) {
-  if (const auto time = std::exchange(by, 0ns); time > 0ns) {
-    os::sleep_until(os::now() + time);
-  }
-}
+// Of the calling thread: it goes on that much later after it has read the clock next.
+thread_local std::chrono::nanoseconds after_reading{0};
 
 }  // namespace
 }  // namespace takt::test
 
-extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  using Function = int (*)(pthread_mutex_t*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
-  takt::test::delay(takt::test::before_lock);
-  return real(mutex);
-}
-
-extern "C" int pthread_mutex_unlock(pthread_mutex_t* mutex) {
-  using Function = int (*)(pthread_mutex_t*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_mutex_unlock"));
-  const int result = real(mutex);
-  takt::test::delay(takt::test::after_unlock);
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  using Function = int (*)(clockid_t, timespec*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "clock_gettime"));
+  const int result = real(clock, time);
+  if (clock == CLOCK_MONOTONIC) {
+    if (const auto late = std::exchange(takt::test::after_reading, {}); late.count() > 0) {
+      takt::os::sleep_until(takt::os::now() + late);
+    }
+  }
   return result;
 }
 
@@ -141,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Ends, ::testing::Values("fp", "edf", "np-fp")
 TEST_P(Ends, AJobThatEndedInTimeIsNoMissWhereItsThreadLosesTheCoreRightAfterwards) {
   Executor executor{options()};
   executor.add(timer("in_time", 40ms, 10, 15ms),
-               {.callback = [](const auto&) { before_lock = 20ms; }});
+               {.callback = [](const auto&) { after_reading = 20ms; }});
   run_until_each_completed(executor, 5);
   expect_reported_as_recorded(executor);
 }
@@ -162,8 +152,8 @@ TEST_P(Ends, EachLateJobIsReportedOnceIfTheReportingThreadLosesTheCore) {
   Options slow = options();
   const auto report = slow.handlers.deadline_miss;
   slow.handlers.deadline_miss = [&](const executor::Miss& miss) {
+    os::sleep_until(os::now() + 5ms);
     report(miss);
-    after_unlock = 5ms;  // the next one that this thread takes up
   };
   Executor executor{slow};
   executor.add(timer("late", 4ms, 10, 1ms),
@@ -181,7 +171,7 @@ TEST_P(Ends, JobsThatEndAtTheirDeadlinesAreReportedAsTheyAreRecorded) {
                  const auto end = job.deadline + std::chrono::nanoseconds{around(random)};
                  while (os::now() < end) {
                  }
-                 before_lock = random() % 4 == 0 ? 100us : 0us;
+                 after_reading = random() % 4 == 0 ? 100us : 0us;
                }});
   run_until_each_completed(executor, 400);
   expect_reported_as_recorded(executor);
@@ -194,7 +184,7 @@ TEST_P(Ends, BudgetsAreReportedAsTheJobsUsedThem) {
   task.parameters.budget = 1ms;
   const auto added = executor.add(task, {.callback = [&](const sched::Job& job) {
                                     burn(950us + job.index % 100 * 1us);
-                                    before_lock = 2ms;
+                                    after_reading = 2ms;
                                   }});
   run_until_each_completed(executor, 150);
   const auto statistics = executor.statistics(added.index);

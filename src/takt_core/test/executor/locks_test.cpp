@@ -5,12 +5,18 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
+#include <fstream>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support.hpp"
 #include "takt/executor/lock.hpp"
+#include "takt/executor/mutex.hpp"
+#include "takt/os/thread.hpp"
 
 namespace takt::test {
 namespace {
@@ -249,6 +255,84 @@ TEST_P(Locks, SpinLocksExcludeTheJobsOfSeveralCores) {
   }
   run_until_each_completed(executor, 50);
   EXPECT_EQ(count, taken);
+}
+
+class Mutex : public ::testing::Test {
+ protected:
+  // As the kernel schedules the calling thread: its own priority, or one that it has inherited.
+  static int priority() {
+    std::ifstream file{"/proc/thread-self/stat"};
+    std::string word;
+    for (int skipped = 0; skipped < 17; ++skipped) {
+      file >> word;
+    }
+    int read = 0;
+    file >> read;
+    return read;
+  }
+  static bool is_free_for_others(auto& mutex) {
+    bool is_free = false;
+    os::Thread{{},
+               [&] {
+                 is_free = mutex.try_lock();
+                 if (is_free) mutex.unlock();
+               }}
+        .join();
+    return is_free;
+  }
+};
+
+TEST_F(Mutex, ItsHolderInheritsThePriorityOfItsWaiter) {
+  executor::PriorityMutex mutex;
+  mutex.lock();
+  const int own = priority();
+  os::Thread waits{{.policy = os::SchedulingPolicy::fifo, .priority = 10},
+                   [&] { const std::lock_guard lock{mutex}; }};
+  if (!waits.not_granted().empty()) {
+    mutex.unlock();
+    GTEST_SKIP() << "no real-time priorities here";
+  }
+  constexpr int inherited = -11;  // proc(5): minus one, minus the real-time priority
+  const auto latest = os::now() + 60s;
+  while (priority() != inherited && os::now() < latest) {
+    os::sleep_until(os::now() + 1ms);
+  }
+  EXPECT_EQ(priority(), inherited);
+  mutex.unlock();
+  EXPECT_EQ(priority(), own);
+}
+
+TEST_F(Mutex, OneThreadAtATimeHasIt) {
+  constexpr int times = 20'000;
+  constexpr int threads = 3;
+  executor::PriorityMutex mutex;
+  std::int64_t counted = 0;
+  std::vector<std::unique_ptr<os::Thread>> all;
+  for (int thread = 0; thread < threads; ++thread) {
+    all.push_back(std::make_unique<os::Thread>(os::ThreadSettings{}, [&] {
+      for (int i = 0; i < times; ++i) {
+        const std::lock_guard lock{mutex};
+        const std::int64_t before = counted;
+        if (i % 500 == 0) std::this_thread::yield();  // others come to wait
+        counted = before + 1;
+      }
+    }));
+  }
+  for (const auto& thread : all) {
+    thread->join();
+  }
+  EXPECT_EQ(counted, threads * times);
+}
+
+TEST_F(Mutex, ARecursiveOneIsFreeAfterAsManyUnlocks) {
+  executor::RecursivePriorityMutex mutex;
+  mutex.lock();
+  ASSERT_TRUE(mutex.try_lock());
+  EXPECT_FALSE(is_free_for_others(mutex));
+  mutex.unlock();
+  EXPECT_FALSE(is_free_for_others(mutex));
+  mutex.unlock();
+  EXPECT_TRUE(is_free_for_others(mutex));
 }
 
 }  // namespace

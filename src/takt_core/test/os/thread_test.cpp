@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 
+#include "os/child.hpp"
 #include "takt/os/clock.hpp"
 #include "takt/os/event.hpp"
+#include "takt/os/thread_id.hpp"
 
 namespace takt::os {
 namespace {
@@ -244,6 +247,16 @@ TEST(RrInterval, is_positive_at_policy_rr_only) {
   thread.join();
   EXPECT_EQ(interval > 0ns, granted == SchedulingPolicy::rr);
   EXPECT_EQ(rr_interval(), 0ns);
+}
+
+TEST(OwnThreadId, is_the_kernels_in_each_thread_and_after_fork) {
+  const auto is_right = [] { return own_thread_id() == static_cast<std::uint32_t>(gettid()); };
+  EXPECT_TRUE(is_right());
+  EXPECT_TRUE(is_right());  // it is known by now
+  bool in_thread = false;
+  Thread{{}, [&] { in_thread = is_right(); }}.join();
+  EXPECT_TRUE(in_thread);
+  EXPECT_EQ(test::in_child([&] { return is_right() ? 0 : 1; }), 0);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ using std::chrono::nanoseconds;
 
 /// A snapshot of the counters of one task. Every release is counted in `completed` or `skipped`
 /// exactly once; the difference to `releases` is pending or running, or was pending at a stop.
+/// Without a trace, a job that follows another one at once has started when that one ended.
 struct TaskStatistics {
   std::uint64_t releases = 0;         ///< Releases noticed so far, including dropped ones.
   std::uint64_t completed = 0;        ///< Jobs that have ended.

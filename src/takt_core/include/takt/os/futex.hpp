@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The futex calls that Event and StopFlag need: sleep while a word has a value, wake the sleepers.
-/// Among the threads of one process the kernel finds sleepers faster.
+/// The futex calls that Event, StopFlag and PriorityMutex need: sleep while a word has a value,
+/// wake the sleepers; hand a lock over with priority inheritance. Among the threads of one process
+/// the kernel finds sleepers faster.
 #pragma once
 
 #include <atomic>
@@ -41,5 +42,20 @@ TAKT_CORE_PUBLIC FutexResult futex_wait_until(const FutexWord& word, std::uint32
 /// Wakes at most `count` sleepers. Safe in a signal handler.
 TAKT_CORE_PUBLIC void futex_wake(FutexWord& word, int count,
                                  FutexScope scope = FutexScope::shared) noexcept;
+
+/// Waits until the calling thread holds the lock, whose word is 0 while it is free, else the
+/// holder's thread id, which the kernel marks while others wait. The holder inherits the priority
+/// of the most urgent one. Among the threads of one process. Never returns if the calling thread
+/// holds it already.
+TAKT_CORE_PUBLIC void futex_lock_pi(FutexWord& word) noexcept;
+
+/// Hands the calling thread's lock to the most urgent of those that wait.
+TAKT_CORE_PUBLIC void futex_unlock_pi(FutexWord& word) noexcept;
+
+/// The thread id of the lock's holder; 0: it is free.
+[[nodiscard]] TAKT_CORE_PUBLIC std::uint32_t futex_pi_holder(const FutexWord& word) noexcept;
+
+/// Why the kernel refuses priority inheritance, as an error number; 0: it does not.
+[[nodiscard]] TAKT_CORE_PUBLIC int futex_pi_error() noexcept;
 
 }  // namespace takt::os
