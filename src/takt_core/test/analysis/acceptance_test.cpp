@@ -41,6 +41,11 @@ std::vector<Demand> draw_demands(Random& random) {
     }
     demands.push_back(demand);
   }
+  if (draw(random, 0, 2) == 0) {  // without preemption
+    for (Demand& demand : demands) {
+      demand.ceiling = static_cast<sched::Level>(levels);
+    }
+  }
   return demands;
 }
 

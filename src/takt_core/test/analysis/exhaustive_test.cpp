@@ -138,9 +138,13 @@ TEST(exhaustive, policies_that_may_idle_never_do_where_all_deadlines_are_kept_wi
       if (found.schedulable == true) {
         ++proved;
         EXPECT_FALSE(idling.missed);
+        std::vector<std::int64_t> most(set.tasks.size(), 0);  // of all that releases a callback
         for (std::size_t k = 0; k < model.streams().size(); ++k) {
-          EXPECT_LE(idling.responses[model.streams()[k].callback],
-                    found.responses[k].bound->count());
+          std::int64_t& bound = most[model.streams()[k].callback];
+          bound = std::max(bound, found.responses[k].bound->count());
+        }
+        for (std::size_t k = 0; k < most.size(); ++k) {
+          EXPECT_LE(idling.responses[k], most[k]) << k;
         }
       }
     }

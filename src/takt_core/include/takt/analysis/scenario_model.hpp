@@ -344,7 +344,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void apply_costs();
   void apply_cost(std::size_t stream);
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
-  [[nodiscard]] bool keeps_order(std::size_t core) const;
+  [[nodiscard]] bool keeps_order(std::size_t at) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
   [[nodiscard]] Earliest earliest(std::size_t stream, std::size_t since) const noexcept;
   [[nodiscard]] nanoseconds earliest_message(std::size_t stream,
