@@ -39,6 +39,18 @@ std::int64_t jobs_before(std::span<const Demand> demands, std::size_t index, std
   return demand.level > demands[own].level ? demand.noticed().closed(time) : 0;
 }
 
+// What is most likely to fit comes first.
+template <class Points, class Jobs>
+void add_work(Points& points, std::span<const Demand> demands, Jobs jobs) {
+  for (auto& point : points) {
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      point.work += jobs(i, point.time) * demands[i].execution;
+    }
+  }
+  std::ranges::stable_sort(points, std::greater{},
+                           [](const auto& point) { return point.time - point.work; });
+}
+
 }  // namespace
 
 // The last time, and those of the last releases of the level or above until then, less `before`.
@@ -107,22 +119,12 @@ Acceptance::Level Acceptance::level_of(std::span<const Demand> demands, std::siz
     }
   }
   level.ends = points_until(demands, own, keeps_core ? next : room, nanoseconds{0});
-  for (Point& point : level.ends) {
-    for (const Demand& other : demands) {
-      point.work += jobs_in(other, own, point.time) * other.execution;
-    }
-  }
+  add_work(level.ends, demands,
+           [&](std::size_t i, nanoseconds time) { return jobs_in(demands[i], own, time); });
   if (keeps_core) {
     level.starts = points_until(demands, own, room - own.execution, nanoseconds{1});
-    for (Point& point : level.starts) {
-      for (std::size_t i = 0; i < demands.size(); ++i) {
-        point.work += jobs_before(demands, i, index, point.time) * demands[i].execution;
-      }
-    }
-  }
-  for (Points* const points : {&level.ends, &level.starts}) {
-    std::ranges::stable_sort(*points, std::greater{},
-                             [](const Point& point) { return point.time - point.work; });
+    add_work(level.starts, demands,
+             [&](std::size_t i, nanoseconds time) { return jobs_before(demands, i, index, time); });
   }
   return level;
 }
