@@ -20,7 +20,62 @@ namespace {
 constexpr nanoseconds longest_room{std::int64_t{1} << 50};
 constexpr std::size_t most_points = 16;
 
+// Of the level of `own` and above, in [0, time).
+std::int64_t jobs_in(const Demand& demand, const Demand& own, nanoseconds time) {
+  return demand.level >= own.level ? demand.noticed().open(time) : 0;
+}
+
+// Those before the first job of `own`, until it starts: all of its level that have come by then,
+// and all above until `time`.
+std::int64_t jobs_before(std::span<const Demand> demands, std::size_t index, std::size_t own,
+                         nanoseconds time) {
+  const Demand& demand = demands[index];
+  if (index == own) {
+    return demand.releases.closed(nanoseconds{0}) - 1;
+  }
+  if (demand.level == demands[own].level) {
+    return demand.noticed().closed(nanoseconds{0});
+  }
+  return demand.level > demands[own].level ? demand.noticed().closed(time) : 0;
+}
+
+// What is most likely to fit comes first.
+template <class Points, class Jobs>
+void add_work(Points& points, std::span<const Demand> demands, Jobs jobs) {
+  for (auto& point : points) {
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      point.work += jobs(i, point.time) * demands[i].execution;
+    }
+  }
+  std::ranges::stable_sort(points, std::greater{},
+                           [](const auto& point) { return point.time - point.work; });
+}
+
 }  // namespace
+
+// The last time, and those of the last releases of the level or above until then, less `before`.
+Acceptance::Points Acceptance::points_until(std::span<const Demand> demands, const Demand& own,
+                                            nanoseconds last, nanoseconds before) {
+  Points points;
+  if (last.count() >= 0) {
+    points.push_back({.time = last});
+  }
+  for (const Demand& other : demands) {
+    if (points.empty() || points.size() == most_points) {
+      break;
+    }
+    if (other.level < own.level) {
+      continue;
+    }
+    const Arrivals noticed = other.noticed();
+    const nanoseconds time = noticed.time(noticed.closed(last) - 1) - before;
+    if (time.count() > 0 && time < last &&
+        std::ranges::find(points, time, &Point::time) == points.end()) {
+      points.push_back({.time = time});
+    }
+  }
+  return points;
+}
 
 Acceptance::Acceptance(Test test, std::span<const Demand> demands, const Supply& supply)
     : test_(test),
@@ -34,66 +89,78 @@ Acceptance::Acceptance(Test test, std::span<const Demand> demands, const Supply&
   order_.resize(demands.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return demands[i].level; });
-  for (const Demand& own : demands) {
-    points_.push_back(points_of(demands, own));
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    levels_.push_back(level_of(demands, i));
   }
   kept_.resize(demands.size());
 }
 
-Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) {
+Acceptance::Level Acceptance::level_of(std::span<const Demand> demands, std::size_t index) const {
+  const Demand& own = demands[index];
+  const bool keeps_core = own.ceiling > own.level;
   const nanoseconds room = own.deadline - own.lag;
-  if (own.ceiling > own.level || room.count() <= 0 || room >= longest_room) {
+  if (room.count() <= 0 || room >= longest_room || (keeps_core && !supply_.whole())) {
     return {};
   }
-  nanoseconds blocking{0};
-  std::vector<nanoseconds> times{room};
-  for (const Demand& other : demands) {
-    if (other.releases.period.count() <= 0) {
-      if (other.level >= own.level || other.ceiling >= own.level) {
-        return {};
-      }
-    } else if (other.level >= own.level) {
-      const auto noticed = other.noticed();
-      const nanoseconds last = noticed.time(noticed.closed(room) - 1);
-      if (times.size() < most_points && last.count() > 0 && last < room &&
-          std::ranges::find(times, last) == times.end()) {
-        times.push_back(last);
-      }
-    } else if (other.ceiling >= own.level) {
-      blocking = std::max(blocking, other.execution);
+  Level level{.keeps_core = keeps_core};
+  nanoseconds next = longest_room;  // release of its level, after the first ones
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const Demand& other = demands[i];
+    const bool above = other.level >= own.level;
+    if ((other.releases.period.count() <= 0 && (above || other.ceiling >= own.level)) ||
+        (keeps_core && other.level > own.ceiling)) {
+      return {};
+    }
+    if (!above && other.ceiling >= own.level) {
+      level.blocking = std::max(level.blocking, other.execution);
+    } else if (other.level == own.level) {
+      const Arrivals releases = i == index ? own.releases : other.noticed();
+      next = std::min(next, releases.time(releases.closed(nanoseconds{0})));
     }
   }
-  Points points;
-  for (const nanoseconds time : times) {
-    nanoseconds work = blocking;
-    for (const Demand& other : demands) {
-      if (other.level >= own.level && other.releases.period.count() > 0) {
-        work += other.noticed().open(time) * other.execution;
-      }
-    }
-    points.push_back({.time = time, .work = work});
+  level.ends = points_until(demands, own, keeps_core ? next : room, nanoseconds{0});
+  add_work(level.ends, demands,
+           [&](std::size_t i, nanoseconds time) { return jobs_in(demands[i], own, time); });
+  if (keeps_core) {
+    level.starts = points_until(demands, own, room - own.execution, nanoseconds{1});
+    add_work(level.starts, demands,
+             [&](std::size_t i, nanoseconds time) { return jobs_before(demands, i, index, time); });
   }
-  std::ranges::stable_sort(points, std::greater{},
-                           [](const Point& point) { return point.time - point.work; });
-  return points;
+  return level;
 }
 
 // Of each changed demand what it computes more than declared, at most.
 bool Acceptance::fits(std::span<const Demand> demands, std::size_t demand,
                       std::span<const std::size_t> changed) const {
   const Demand& own = demands[demand];
-  return std::ranges::any_of(points_[demand], [&](const Point& point) {
-    nanoseconds work = point.work;
-    for (const std::size_t i : changed) {
-      const Demand& other = demands[i];
-      const nanoseconds more = other.execution - declared_[i].execution;
-      if (other.level >= own.level) {
-        work += other.noticed().open(point.time) * more;
-      } else if (other.ceiling >= own.level && more.count() > 0) {
-        work += other.execution;
-      }
+  const Level& level = levels_[demand];
+  nanoseconds blocking = level.blocking;
+  for (const std::size_t i : changed) {
+    if (demands[i].level < own.level && demands[i].ceiling >= own.level) {
+      blocking = std::max(blocking, demands[i].execution);
     }
-    return supply_.time_for(work) <= point.time;
+  }
+  const auto work = [&](const Point& point, auto jobs) {
+    nanoseconds sum = point.work + blocking;
+    for (const std::size_t i : changed) {
+      sum += jobs(i, point.time) * (demands[i].execution - declared_[i].execution);
+    }
+    return sum;
+  };
+  const bool ends = std::ranges::any_of(level.ends, [&](const Point& point) {
+    const auto jobs = [&](std::size_t i, nanoseconds time) {
+      return jobs_in(demands[i], own, time);
+    };
+    return supply_.time_for(work(point, jobs)) <= point.time;
+  });
+  if (!ends || !level.keeps_core) {
+    return ends;
+  }
+  return std::ranges::any_of(level.starts, [&](const Point& point) {
+    const auto jobs = [&](std::size_t i, nanoseconds time) {
+      return jobs_before(demands, i, demand, time);
+    };
+    return point.time + own.execution + own.lag <= own.deadline && work(point, jobs) <= point.time;
   });
 }
 

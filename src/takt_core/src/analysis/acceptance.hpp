@@ -26,17 +26,27 @@ class Acceptance {
   bool accepts(std::span<const Demand> demands, Effort& effort);
 
  private:
-  // A time, and the declared work of a demand and all levels above it in [0, time): if that fits,
-  // the busy period ends in time, and so does every job in it.
+  // A time, and the declared work that must be done by then.
   struct Point {
     nanoseconds time{0};
     nanoseconds work{0};
   };
-  // The points of a demand, one of which must fit: its deadline and the last releases of others
-  // before it. Empty if something else matters as well.
   using Points = std::vector<Point>;
+  // What suffices for a demand: one point of each kind must fit, together with what blocks.
+  struct Level {
+    nanoseconds blocking{0};  // as declared, at most
+    // The work of its level and all above in [0, time): if that fits, the busy period ends by then,
+    // and so does every job in it. Empty if something else matters as well.
+    Points ends = {};
+    // Of a demand that keeps its core, whose busy period ends before its next job: the work before
+    // its first job in [0, time]: if that fits, the job has started by then.
+    bool keeps_core = false;
+    Points starts = {};
+  };
 
-  [[nodiscard]] static Points points_of(std::span<const Demand> demands, const Demand& own);
+  static Points points_until(std::span<const Demand> demands, const Demand& own, nanoseconds last,
+                             nanoseconds before);
+  [[nodiscard]] Level level_of(std::span<const Demand> demands, std::size_t index) const;
   [[nodiscard]] bool fits(std::span<const Demand> demands, std::size_t demand,
                           std::span<const std::size_t> changed) const;
   bool keeps_deadline(std::span<const Demand> demands, std::size_t demand,
@@ -48,7 +58,7 @@ class Acceptance {
   std::vector<Demand> declared_;
   bool separate_ = false;           // fixed priorities, which are checked one by one
   std::vector<std::size_t> order_;  // the lowest levels, which miss first, come first
-  std::vector<Points> points_;
+  std::vector<Level> levels_;
   std::vector<std::optional<bool>> kept_;  // with the declared times; none: not checked
   std::optional<std::size_t> late_;        // the demand that was refused
   std::optional<nanoseconds> overfull_;    // the interval that was refused

@@ -76,7 +76,8 @@ class ScenarioAnalysis {
     const bool explored = std::ranges::any_of(bounds_.cores, [](const CoreBounds& core) {
       return core.explored && core.schedulable == true;
     });
-    if (options.sensitivity && explored && bounds_.schedulable == true) {
+    const bool without_idling = std::ranges::any_of(bounds_.cores, &CoreBounds::without_idling);
+    if (options.sensitivity && (explored || without_idling) && bounds_.schedulable == true) {
       report.sensitivity = find_sensitivity(model_, application_, Graphs::brief, options.progress);
     } else if (options.sensitivity && !explored && has_test) {
       report.sensitivity = find_sensitivity(model_, application_, Graphs::none, options.progress);
@@ -161,7 +162,7 @@ class ScenarioAnalysis {
         callback.blocking = response.blocking;
         if (callback.bound_by.empty()) {
           callback.bound_by =
-              method_of(model_.test(), demand, response, demands, bounds_.cores[at]);
+              method_of(model_.test_on(at), demand, response, demands, bounds_.cores[at]);
         }
       }
     }
@@ -248,7 +249,7 @@ class ScenarioAnalysis {
       for (const Demand& demand : demands.demands) {
         core.utilization += utilization(demand);
       }
-      core.bound_by = core_method(model_.test(), demands, bounds_.cores[i]);
+      core.bound_by = core_method(model_.test_on(i), demands, bounds_.cores[i]);
       if (bounds_.cores[i].schedulable == true || demands.demands.empty()) {
         core.verdict = Verdict::meets;
       } else if (certainty_.misses(i) || is_missed_on(demands)) {

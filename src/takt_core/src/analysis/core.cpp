@@ -81,6 +81,14 @@ Test test_for(const sched::Policy& policy) noexcept {
   return Test::none;
 }
 
+Test test_without_idling(const sched::Policy& policy) noexcept {
+  const Test test = test_for(policy);
+  if (test != Test::schedule_graph) {
+    return test;
+  }
+  return policy.fixed_priority() ? Test::fixed_priority : Test::non_preemptive_edf;
+}
+
 sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noexcept {
   return policy.preemptive() ? std::min(of_group, interrupt_level - 1) : interrupt_level - 1;
 }

@@ -50,7 +50,8 @@ std::vector<std::string> graph_remarks(const ScenarioModel& model, const Scenari
                                        const sched::CompiledStrategy& strategy) {
   std::vector<std::string> remarks;
   for (std::size_t i = 0; i < bounds.graphs.size(); ++i) {
-    if (!bounds.graphs[i] || bounds.graphs[i]->graph.outcome == ScheduleGraph::Outcome::met) {
+    if (!bounds.graphs[i] || bounds.graphs[i]->graph.outcome == ScheduleGraph::Outcome::met ||
+        bounds.cores[i].without_idling) {
       continue;
     }
     const CoreGraph& core = *bounds.graphs[i];

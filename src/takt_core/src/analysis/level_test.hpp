@@ -75,16 +75,8 @@ class LevelTest {
       return result;
     }
     const bool keeps_core = threshold_ > own_.level;
-    nanoseconds busy = never;  // the length of the level's busy period, where it is needed
-    if (!is_alone_on_its_level()) {
-      const auto found = busy_period();
-      if (!found) {
-        return result;
-      }
-      busy = *found;
-    }
     nanoseconds worst{0};
-    for (nanoseconds at{0}; at < busy;) {
+    for (nanoseconds at{0};;) {
       const auto end = finish(at);
       if (!end) {
         return result;
@@ -96,6 +88,13 @@ class LevelTest {
       const nanoseconds next = next_release(at);
       if (!keeps_core && next >= *end) {
         break;  // the busy period ended before
+      }
+      const std::optional<bool> goes_on = is_alone_on_its_level() ? true : is_busy_at(next);
+      if (!goes_on) {
+        return result;
+      }
+      if (!*goes_on) {
+        break;
       }
       at = next;
     }
@@ -188,13 +187,38 @@ class LevelTest {
     return fixpoint(after, above_threshold_, *start + own_.execution, false);
   }
 
+  // All of the level and above, as the core notices it: own jobs, too, so that the busy period
+  // covers every one of them.
+  [[nodiscard]] const std::vector<Other>& all() {
+    if (all_.empty()) {
+      all_ = higher_;
+      all_.insert(all_.end(), equal_.begin(), equal_.end());
+      all_.push_back({.noticed = ArrivalCount{own_.noticed()}, .execution = own_.execution});
+    }
+    return all_;
+  }
+
+  // Whether the busy period has ended by then: mostly that is quicker to say than when it ends.
+  [[nodiscard]] bool is_idle_by(nanoseconds time) {
+    nanoseconds work = blocking_;
+    for (const Other& other : all()) {
+      work += other.noticed.open(time) * other.execution;
+    }
+    return effort_.spend(all_.size()) && supply_.time_for(work) <= time;
+  }
+
+  // Whether the busy period lasts beyond this time; nothing: not found.
+  std::optional<bool> is_busy_at(nanoseconds time) {
+    if (!busy_ && is_idle_by(time)) {
+      return false;
+    }
+    busy_ = busy_ ? busy_ : busy_period();
+    return busy_ ? std::optional{time < *busy_} : std::nullopt;
+  }
+
   std::optional<nanoseconds> busy_period() {
-    std::vector<Other> all = higher_;
-    all.insert(all.end(), equal_.begin(), equal_.end());
-    // Own jobs as the core notices them, so that the period covers every one of them.
-    all.push_back({.noticed = ArrivalCount{own_.noticed()}, .execution = own_.execution});
     const nanoseconds from = blocking_ + own_.execution;
-    return fixpoint(blocking_, all,
+    return fixpoint(blocking_, all(),
                     std::max(from, least_time(blocking_, share_, early_, supply_.rate())), false);
   }
 
@@ -205,6 +229,8 @@ class LevelTest {
   std::vector<Other> higher_;
   std::vector<Other> above_threshold_;
   std::vector<Other> equal_;
+  std::vector<Other> all_;
+  std::optional<nanoseconds> busy_;  // the length of the level's busy period, once it is needed
   nanoseconds blocking_{0};
   bool bounded_ = true;
   double preempted_share_ = 0;

@@ -112,8 +112,11 @@ std::string method_of(Test test, const Demand& demand, const Response& response,
   if (demands.entangled) {
     return std::string{methods::entangled};
   }
-  return whole_core_method(test, demand, response, demands, core)
-      .append(response.bound ? supply_method(demands.supply) : std::string_view{});
+  std::string method = whole_core_method(test, demand, response, demands, core);
+  if (core.without_idling && method != methods::schedule_graph) {
+    method += methods::without_idling;
+  }
+  return method.append(response.bound ? supply_method(demands.supply) : std::string_view{});
 }
 
 std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,

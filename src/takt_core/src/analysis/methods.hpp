@@ -47,6 +47,7 @@ inline constexpr std::string_view periodic_resource =
     "; supply of a periodic resource (Shin & Lee 2003), eq. 18";
 inline constexpr std::string_view bounded_delay =
     "; supply with a bounded delay (Mok et al. 2001), eq. 18";
+inline constexpr std::string_view without_idling = "; never idle on purpose, eq. 35";
 inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
 // In place of these, in a robot.
 inline constexpr std::string_view processes_above =

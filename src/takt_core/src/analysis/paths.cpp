@@ -236,7 +236,8 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   if (walk.join != nobody) {
     report.bound_by = methods::join;
   } else if (walk.by != By::test) {
-    report.bound_by = chain_method(model_.test(), walk.by);
+    const std::size_t core = model_.core_of(streams_[walk.before].front());
+    report.bound_by = chain_method(model_.test_on(core), walk.by);
   }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);

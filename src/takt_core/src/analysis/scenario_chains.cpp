@@ -27,8 +27,10 @@ void take_less(Response& result, const Response& other) {
 
 }  // namespace
 
-bool ScenarioModel::keeps_order(const CoreDemands& core) const {
-  if (core.entangled || test_ == Test::schedule_graph || test_ == Test::none ||
+bool ScenarioModel::keeps_order(std::size_t at) const {
+  const CoreDemands& core = cores_[at];
+  const Test test = test_on(at);
+  if (core.entangled || test == Test::schedule_graph || test == Test::none ||
       core.supply.threads() > 1) {
     return false;
   }
@@ -169,17 +171,19 @@ ChainNet ScenarioModel::chain_net() const {
                          .since_first = earliest(i, first).release,
                          .joined = joined});
   }
-  const bool by_deadline = test_ == Test::edf || test_ == Test::non_preemptive_edf;
-  for (const CoreDemands& core : cores_) {
+  const Test test = test_without_idling(scenario_->policy());
+  const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
+  for (std::size_t at = 0; at < cores_.size(); ++at) {
+    const CoreDemands& core = cores_[at];
     const bool groups = scenario_->policy().preemptive() &&
                         std::ranges::any_of(core.demands, [](const Demand& demand) {
                           return demand.ceiling != sched::no_ceiling;
                         });
     net.cores.push_back({.links = {core.streams.begin(),
                                    core.streams.begin() + static_cast<std::ptrdiff_t>(core.jobs)},
-                         .usable = keeps_order(core),
+                         .usable = keeps_order(at),
                          .by_deadline = by_deadline && !groups,
-                         .by_level = test_ == Test::fixed_priority,
+                         .by_level = test == Test::fixed_priority,
                          .preemptive = scenario_->policy().preemptive(),
                          .supply = core.supply,
                          .interrupts = declared_interrupts(core, release_overhead_)});

@@ -50,7 +50,17 @@ CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& 
   if (demands.entangled) {
     return {.responses = std::vector<Response>(demands.demands.size())};
   }
-  CoreBounds result = bounds(test_, demands.demands, effort, demands.supply);
+  CoreBounds result = bounds(test_on(core), demands.demands, effort, demands.supply);
+  if (test_ == Test::schedule_graph && !idles_[core]) {
+    result.without_idling = result.schedulable == true;
+    if (!graph && graphs != Graphs::none) {
+      graph = explore(demands, graphs);  // it knows the offsets, too
+    }
+    if (graph && (!result.without_idling || graph->graph.outcome == ScheduleGraph::Outcome::met)) {
+      take(*graph, demands, result);
+    }
+    return result;
+  }
   // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
   if (!graph &&
       (result.schedulable == true || graphs == Graphs::none || !can_be_explored(demands))) {
@@ -84,8 +94,10 @@ ScenarioBounds ScenarioModel::round(std::vector<std::optional<CoreGraph>> graphs
 }
 
 template <class GoesOn>
-ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_on) {
+ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_on,
+                                     std::vector<std::optional<CoreGraph>> graphs_before) {
   ScenarioBounds result;
+  result.graphs = std::move(graphs_before);
   forget_jitters();
   bool changed = true;
   for (std::size_t number = 0; changed && number < most_rounds; ++number) {
@@ -108,8 +120,35 @@ ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_
   return result;
 }
 
+// Whether a core of which it was assumed that its policy never leaves it idle may be idle after
+// all, because the bounds that hold then do not keep every deadline there.
+bool ScenarioModel::admit_idling(const ScenarioBounds& bounds) {
+  bool changed = false;
+  for (std::size_t at = 0; test_ == Test::schedule_graph && at < cores_.size(); ++at) {
+    const CoreBounds& core = bounds.cores[at];
+    if (!idles_[at] && (!bounds.converged || !(core.without_idling || core.by_chains))) {
+      idles_[at] = changed = true;
+    }
+  }
+  return changed;
+}
+
+// The rounds, once more for each core that turns out to be left idle on purpose.
+template <class GoesOn>
+ScenarioBounds ScenarioModel::settle(Effort& effort, Graphs graphs, GoesOn goes_on) {
+  idles_.assign(cores_.size(), false);
+  ScenarioBounds result = rounds(effort, graphs, goes_on, {});
+  while (admit_idling(result)) {
+    result = rounds(effort, graphs, goes_on, std::move(result.graphs));
+  }
+  for (std::size_t at = 0; test_ == Test::schedule_graph && at < cores_.size(); ++at) {
+    result.cores[at].without_idling = !idles_[at];
+  }
+  return result;
+}
+
 ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
-  ScenarioBounds result = rounds(effort, graphs, [](const ScenarioBounds&) { return true; });
+  ScenarioBounds result = settle(effort, graphs, [](const ScenarioBounds&) { return true; });
   if (result.converged && has_messages_ && graphs != Graphs::none) {
     shorten_by_graphs(result);
   }
@@ -118,15 +157,19 @@ ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
 
 std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
   if (iterates_) {
-    return rounds(effort, graphs,
+    return settle(effort, graphs,
                   [](const ScenarioBounds& bounds) { return bounds.schedulable == true; })
         .schedulable;
   }
+  const Test test = test_without_idling(scenario_->policy());
   for (const CoreDemands& core : cores_) {
     if (core.entangled) {
       return {};
     }
-    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort, core.supply);
+    std::optional<bool> accepted = analysis::accepts(test, core.demands, effort, core.supply);
+    if (accepted == false && test != test_) {
+      accepted.reset();  // what idling may save
+    }
     if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
       const ScheduleGraph graph = explore(core, graphs).graph;
       if (graph.outcome != ScheduleGraph::Outcome::unknown) {

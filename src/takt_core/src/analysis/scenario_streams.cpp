@@ -102,6 +102,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_calls(application);
   add_streams(application, strategy);
   place(application, strategy);
+  idles_.assign(cores_.size(), true);
   add_deliveries(application);
   note_uncounted_waits(application);
   refuse_early_releases_of_joins();

@@ -14,6 +14,8 @@
 namespace takt::analysis {
 namespace {
 
+using namespace std::chrono_literals;
+
 using Random = std::mt19937_64;
 
 std::int64_t draw(Random& random, std::int64_t from, std::int64_t to) {
@@ -40,6 +42,11 @@ std::vector<Demand> draw_demands(Random& random) {
       demand.ceiling = static_cast<sched::Level>(draw(random, 1, levels));
     }
     demands.push_back(demand);
+  }
+  if (draw(random, 0, 2) == 0) {  // without preemption
+    for (Demand& demand : demands) {
+      demand.ceiling = static_cast<sched::Level>(levels);
+    }
   }
   return demands;
 }
@@ -79,6 +86,25 @@ TEST(Acceptance, gives_the_verdict_of_the_whole_test) {
   }
   EXPECT_GT(accepted, 10'000);
   EXPECT_GT(refused, 10'000);
+}
+
+// A job that keeps its core has to start early enough for what it computes now, not as declared.
+TEST(Acceptance, counts_the_changed_execution_after_the_start) {
+  const std::vector<Demand> declared = {
+      {.task = 0, .releases = {.period = 60ns}, .execution = 1ns, .deadline = 60ns, .level = 2},
+      {.task = 1,
+       .releases = {.period = 60ns},
+       .execution = 2ns,
+       .deadline = 4ns,
+       .level = 1,
+       .ceiling = 2}};
+  Acceptance acceptance{analysis::Test::fixed_priority, declared};
+  Effort effort;
+  std::vector<Demand> longer = declared;
+  longer[1].execution = 3ns;
+  EXPECT_TRUE(acceptance.accepts(longer, effort));
+  longer[1].execution = 4ns;
+  EXPECT_FALSE(acceptance.accepts(longer, effort));
 }
 
 }  // namespace

@@ -296,19 +296,47 @@ TEST(analyse, a_core_without_a_schedule_graph_is_not_proved_and_says_why) {
     return report.verdict;
   };
   const std::string writer = timer("a", 10, 4, 1, ", 'writes': ['x']");
-  EXPECT_EQ(verdict_of(writer + "," + message("m", "x", 1, 1, ", 'deadline': 10"), "",
-                       "'m' is released by messages"),
+  EXPECT_EQ(verdict_of(writer + "," + message("m", "x", 1, 1, ", 'deadline': 10") + "," +
+                           timer("b", 40, 7, 1),
+                       "", "'m' is released by messages"),
             Verdict::not_proved);
   EXPECT_EQ(verdict_of(writer + "," + message("m", "x", 1, 1, ", 'deadline': 10") + "," +
                            timer("b", 40, 13, 1),
                        "", "'m' is released by messages"),
             Verdict::misses);
-  EXPECT_EQ(verdict_of(timer("a", 10, 4, 1), ", 'scenarios': [{'name': 'one'}, {'name': 'two'}]",
+  EXPECT_EQ(verdict_of(timer("a", 10, 4, 1) + "," + timer("b", 40, 8, 1),
+                       ", 'scenarios': [{'name': 'one'}, {'name': 'two'}]",
                        "a switch of the scenario may shift its timers"),
             Verdict::not_proved);
-  EXPECT_EQ(verdict_of(timer("a", 999'999'937, 4, 1) + "," + timer("b", 999'999'929, 4, 1), "",
-                       "jobs are released before the timers repeat themselves"),
+  EXPECT_EQ(verdict_of(timer("a", 999'983, 200'000, 1, ", 'deadline': 500000") + "," +
+                           timer("b", 999'979, 400'000, 1),
+                       "", "jobs are released before the timers repeat themselves"),
             Verdict::not_proved);
+}
+
+// Sensor rates beside each other: the hyperperiod has 400 million jobs.
+TEST(analyse, a_core_that_keeps_every_deadline_without_idling_is_never_left_idle) {
+  const std::string sensors = timer("camera", 33'333'333, 3'000'000, 2) + "," +
+                              timer("lidar", 100'000'000, 8'000'000, 1) + "," +
+                              timer("imu", 10'000'000, 1'000'000, 4, ", 'writes': ['x']") + "," +
+                              message("filter", "x", 500'000, 3, ", 'period': 12000000");
+  for (const std::string policy : {"cw-edf", "p-rm"}) {
+    const std::string same = policy == "p-rm" ? "np-fp" : "np-edf";
+    const std::string chain = ", 'chains': [{'name': 'c', 'callbacks': ['imu', 'filter']}]";
+    const Report report = analyse_json(app(sensors, chain + ", 'policy': '" + policy + "'"));
+    const Report without = analyse_json(app(sensors, chain + ", 'policy': '" + same + "'"));
+    EXPECT_EQ(report.verdict, Verdict::meets);
+    const ScenarioReport& scenario = report.scenarios.front();
+    for (const char* const name : {"camera", "lidar", "imu", "filter"}) {
+      EXPECT_FALSE(callback(scenario, name).exact);
+      EXPECT_TRUE(callback(scenario, name).bound_by.ends_with("never idle on purpose, eq. 35"));
+    }
+    EXPECT_TRUE(scenario.chains.front().latency);
+    EXPECT_GE(*scenario.sensitivity->all, 1);
+    EXPECT_FALSE(contains(scenario.remarks, "its schedules were not explored"));
+    EXPECT_LE(*callback(scenario, "lidar").response, 20ms) << policy;
+    EXPECT_EQ(scenario.chains.front().latency, without.scenarios.front().chains.front().latency);
+  }
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 #include "analysis/exhaustive_draw.hpp"
 #include "analysis/exhaustive_errors.hpp"
 #include "takt/analysis/core.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -105,6 +107,50 @@ TEST(exhaustive, closed_tests_are_exact_for_sporadic_tasks) {
         EXPECT_GE(reached.responses[k], found.responses[k].bound->count() - (fixed ? 0 : 1)) << k;
       }
     }
+  }
+}
+
+// Where no run without idling misses a deadline, wherever the releases are, a policy that idles on
+// purpose never does; and the bounds that follow (docs/reference/analysis.md, eq. 35) hold without
+// a schedule graph.
+TEST(exhaustive, policies_that_may_idle_never_do_where_all_deadlines_are_kept_without) {
+  for (const auto* const policy : {"p-rm", "cw-edf"}) {
+    const Rule same = rule_of(policy) == Rule::p_rm ? Rule::np_fp : Rule::np_edf;
+    int kept = 0;
+    int proved = 0;
+    for (int i = 0; i < rounds(120) && !HasFailure(); ++i) {
+      const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+      const ExhaustiveSet set = ExhaustiveSets{seed}.draw(policy, 0.9);
+      SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
+      const Reached idling = reach_all({.rule = set.rule}, set.tasks);
+      const Reached busy = reach_all({.rule = same}, set.tasks);
+      const Reached any =
+          reach_all({.rule = same, .sporadic = true, .until_missed = true}, set.tasks);
+      if (any.complete && !any.missed && idling.complete && busy.complete) {
+        ++kept;
+        EXPECT_EQ(idling.responses, busy.responses);
+      }
+      const application::Application app = application_of(set);
+      const sched::CompiledStrategy strategy = application::compile(app);
+      ScenarioModel model{app, strategy, strategy.scenarios().front()};
+      Effort effort;
+      const ScenarioBounds found = model.solve(effort, Graphs::none);
+      if (found.schedulable == true) {
+        ++proved;
+        EXPECT_FALSE(idling.missed);
+        std::vector<std::int64_t> most(set.tasks.size(), 0);  // of all that releases a callback
+        for (std::size_t k = 0; k < model.streams().size(); ++k) {
+          std::int64_t& bound = most[model.streams()[k].callback];
+          bound = std::max(bound, found.responses[k].bound->count());
+        }
+        for (std::size_t k = 0; k < most.size(); ++k) {
+          EXPECT_LE(idling.responses[k], most[k]) << k;
+        }
+      }
+    }
+    EXPECT_GT(kept, rounds(30));
+    EXPECT_GT(proved, rounds(30));
+    std::cout << policy << ": " << kept << " sets never idle, " << proved << " proved\n";
   }
 }
 

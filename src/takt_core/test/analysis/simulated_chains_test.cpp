@@ -28,6 +28,7 @@ class RandomChains : public RandomTasks {
       app.cpus.push_back(cpu);
     }
     const std::int64_t chains = number(1, 4);
+    idles_ = policy == "p-rm" || policy == "cw-edf";
     rising_ = chance(0.3);
     lags_ = chance(0.2);
     groups_ = chance(0.15);
@@ -94,7 +95,7 @@ class RandomChains : public RandomTasks {
     task.parameters = {
         .period = nanoseconds{period},
         .offset = nanoseconds{place == 0 && chance(0.5) ? number(0, period) : 0},
-        .deadline = nanoseconds{chance(0.5) ? 0 : number(worst, 3 * period)},
+        .deadline = nanoseconds{chance(0.5) ? 0 : number(worst, (idles_ ? 1 : 3) * period)},
         .priority = static_cast<int>(rising_ ? place * 4 + number(1, 4) : number(1, 12)),
         .expected_execution = callback.execution.worst,
         .overrun = sched::Overrun::catch_up};
@@ -121,6 +122,7 @@ class RandomChains : public RandomTasks {
     std::swap(app.topics[app.topics.size() - 1], app.topics[app.topics.size() - 2]);
   }
 
+  bool idles_ = false;  // the policy, on purpose: no deadline is above its period
   bool rising_ = false;
   bool lags_ = false;
   bool groups_ = false;
@@ -203,7 +205,10 @@ class EveryChainSimulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainSimulated, is_within_its_bounds) {
   Tally tally;
-  const int sets = rounds(300);
+  // Of these the tests of the same order without idling see most.
+  const bool idles =
+      std::string_view{GetParam()} == "p-rm" || std::string_view{GetParam()} == "cw-edf";
+  const int sets = rounds(idles ? 50 : 300);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = RandomChains{seed}.make(GetParam());
@@ -221,8 +226,8 @@ TEST_P(EveryChainSimulated, is_within_its_bounds) {
     }
   }
   EXPECT_GT(tally.accepted, sets / 10);
-  EXPECT_GT(tally.responses, sets * 4);
-  EXPECT_GT(tally.latencies, sets);
+  EXPECT_GT(tally.responses, sets * 3);
+  EXPECT_GT(tally.latencies, sets / 2);
   EXPECT_GT(tally.units, sets / 20);
   EXPECT_GT(tally.paths, sets / 20);
   EXPECT_GT(tally.bursts, sets / 10);
@@ -233,7 +238,8 @@ TEST_P(EveryChainSimulated, is_within_its_bounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryChainSimulated,
-                         testing::Values("fp", "edf", "np-fp", "np-edf"), test::policy_name);
+                         testing::Values("fp", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"),
+                         test::policy_name);
 
 }  // namespace
 }  // namespace takt::analysis

@@ -20,9 +20,6 @@ namespace {
 application::Application make_limited(std::uint64_t seed) {
   application::Application app = RandomApplication{seed}.make();
   RandomTasks random{seed + 1'000'000};
-  if (app.policy == "p-rm" || app.policy == "cw-edf") {
-    app.policy = random.chance(0.5) ? "dm" : "edf";
-  }
   for (application::Callback& callback : app.callbacks) {
     application::ExecutionTime& execution = callback.execution;
     execution.best /= 2;

@@ -32,6 +32,10 @@ enum class Test : std::uint8_t {
 /// The test of a policy.
 TAKT_CORE_PUBLIC Test test_for(const sched::Policy& policy) noexcept;
 
+/// The test of the policy without idling: of policies that leave the core idle on purpose that of
+/// the same order without it, of all others test_for() (docs/reference/analysis.md, eq. 35).
+TAKT_CORE_PUBLIC Test test_without_idling(const sched::Policy& policy) noexcept;
+
 /// The ceiling that a started job keeps under this policy, given the ceiling of its group. Under
 /// non-preemptive policies only interrupts are above it.
 TAKT_CORE_PUBLIC sched::Level ceiling_for(const sched::Policy& policy,
@@ -51,6 +55,8 @@ struct CoreBounds {
   bool explored =  ///< The verdict, and if it is met the responses, come from a schedule graph.
       false;       // the verdict is that of a schedule graph, where it is met the responses, too
   bool by_chains = false;  ///< Met only because chains are analysed as a whole.
+  /// Met by the test of the policy without idling, whatever the schedule graph says.
+  bool without_idling = false;
 };
 
 /// Verdict and response times of the demands of one core. `effort` limits the computation.

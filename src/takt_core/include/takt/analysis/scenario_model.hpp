@@ -133,6 +133,13 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   /// The test of the scenario's policy.
   [[nodiscard]] Test test() const noexcept { return test_; }
 
+  /// The test of a core. Under policies that leave cores idle on purpose it is that of the same
+  /// order without idling, as long as this one keeps every deadline there: then the core is never
+  /// left idle (docs/reference/analysis.md, eq. 35).
+  [[nodiscard]] Test test_on(std::size_t core) const noexcept {
+    return idles_[core] ? test_ : test_without_idling(scenario_->policy());
+  }
+
   /// All streams; indices are those of Stream::parent.
   [[nodiscard]] const std::vector<Stream>& streams() const noexcept { return streams_; }
 
@@ -337,7 +344,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void apply_costs();
   void apply_cost(std::size_t stream);
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
-  [[nodiscard]] bool keeps_order(const CoreDemands& core) const;
+  [[nodiscard]] bool keeps_order(std::size_t at) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
   [[nodiscard]] Earliest earliest(std::size_t stream, std::size_t since) const noexcept;
   [[nodiscard]] nanoseconds earliest_message(std::size_t stream,
@@ -364,7 +371,11 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     return cores_[places_[stream].core].demands[places_[stream].demand];
   }
   template <class GoesOn>
-  ScenarioBounds rounds(Effort& effort, Graphs graphs, GoesOn goes_on);
+  ScenarioBounds rounds(Effort& effort, Graphs graphs, GoesOn goes_on,
+                        std::vector<std::optional<CoreGraph>> graphs_before);
+  template <class GoesOn>
+  ScenarioBounds settle(Effort& effort, Graphs graphs, GoesOn goes_on);
+  bool admit_idling(const ScenarioBounds& bounds);
 
   struct Pending {
     Arrivals releases;
@@ -394,6 +405,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::vector<Pending> pending_;
   std::vector<Place> places_;
   std::vector<CoreDemands> cores_;
+  std::vector<bool> idles_;  // by core: its policy may leave it idle on purpose
   std::vector<std::string> remarks_;
 };
 
