@@ -13,7 +13,7 @@ from collections.abc import Hashable
 
 from takt.schedule.ros2.called import Call, Handle, Message
 from takt.schedule.ros2.event import Event
-from takt.schedule.ros2.topics import topic_name
+from takt.schedule.ros2.topics import request_topic, topic_name
 
 
 class Messages:
@@ -63,7 +63,7 @@ class Messages:
 
     def _service(self, event: Event, key: str) -> None:
         name = topic_name(str(event.fields.get("service_name", "")))
-        self._topics[event.handle(key)] = f"{name}/_service/request"
+        self._topics[event.handle(key)] = request_topic(name)
 
     def _rmw_client_init(self, event: Event, _: Call | None) -> None:
         self._clients[event.handle("rmw_client_handle")] = str(event.fields.get("gid", ""))
