@@ -273,3 +273,81 @@ def test_without_a_start_up_nothing_is_left_out(tmp_path: Path) -> None:
     notes = chain_notes(tmp_path)
     assert "the longest of 20 observed" in notes
     assert "start-up" not in notes
+
+
+CLIENT, PATH, DRIVE = 600, 700, 800
+
+
+class Client:
+    """Calls a server in another process every 20 ms, after 1 ms; the response is there after 5."""
+
+    def __init__(self) -> None:
+        self.client, self.server = Process(11, "control"), Process(22, "planner")
+        self.client.node(1, "control")
+        self.client.timer(SENSOR, 1, 20 * MS)
+        self.client.client(CLIENT, 1, "/plan")
+        self.client.publisher(PATH, 1, "/path")
+        self.client.node(2, "drive")
+        self.client.subscription(DRIVE, 2, "/path")
+        self.server.node(1, "planner")
+        self.server.service(FILTER, 1, "/plan")
+
+    def write(self, folder: Path) -> None:
+        for one in (self.client, self.server):
+            one.write(folder / "recording")
+
+    def does_not_wait(self, jobs: int = 20) -> Client:
+        """Its callback for the response takes 1 ms; another program had its core for 0.2 ms."""
+        for job in range(1, jobs + 1):
+            begin = job * 20 * MS
+            self.client.call(begin, begin + MS, SENSOR)
+            self.client.request(begin + MS - 1, CLIENT, job)
+            self.server.serve(begin + 2 * MS, begin + 5 * MS, FILTER, CLIENT, job)
+            taken = begin + 6 * MS
+            self.client.take_response(taken, CLIENT, job, cpu=taken)
+            self.client.publish(taken + MS // 2, PATH)
+            self.client.add(
+                taken + MS, "rclcpp_executor_wait_for_work", -1, cpu=taken + 8 * MS // 10
+            )
+            self.client.take(taken + MS + 1, DRIVE, taken + MS // 2)
+            self.client.call(taken + MS + 2, taken + 2 * MS, DRIVE)
+        return self
+
+
+def test_a_client_that_does_not_wait_sends_requests_and_has_a_callback_for_the_response(
+    tmp_path: Path,
+) -> None:
+    Client().does_not_wait().write(tmp_path)
+    document, written = modelled(tmp_path)
+    text = (tmp_path / "modelled.app.yaml").read_text(encoding="utf-8")
+    for key in ("requests: [/plan]", "service: /plan", "response: /plan"):
+        assert text.count(key) == 1, key
+    found = {one["name"]: one for one in document["callbacks"]}
+    assert found["planner.service_plan"]["execution"]["worst"] == 3 * MS
+    response = found["control.client_plan"]
+    assert response["execution"]["worst"] == MS * 8 // 10
+    assert response["writes"] == ["path"]
+    (chain,) = written.chains
+    assert chain.callbacks == [
+        "control.timer0",
+        "planner.service_plan",
+        "control.client_plan",
+        "drive.subscription_path",
+    ]
+    print(text)
+    assert (chain.arrivals, chain.longest_us) == (20, 8_000)
+    takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
+
+
+def test_requests_of_programs_that_were_not_recorded_come_from_outside(tmp_path: Path) -> None:
+    robot = Client().does_not_wait()
+    for job in range(1, 21):
+        begin = job * 20 * MS + 10 * MS
+        robot.server.serve(begin, begin + MS, FILTER, CLIENT + 2, job)
+    robot.write(tmp_path)
+    document, _ = modelled(tmp_path)
+    topics = {one["name"]: one for one in document["topics"]}
+    requests = topics["plan/_service/request"]
+    assert requests["external_period"] == 20 * MS
+    text = (tmp_path / "modelled.app.yaml").read_text(encoding="utf-8")
+    assert "  /plan: {external_period: 20ms}" in text

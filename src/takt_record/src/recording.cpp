@@ -38,14 +38,17 @@ std::atomic<unsigned> generation{1};  // NOLINT(cppcoreguidelines-avoid-non-cons
 struct Thread {
   unsigned generation = 0;
   std::uint32_t id = 0;
+  bool responds = false;  // it may run the callback of a response
   ThreadTime<CpuClock> time;
 };
 
 Thread& this_thread() noexcept {
   thread_local Thread known;  // a system call takes longer than everything else that an event costs
   if (const unsigned now = generation.load(std::memory_order_relaxed); known.generation != now) {
-    known = {
-        .generation = now, .id = static_cast<std::uint32_t>(::syscall(SYS_gettid)), .time = {}};
+    known = {.generation = now,
+             .id = static_cast<std::uint32_t>(::syscall(SYS_gettid)),
+             .responds = false,
+             .time = {}};
   }
   return known;
 }
@@ -54,12 +57,21 @@ std::int64_t cpu_time(Thread& thread, Kind kind, std::int64_t now,
                       std::uint64_t callback) noexcept {
   switch (kind) {
     case Kind::begin:
+      thread.responds = false;
       return thread.time.begin(now, callback);
     case Kind::end:
       return thread.time.end(now, callback);
-    default:
-      return -1;
+    case Kind::response:
+      thread.responds = true;
+      return CpuClock::now();
+    case Kind::clock:
+      return CpuClock::now();
+    case Kind::event:
+      return thread.responds ? CpuClock::now() : -1;
+    case Kind::name:
+      break;
   }
+  return -1;
 }
 
 constexpr std::size_t padded(std::size_t bytes) noexcept {

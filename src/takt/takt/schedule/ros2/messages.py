@@ -2,8 +2,8 @@
 """Which message a callback was called with, from the events of tracetools.
 
 Between processes by the topic and the source time stamp, which the writer and the take have in
-common; within a process by the place in the buffer of the subscription; requests of services by
-the client and its sequence number. What a callback reads besides, no event says.
+common; within a process by the place in the buffer of the subscription; requests of services and
+their responses by the client and its sequence number. What a callback reads besides, no event says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Hashable
 
 from takt.schedule.ros2.called import Call, Handle, Message
 from takt.schedule.ros2.event import Event
-from takt.schedule.ros2.topics import request_topic, topic_name
+from takt.schedule.ros2.topics import request_topic, response_topic, service_name, topic_name
 
 
 class Messages:
@@ -28,6 +28,8 @@ class Messages:
         self._buffers: dict[Handle, dict[object, Message]] = defaultdict(dict)  # by place
         self._going: dict[Handle, Message] = {}  # by thread, from rcl to rmw
         self._taken: dict[Handle, Message | None] = {}  # by thread
+        self._ended: dict[Handle, Call] = {}  # the last one, by thread
+        self._responses: dict[int, Message] = {}  # on their way, by their requests
 
     def take(self, name: str, event: Event, call: Call | None) -> None:
         """The next event; ``call``: the callback that runs in its thread."""
@@ -36,7 +38,7 @@ class Messages:
 
     def pause(self) -> None:
         """What threads do from now on is not recorded."""
-        for one in (self._latest, self._going, self._taken):
+        for one in (self._latest, self._going, self._taken, self._ended):
             one.clear()
 
     def begins(self, call: Call, topic: str) -> None:
@@ -97,7 +99,40 @@ class Messages:
         topic, number = self._topics.get(client), self._clients.get(client)
         if topic is not None and number:
             key = (topic, number, event.fields.get("sequence_number"))
-            self._known[key] = self._make(event, topic, call)
+            request = self._known[key] = self._make(event, topic, call)
+            if call is not None:
+                call.requests.append(request)
+
+    def _rmw_send_response(self, event: Event, call: Call | None) -> None:
+        """rclcpp sends what the callback of the server returned, and that is its last act."""
+        topic = self._topics.get(event.handle("rmw_service_handle"))
+        maker = call or self._ended.get(event.thread)
+        if topic is None or maker is None:
+            return
+        key = (topic, event.fields.get("client_gid"), event.fields.get("sequence_number"))
+        request, name = self._known.get(key), service_name(topic)
+        if request is not None and name is not None:
+            time = event.time if call else max(maker.begin, maker.end - 1)
+            response = Message(response_topic(name), time, maker)
+            self.created.append(response)
+            self._responses[id(request)] = response
+            maker.published[response.topic, "rcl"] += 1
+
+    def take_response(self, event: Event, call: Call | None) -> Message | None:
+        """The response that is taken from now on; its request is answered."""
+        client = event.handle("rmw_client_handle")
+        topic, number = self._topics.get(client), self._clients.get(client)
+        request = self._known.get((topic, number, event.fields.get("sequence_number")))
+        if request is None:
+            return None
+        request.answered = event.time
+        maker = request.maker
+        request.waited = maker is not None and (call is maker or not maker.end)
+        return self._responses.pop(id(request), None)
+
+    def ends(self, call: Call) -> None:
+        """A callback ended."""
+        self._ended[call.thread] = call
 
     def _make(self, event: Event, topic: str, call: Call | None) -> Message:
         message = Message(topic, event.time, call)
