@@ -70,11 +70,14 @@ class Process:
     def request(self, time: int, client: int, number: int, **of: int) -> None:
         self.add(time, "rmw_send_request", client + 1, 7, number, **of)
 
-    def serve(self, begin: int, end: int, service: int, client: int, number: int) -> None:
+    def serve(
+        self, begin: int, end: int, service: int, client: int, number: int, thread: int = 0
+    ) -> None:
         """The call for a request, and the response right after it."""
-        self.add(begin - 1, "rmw_take_request", service + 2, 7, _gid(client), number, 1)
-        self.call(begin, end, service)
-        self.add(end + 1, "rmw_send_response", service + 2, 7, _gid(client), number, REALTIME + end)
+        key, of = (_gid(client), number), {"thread": thread}
+        self.add(begin - 1, "rmw_take_request", service + 2, 7, *key, 1, **of)
+        self.call(begin, end, service, **of)
+        self.add(end + 1, "rmw_send_response", service + 2, 7, *key, REALTIME + end, **of)
 
     def take_response(self, time: int, client: int, number: int, **of: int) -> None:
         self.add(time, "rmw_take_response", client + 1, 7, number, REALTIME + time, 1, **of)

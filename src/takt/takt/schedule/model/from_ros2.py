@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from takt.schedule.model import calls
 from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
 from takt.schedule.model.robot import Robot
@@ -46,7 +47,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     reading = read(path, progress)
     reading.require_callbacks(path)
     span = reading.span or (0, 0)
-    callbacks = [_callback(reading, entity, name) for name, entity in reading.named()]
+    pairs = [(entity, _callback(reading, entity, name)) for name, entity in reading.named()]
     depths = {
         one.name: one.depth
         for one in reading.entities.values()
@@ -55,6 +56,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     stretches = control.stretches(path)
     resumed = [begin for begin, _ in stretches[1:]]
     robot = robot_of(reading, recordings(path), resumed) if is_recorded(path) else None
+    callbacks, waits = calls.describe(pairs, several=robot is not None)
     if robot is not None:
         callbacks = [one for one in callbacks if one.recorded in robot.homes]
         name_apart(robot, callbacks)
@@ -63,7 +65,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
         source=f"{path.name}, a {reading.source}",
         duration=max(0, span[1] - span[0] - paused),
         callbacks=callbacks,
-        policy=None if robot else "edf",
+        policy=None if robot else "fp" if waits else "edf",
         cpus=[] if robot else [0],
         outside={
             topic: np.array(sorted(times), np.int64)
@@ -74,7 +76,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
         depths=depths,
         began=_began(reading, robot),
         robot=robot,
-        notes=[*([] if robot else [_OF_ONE_PROCESS]), *_notes(reading)],
+        notes=[*([] if robot else waits or [_OF_ONE_PROCESS]), *_notes(reading)],
     )
 
 

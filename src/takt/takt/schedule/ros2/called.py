@@ -20,6 +20,7 @@ class Message:
     time: int
     maker: Call | None  # None: no callback was running in its thread
     answered: int | None = None  # a request: when its response was taken
+    cpu: int | None = None  # of its thread, then; where it was recorded
     waited: bool = False  # a request: its response was taken before the callback ended
 
 

@@ -190,11 +190,11 @@ class Reading:
         if not event.fields.get("taken"):
             return
         within = self._call(event.thread)
-        response = self.messages.take_response(event, within)
+        core = int(event.fields.get("core", -1))
+        job = Call(event.time, event.cpu_time, event.thread, core)
+        self.messages.take_response(event, within, job)
         client = self._clients.get(event.handle("rmw_client_handle"))
         if client is not None and within is None:
-            core = int(event.fields.get("core", -1))
-            job = Call(event.time, _cpu_time(event), event.thread, core, response)
             self._answering[event.thread] = client, job
 
     def _end_response(self, event: Event) -> None:
@@ -204,7 +204,7 @@ class Reading:
         client, job = answering
         has_waited = self.waited[event.thread] or event.name.endswith(_WAIT)
         if has_waited and not event.name.endswith("callback_start"):
-            job.compute(_cpu_time(event))
+            job.compute(event.cpu_time)
             # Of several threads one waits at a time, and the others for their turn.
             alone = sum(process == event.process for process, _ in self.waited) == 1
             used = None if job.computed is None else job.begin + job.computed
@@ -245,7 +245,7 @@ class Reading:
     def _callback_start(self, event: Event) -> None:
         callback = event.handle("callback")
         core = int(event.fields.get("core", -1))
-        job = Call(event.time, _cpu_time(event), event.thread, core)
+        job = Call(event.time, event.cpu_time, event.thread, core)
         if (entity := self._callbacks.get(callback)) is not None:
             self.messages.begins(job, entity.topic)
         self._running[event.thread].append((callback, job))
@@ -258,7 +258,7 @@ class Reading:
             if begun != callback:
                 continue  # its end was lost
             job.end = event.time
-            if job.compute(_cpu_time(event)):
+            if job.compute(event.cpu_time):
                 self._has_cpu_time = True
             entity = self._callbacks.get(callback)
             if entity is None:
@@ -289,7 +289,7 @@ class Reading:
             call.published[topic, way] += 1
             if event.thread in self._answering:
                 call.end = event.time + 1  # not before
-                call.compute(_cpu_time(event))
+                call.compute(event.cpu_time)
         elif way == "rcl" or not self.outside[topic] or self.outside[topic][-1] < event.time:
             self.outside[topic].append(event.time)
 
@@ -337,8 +337,3 @@ class Reading:
             number = "" if entity.kind != "timer" and not ordinal else f"#{ordinal}"
             found.append((alike + (str(ordinal) if entity.kind == "timer" else number), entity))
         return found
-
-
-def _cpu_time(event: Event) -> int | None:
-    cpu = event.fields.get("cpu_time")
-    return cpu if isinstance(cpu, int) else None
