@@ -84,7 +84,7 @@ def check_services(application: Application, source: Source) -> None:
         where = source.where(place)
         if name not in servers:
             known = ", ".join(f"/{one}" for one in servers)
-            fix = f"the services are {known}" if known else "nobody has a service"
+            fix = f"the services are {known}" if known else "no callback has a service"
             text = f"{fix}; give the callback that answers it service: {service}"
             faults.append(TaktError(f"service {service} has no server", where=where, fix=text))
         elif name in calls:

@@ -148,7 +148,7 @@ def _count_as_execution(entity: Entity, one: ObservedCallback) -> None:
     one.declared["publishes"] = "anywhere"
     one.notes.append(
         "it waits for responses of services, and its executor does nothing else meanwhile: the "
-        "longest wait that was seen is part of wcet"
+        "longest observed wait is part of wcet"
     )
 
 

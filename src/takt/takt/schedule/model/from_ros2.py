@@ -148,7 +148,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
 def _ends_of_responses(reading: Reading, entity: Entity) -> str:
     """No event tells when the callback of a response ends."""
     if all(reading.waited[thread] for thread in {one.thread for one in entity.jobs}):
-        return "it counts until its executor went on, for no event tells when it ends"
+        return "it counts until its executor went on, for no event reports its end"
     return (
         "it counts until the last message that it published, for its executor does not show when "
         "it ends: declare its wcet"

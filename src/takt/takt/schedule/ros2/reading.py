@@ -206,9 +206,9 @@ class Reading:
         if has_waited and not event.name.endswith("callback_start"):
             job.compute(event.cpu_time)
             # Of several threads one waits at a time, and the others for their turn.
-            alone = sum(process == event.process for process, _ in self.waited) == 1
+            single = sum(process == event.process for process, _ in self.waited) == 1
             used = None if job.computed is None else job.begin + job.computed
-            job.end = event.time if alone or used is None else max(job.end, used)
+            job.end = event.time if single or used is None else max(job.end, used)
         job.end = max(job.end, job.begin + 1)
         client.jobs.append(job)
 
