@@ -101,12 +101,7 @@ def _call(draft: Draft, server: Entry, clients: list[Entry], service: str) -> No
             longest = draft.time(draft.chance.real((0, LONGEST_WAIT * draft.period(client))))
             shortest = draft.time(draft.chance.real((0, longest)))
             _cut(draft, client, {"shortest": min(shortest, longest), "longest": longest})
-    # Released more often, it takes as much of its core as before.
-    share = min(1.0, draft.period(server) / before)
-    worst = draft.time(share * draft.worst(server))
-    best = min(worst, draft.time(share * server["execution"]["best"]))
-    if "segments" not in server:
-        server["execution"] = _between(best, worst)
+    _keep_utilization(draft, server, before)
     if draft.document.get("policy") not in {"rm", "dm"}:  # there the period is its rank
         del server["period"]
 
@@ -123,13 +118,28 @@ def _cut(draft: Draft, callback: Entry, wait: Entry) -> None:
         "longest": last["longest"] - after,
     }
     segments = [*segments[:-1], first, wait, {"shortest": shortest, "longest": after}]
-    sums = {key: sum(part[key] for part in segments[::2]) for key in ("shortest", "longest")}
+    best, worst = (sum(part[key] for part in segments[::2]) for key in ("shortest", "longest"))
     callback |= {
-        "execution": _between(sums["shortest"], sums["longest"]),
+        "execution": _between(best, worst),
         "segments": segments,
         "suspension": sum(part.get("longest", 0) for part in segments[1::2]),
         "suspensions": len(segments) // 2,
     }
+
+
+def _keep_utilization(draft: Draft, callback: Entry, before: int) -> None:
+    """Released more often than with the period before, it takes as much of its core as then."""
+    share = min(1.0, draft.period(callback) / before)
+    parts = [_shorter(draft, one, share) for one in _segments(callback)[::2]]
+    best, worst = (sum(part[key] for part in parts) for key in ("shortest", "longest"))
+    callback["execution"] = _between(best, worst)
+    if "segments" in callback:
+        callback["segments"][::2] = parts
+
+
+def _shorter(draft: Draft, part: Entry, share: float) -> Entry:
+    longest = draft.time(share * part["longest"])
+    return {"shortest": min(longest, int(share * part["shortest"])), "longest": longest}
 
 
 def _between(best: int, worst: int) -> Entry:
@@ -162,8 +172,10 @@ def _request(draft: Draft, server: Entry, clients: list[Entry], service: str) ->
 
 
 def _release(draft: Draft, callback: Entry, topic: str) -> None:
+    before = callback["period"]
     callback |= {"kind": "message", "trigger": topic, "overrun": "catch_up"}
     callback.pop("offset", None)
+    _keep_utilization(draft, callback, before)
     if "policy" in draft.document:
         set_distance(draft, callback)
     else:
