@@ -31,6 +31,16 @@ def add_services(draft: Draft) -> None:
             _call(draft, server, waiting, f"/service{number}")
         else:
             _request(draft, server, clients, f"service{number}")
+    _forget_distances(draft)
+
+
+def _forget_distances(draft: Draft) -> None:
+    """Of messages, as they were declared: servers publish whenever somebody asks."""
+    if draft.document.get("policy") == "rm":  # there they are ranks
+        return
+    for callback in draft.callbacks:
+        if callback.get("kind") == "message" and draft.rate(callback):
+            callback.pop("period", None)
 
 
 def _are_allowed(draft: Draft) -> bool:
