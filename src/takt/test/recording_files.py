@@ -59,6 +59,29 @@ class Process:
         self.add(0, "rclcpp_subscription_init", callback + 1, callback + 3)
         self.add(0, "rclcpp_subscription_callback_added", callback + 3, callback)
 
+    def service(self, callback: int, node: int, name: str) -> None:
+        self.add(0, "rcl_service_init", callback + 1, node, callback + 2, name)
+        self.add(0, "rclcpp_service_callback_added", callback + 1, callback)
+
+    def client(self, handle: int, node: int, name: str) -> None:
+        self.add(0, "rmw_client_init", handle + 1, _gid(handle))
+        self.add(0, "rcl_client_init", handle, node, handle + 1, name)
+
+    def request(self, time: int, client: int, number: int, **of: int) -> None:
+        self.add(time, "rmw_send_request", client + 1, 7, number, **of)
+
+    def serve(
+        self, begin: int, end: int, service: int, client: int, number: int, thread: int = 0
+    ) -> None:
+        """The call for a request, and the response right after it."""
+        key, of = (_gid(client), number), {"thread": thread}
+        self.add(begin - 1, "rmw_take_request", service + 2, 7, *key, 1, **of)
+        self.call(begin, end, service, **of)
+        self.add(end + 1, "rmw_send_response", service + 2, 7, *key, REALTIME + end, **of)
+
+    def take_response(self, time: int, client: int, number: int, **of: int) -> None:
+        self.add(time, "rmw_take_response", client + 1, 7, number, REALTIME + time, 1, **of)
+
     def publish(self, time: int, publisher: int, **of: int) -> None:
         """To other processes; its source time stamp is the time."""
         self.add(time, "rclcpp_publish", 0, 7, **of)
@@ -97,6 +120,10 @@ class Process:
         file = folder / f"{short}.{self.number}.taktrecord"
         file.write_bytes(head + names + self._events)
         return file
+
+
+def _gid(client: int) -> str:
+    return f"{client:016}"
 
 
 SENSOR, FILTER, PLAN = 100, 200, 300  # callbacks

@@ -69,7 +69,7 @@ def test_a_trace_of_stock_executors_becomes_an_application(
     assert (heard.on, heard.wcet, list(heard.writes)) == ("image", 2 * MS, ["plan"])
     assert (look.group, heard.group) == ("camera", "ns_planner")
     assert application.topics["image"].depth == 3
-    assert application.callbacks["ns_planner.service_ns_reset"].on == "ns/reset/_service/request"
+    assert application.callbacks["ns_planner.service_ns_reset"].service == "/ns/reset"
     assert [one.callbacks for one in application.chains.values()] == [
         ["camera.timer0", "ns_planner.subscription_image"]
     ]

@@ -129,6 +129,69 @@ def test_what_is_wrong_with_calls_is_said(
     assert f"segments.app.yaml:{line}" in str(error.value) or "here" in str(error.value)
 
 
+ASYNCHRONOUS = """
+policy: fp
+nodes:
+  control:
+    step: {timer: 20ms, wcet: 1ms, priority: 20, requests: [/plan]}
+    planned: {response: /plan, wcet: 1ms, priority: 10, writes: [path]}
+  planner: {plan: {service: /plan, wcet: 3ms, priority: 30}}
+  drive: {go: {on: path, wcet: 1ms, priority: 5}}
+chains:
+  way: {callbacks: [control.step, planner.plan, control.planned, drive.go]}
+"""
+
+
+def test_a_request_without_a_wait_is_a_message_and_so_is_the_response(tmp_path: Path) -> None:
+    found = document(tmp_path, ASYNCHRONOUS)
+    step, planned, plan, _ = found["callbacks"]
+    assert [one.get("overrun") for one in (step, planned, plan)] == [None, *["catch_up"] * 2]
+    queues = {one["name"]: one.get("depth") for one in found["topics"]}
+    assert {queues[plan["trigger"]], queues[planned["trigger"]]} == {10}
+    written = app_yaml(found, "again")
+    for text in ("requests: [/plan]", "response: /plan", "service: /plan"):
+        assert text in written
+    assert "_service" not in written
+    again = document(tmp_path, written)
+    assert again["callbacks"] == found["callbacks"]
+    (scenario,) = analyse(found, "here").scenarios
+    # One after the other on one core: the server preempts its client, which has done its work.
+    assert [one.response_us for one in scenario.callbacks] == [4_000, 1_000, 3_000, 1_000]
+    assert scenario.chains[0].latency_us == 6_000
+    assert simulate(found, where="here").chains[0].latency.max_us == 6_000
+
+
+def test_requests_from_outside_are_declared_below_topics(tmp_path: Path) -> None:
+    outside = ASYNCHRONOUS + "topics: {/plan: {external_period: 5ms, depth: 3}}\n"
+    found = document(tmp_path, outside)
+    assert document(tmp_path, app_yaml(found, "again"))["callbacks"] == found["callbacks"]
+    plan = simulate(found, where="here", duration=1_000 * MS).callbacks[2]
+    assert plan.jobs == 200 + 50  # those of the client, too
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words", "line"),
+    [
+        ("requests: [/plan]", "requests: [/plam]", "/plam has no server\n.*services are /plan", 5),
+        ("response: /plan", "response: /path", "/path has no server", 6),
+        ("on: path", "on: path, response: /plan", "has either timer", 8),
+        ("requests: [/plan]", "requests: [/plan, /plan]", "duplicate name", 5),
+        (
+            "on: path, wcet: 1ms",
+            "on: path, segments: [1ms, {call: /plan}, 1ms]",
+            "drive.go calls /plan and waits, and requests without a wait",
+            5,
+        ),
+    ],
+)
+def test_what_is_wrong_with_requests_is_said(
+    tmp_path: Path, before: str, after: str, words: str, line: int
+) -> None:
+    with pytest.raises(TaktError, match=words) as error:
+        document(tmp_path, ASYNCHRONOUS.replace(before, after))
+    assert f"segments.app.yaml:{line}" in str(error.value)
+
+
 def test_no_code_is_generated_for_calls(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="does not call services yet"):
         write_packages(document(tmp_path, CALLS), tmp_path)

@@ -47,6 +47,10 @@ constexpr Kind kind_of(Event event) noexcept {
       return Kind::begin;
     case Event::callback_end:
       return Kind::end;
+    case Event::rmw_send_request:
+      return Kind::clock;
+    case Event::rmw_take_response:
+      return Kind::response;
     case Event::rclcpp_publish:
     case Event::rclcpp_intra_publish:
     case Event::rcl_publish:
@@ -56,8 +60,6 @@ constexpr Kind kind_of(Event event) noexcept {
     case Event::rclcpp_take:
     case Event::rmw_take_request:
     case Event::rmw_send_response:
-    case Event::rmw_send_request:
-    case Event::rmw_take_response:
     case Event::rclcpp_executor_wait_for_work:
     case Event::rclcpp_executor_execute:
     case Event::rclcpp_ring_buffer_enqueue:

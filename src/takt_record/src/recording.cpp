@@ -39,33 +39,40 @@ std::atomic<unsigned> generation{1};  // NOLINT(cppcoreguidelines-avoid-non-cons
 struct Thread {
   unsigned generation = 0;
   std::uint32_t id = 0;
+  bool responds = false;  // it may run the callback of a response
   ThreadTime<CpuClock> time;
 };
 
 Thread& this_thread() noexcept {
   thread_local Thread known;  // a system call takes longer than everything else that an event costs
   if (const unsigned now = generation.load(std::memory_order_relaxed); known.generation != now) {
-    known = {
-        .generation = now, .id = static_cast<std::uint32_t>(::syscall(SYS_gettid)), .time = {}};
+    known = {.generation = now,
+             .id = static_cast<std::uint32_t>(::syscall(SYS_gettid)),
+             .responds = false,
+             .time = {}};
   }
   return known;
 }
 
-struct Moment {
-  std::int64_t time = 0;
-  std::int64_t cpu = -1;  // see EventHead
-};
-
-Moment now(Thread& thread, Kind kind, std::uint64_t callback) noexcept {
-  const std::int64_t time = now(CLOCK_MONOTONIC);
+std::int64_t cpu_time(Thread& thread, Kind kind, std::int64_t now,
+                      std::uint64_t callback) noexcept {
   switch (kind) {
     case Kind::begin:
-      return {.time = time, .cpu = thread.time.begin(time, callback)};
+      thread.responds = false;
+      return thread.time.begin(now, callback);
     case Kind::end:
-      return {.time = time, .cpu = thread.time.end(time, callback)};
-    default:
-      return {.time = time};
+      return thread.time.end(now, callback);
+    case Kind::response:
+      thread.responds = true;
+      return CpuClock::now();
+    case Kind::clock:
+      return CpuClock::now();
+    case Kind::event:
+      return thread.responds ? CpuClock::now() : -1;
+    case Kind::name:
+      break;
   }
+  return -1;
 }
 
 // A thread's first write to a page of the file costs it up to 40 us; many pages at once cost 5 us
@@ -294,9 +301,8 @@ void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kin
   head->core = static_cast<std::uint16_t>(std::max(0, ::sched_getcpu()));
   Thread& thread = this_thread();
   head->thread = thread.id;
-  const Moment moment = now(thread, kind, arguments.first());
-  head->time = moment.time;
-  head->cpu = moment.cpu;
+  head->time = now(CLOCK_MONOTONIC);
+  head->cpu = cpu_time(thread, kind, head->time, arguments.first());
   std::memcpy(place + sizeof(EventHead), arguments.data(), arguments.size());
   head->check = in_ring ? check_of(place, bytes, at) : 0;
   head->bytes.store(static_cast<std::uint32_t>(bytes), std::memory_order_release);

@@ -71,6 +71,10 @@ enum class Kind : std::uint8_t {
   event,  ///< Happens again and again.
   begin,  ///< The same, of a callback, with the CPU time of its thread.
   end,    ///< The same.
+  clock,  ///< The same, of another event.
+  /// The same. No event ends the callback of a response: those that follow in its thread have the
+  /// CPU time, too, up to the next begin.
+  response,
 };
 
 /// What a recording is to do when its space is used up.

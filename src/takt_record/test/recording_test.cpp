@@ -73,6 +73,22 @@ TEST_F(File, begins_with_its_names_and_keeps_events_in_their_order) {
   EXPECT_EQ(at<std::uint64_t>(data, 16), second + sizeof(EventHead) + 16);  // its end
 }
 
+TEST_F(File, has_the_cpu_time_of_what_follows_a_response_up_to_the_next_begin) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1 << 20, "one\n"), "");
+  for (const Kind kind : {Kind::event, Kind::clock, Kind::event, Kind::response, Kind::name,
+                          Kind::event, Kind::event, Kind::begin, Kind::event}) {
+    recording.append(0, {}, kind);
+  }
+  const std::string data = content();
+  std::string known;
+  for (std::size_t place = sizeof(Header) + at<std::uint32_t>(data, 52); known.size() < 9;
+       place += sizeof(EventHead)) {
+    known += at<std::int64_t>(data, place + 16) < 0 ? '-' : '+';
+  }
+  EXPECT_EQ(known, "-+-+-+++-");
+}
+
 TEST_F(File, counts_what_has_no_space_and_keeps_what_it_has) {
   Recording recording;
   ASSERT_EQ(recording.create(path(), 1, "x\n"), "");  // the least: 64 KiB

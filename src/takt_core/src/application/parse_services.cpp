@@ -95,8 +95,7 @@ void check_call(const Application& application, const Callback& client,
                            ": it starts only when its client has ended (deadlock)"
                      : " is in another process, and executor " + sched::name_text(policy) +
                            " does nothing else meanwhile, which is not analysed yet"),
-           "use the executor 'takt', or call asynchronously: the request as a topic of the client, "
-           "the response as one of the server");
+           "use the executor 'takt', or do not wait: requests in place of call, and response");
   }
   if (application.processes.empty()) {
     return;
@@ -108,7 +107,7 @@ void check_call(const Application& application, const Callback& client,
            call + answers +
                " is on another host, and the link loses messages: a client that waits for a lost "
                "one waits for ever",
-           "call asynchronously, or declare a link without loss");
+           "do not wait: requests in place of call, or declare a link without loss");
   }
 }
 

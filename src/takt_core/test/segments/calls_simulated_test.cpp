@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random applications and robots with calls of services: their bounds, and simulations.
+// Random applications and robots with calls of services: their bounds, and simulations; of tiny
+// ones every run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "analysis/random_tasks.hpp"
 #include "call_documents.hpp"
+#include "every_call.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/application/parse.hpp"
 #include "takt/sim/simulation.hpp"
@@ -17,8 +19,11 @@
 namespace takt::analysis {
 namespace {
 
+enum class Waits { sometimes, never };  // besides for responses
+
 std::vector<Part> random_parts(RandomTasks& random, std::int64_t most,
-                               const std::vector<std::string>& services) {
+                               const std::vector<std::string>& services,
+                               Waits waits = Waits::sometimes) {
   std::vector<Part> parts;
   const auto computes = [&] {
     const std::int64_t longest = random.number(1, most);
@@ -29,7 +34,7 @@ std::vector<Part> random_parts(RandomTasks& random, std::int64_t most,
   for (const std::string& service : services) {
     parts.push_back({.call = service});
     computes();
-    if (random.chance(0.2)) {
+    if (waits == Waits::sometimes && random.chance(0.2)) {
       const std::int64_t longest = random.number(1, most);
       parts.push_back({.shortest = random.number(0, longest), .longest = longest});
       computes();
@@ -184,6 +189,88 @@ void hold_against_simulations(Runs runs, int sets) {
   EXPECT_GT(tally.clients, sets);
   EXPECT_GT(tally.reached, sets);
   EXPECT_GT(tally.chains, 0);
+}
+
+// One or two servers, one or two clients, and a timer that calls nobody.
+std::vector<TinyTask> tiny_set(RandomTasks& random) {
+  std::vector<TinyTask> all;
+  const bool apart = random.chance(0.4);
+  const auto add = [&](std::int64_t period, std::string service,
+                       const std::vector<std::string>& called) {
+    all.push_back({.cpu = apart ? static_cast<int>(random.number(0, 1)) : 0,
+                   .period = period,
+                   .service = std::move(service),
+                   .parts = random_parts(random, 2, called, Waits::never)});
+  };
+  const std::int64_t servers = random.number(1, 2);
+  add(0, "/s0", {});
+  if (servers == 2) {
+    add(0, "/s1",
+        random.chance(0.5) ? std::vector<std::string>{"/s0"} : std::vector<std::string>{});
+  }
+  for (std::int64_t i = random.number(1, 2); i > 0; --i) {
+    const std::string service = i == 1 ? "/s" + std::to_string(servers - 1) : "/s0";
+    add(random.number(9, 16), "", {service});
+  }
+  if (all.size() < 4) {
+    add(random.number(9, 16), "", {});
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::swap(all[i],
+              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].priority = 90 - static_cast<int>(i);
+  }
+  return all;
+}
+
+std::string text(const std::vector<TinyTask>& tasks) {
+  std::vector<Described> all;
+  for (const TinyTask& one : tasks) {
+    all.push_back({.name = "t" + std::to_string(all.size()),
+                   .released = one.period == 0 ? served(one.service)
+                                               : R"("overrun":"catch_up","offset":"unknown",)"
+                                                 R"("period":)" +
+                                                     std::to_string(one.period),
+                   .cpu = one.cpu,
+                   .priority = one.priority,
+                   .parts = one.parts});
+  }
+  return document(all);
+}
+
+TEST(calls_simulated, no_run_of_a_tiny_application_is_above_a_bound) {
+  RandomTasks random{first_seed()};
+  int complete = 0;
+  int bounded = 0;
+  int reached = 0;
+  const int sets = rounds(60);
+  for (int set = 0; set < sets && !::testing::Test::HasFailure(); ++set) {
+    const std::vector<TinyTask> tasks = tiny_set(random);
+    const std::string json = text(tasks);
+    SCOPED_TRACE(json);
+    const ScenarioReport report =
+        analyse(application::parse(json), {.sensitivity = false, .proposals = false})
+            .scenarios.front();
+    EveryCall runs{tasks};
+    complete += runs.explore(20'000) ? 1 : 0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto found =
+          std::ranges::find(report.callbacks, "t" + std::to_string(i), &CallbackReport::name);
+      if (found == report.callbacks.end() || !found->response) {
+        continue;
+      }
+      ++bounded;
+      reached += nanoseconds{runs.longest()[i]} == *found->response ? 1 : 0;
+      EXPECT_LE(nanoseconds{runs.longest()[i]}, *found->response)
+          << found->name << " by " << found->bound_by;
+    }
+  }
+  std::cout << complete << " of " << sets << " sets complete; " << reached << " of " << bounded
+            << " bounds reached\n";
+  EXPECT_GT(complete, sets / 2);
+  EXPECT_GT(reached, sets / 2);
 }
 
 TEST(calls_simulated, no_response_is_above_its_bound) {

@@ -14,7 +14,7 @@ from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.application.executors import Cpu, Priority
 from takt.schedule.application.locks import CriticalSection
 from takt.schedule.application.segments import Segments, check_turns
-from takt.schedule.application.topics import Reads, TopicName, Writes
+from takt.schedule.application.topics import Reads, Services, TopicName, Writes
 
 
 def _above_zero(value: int) -> int:
@@ -48,8 +48,8 @@ class Timing(Strict):
 
     timer: PeriodOrRate | None = Field(
         None,
-        description="period of its releases, or a rate such as 30Hz; a callback has this, on or "
-        "service",
+        description="period of its releases, or a rate such as 30Hz; a callback has this, on, "
+        "service or response",
     )
     period: DurationOrRate | None = Field(
         None,
@@ -102,7 +102,7 @@ class Timing(Strict):
 
 
 class Callback(Timing):
-    """One callback of a node: a timer's, a subscription's, or a server's."""
+    """One callback of a node: a timer's, a subscription's, a server's, or one of a response."""
 
     on: TopicName | None = Field(
         None, description="a subscription: released by each message of this topic"
@@ -111,6 +111,16 @@ class Callback(Timing):
         None,
         description="a server: released by each request of this service; it answers when its job "
         "ends, and catches up on all requests",
+    )
+    response: TopicName | None = Field(
+        None,
+        description="the callback of an asynchronous client: released by each response of this "
+        "service",
+    )
+    requests: Services = Field(
+        [],
+        description="services to which each job sends a request without waiting for the response "
+        "(async_send_request): [/plan]; to wait, call it in segments",
     )
     execution: ExecutionTime | None = Field(
         None, description="actual execution time of a job; default: constant, wcet"
@@ -168,10 +178,11 @@ class Callback(Timing):
 
     @model_validator(mode="after")
     def _whole(self) -> Callback:
-        if [self.timer, self.on, self.service].count(None) != 2:
+        if [self.timer, self.on, self.service, self.response].count(None) != 3:
             raise ValueError(
-                "a callback has either timer (its period), on (the topic that releases it) or "
-                "service (the one that it answers)"
+                "a callback has either timer (its period), on (the topic that releases it), "
+                "service (the one that it answers) or response (the service whose responses "
+                "release it)"
             )
         if self.suspensions is not None and not self.suspension:
             raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 
 from takt.documents.units import format_duration, format_share, format_size
 from takt.schedule.application.cores import WHOLE
+from takt.schedule.application.services import as_written
 
 Part = dict[str, Any]
 Notes = Mapping[str, Sequence[str]]
@@ -25,6 +26,7 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
 
     ``notes`` are comments above a callback, a topic or a chain, by its name.
     """
+    document = as_written(document)
     sizes = {one["name"]: one.get("bytes") for one in document.get("topics", [])}
     lines = [*(f"# {line}" for line in remark.splitlines()), f"name: {document['name']}"]
     if "cpus" in document:
@@ -165,14 +167,15 @@ def _comments(notes: Sequence[str], indent: str) -> Iterator[str]:
 def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys: dict[str, str] = {}
     if callback.get("trigger"):
-        keys["service" if callback.get("kind") == "service" else "on"] = callback["trigger"]
-        keys |= _times(callback, "period")
+        keys |= _release(callback) | _times(callback, "period")
     else:
         keys["timer"] = format_duration(callback["period"])
     keys |= _offset(callback)
     keys |= _work(callback)
     keys |= _times(callback, "jitter")
     keys |= _rest(callback, sizes, callback.get("period") if "timer" in keys else None)
+    if callback.get("requests"):
+        keys["requests"] = _list(callback["requests"])
     if callback.get("group"):
         keys["group"] = _text(callback["group"])
     if callback.get("join"):
@@ -188,6 +191,13 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     if callback.get("recorded"):
         keys["recorded"] = _text(callback["recorded"])
     return keys
+
+
+def _release(callback: Part) -> dict[str, str]:
+    if callback.get("kind") == "service":
+        return {"service": callback["trigger"]}
+    key = next((key for key in ("service", "response") if key in callback), "on")
+    return {key: callback[key if key in callback else "trigger"]}
 
 
 def _work(callback: Part) -> dict[str, str]:

@@ -16,6 +16,7 @@ from takt.schedule.application.callback import Timing
 from takt.schedule.application.hosts import check_cores
 from takt.schedule.application.model import Application, Overheads
 from takt.schedule.application.robot import check_processes
+from takt.schedule.application.services import check_services
 
 FORM = Form(
     "an application",
@@ -37,6 +38,7 @@ def read_application(path: Path) -> Application:
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_callbacks(application, source)
     check_processes(application, source)
+    check_services(application, source)
     _check_locks(application, source)
     check_cores(application, source)
     _check_sizes(application, source)

@@ -16,14 +16,17 @@ from takt.schedule.application.model import Application
 from takt.schedule.application.processes import process_of
 from takt.schedule.application.robot import flat_processes
 from takt.schedule.application.segments import flat_segments
+from takt.schedule.application.services import DEPTH, Services, used_topics
 from takt.schedule.application.threads import flat_execution
 from takt.schedule.application.topics import Topic
+from takt.schedule.ros2.topics import service_name
 
 VERSION = 1
 
 
 def flat(application: Application) -> dict[str, Any]:
     """The flat form, with all times in ns and all sizes in bytes."""
+    services = Services(application)
     return {
         "version": VERSION,
         "name": application.name or "application",
@@ -33,13 +36,13 @@ def flat(application: Application) -> dict[str, Any]:
         **flat_locks(application.locks),
         "callbacks": [
             {
-                **_callback(node, f"{node}.{name}", callback),
+                **_callback(node, f"{node}.{name}", callback, services),
                 **_given(process=process_of(application.processes, node)),
             }
             for node, callbacks in application.nodes.items()
             for name, callback in callbacks.items()
         ],
-        "topics": [_topic(name, topic, size) for name, topic, size in _topics(application)],
+        "topics": [_topic(*one) for one in _topics(application, services)],
         "chains": [
             {"name": name, "callbacks": chain.callbacks, **_given(max_latency=chain.max_latency)}
             for name, chain in application.chains.items()
@@ -79,12 +82,14 @@ def _timing(timing: Timing) -> dict[str, Any]:
     )
 
 
-def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
+def _callback(node: str, name: str, callback: Callback, services: Services) -> dict[str, Any]:
+    timing = _timing(callback)
     return {
         "name": name,
         "node": node,
-        **_release(callback),
-        **_timing(callback),
+        **timing,
+        **(services.release(callback) or _release(callback)),
+        "writes": [*timing["writes"], *services.writes(callback)],
         **_messages(callback),
         **_work(callback),
         **_given(
@@ -100,9 +105,6 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
 
 
 def _release(callback: Callback) -> dict[str, Any]:
-    """What releases it."""
-    if callback.service is not None:
-        return {"kind": "service", "trigger": callback.service}
     return {"kind": "timer"} if callback.on is None else {"kind": "message", "trigger": callback.on}
 
 
@@ -139,9 +141,12 @@ def _change(task: str, change: Timing) -> dict[str, Any]:
     return {"task": task, **_given(expected_execution=change.wcet), **_timing(change)}
 
 
-def _topics(application: Application) -> Iterator[tuple[str, Topic, int | None]]:
+def _topics(
+    application: Application, services: Services
+) -> Iterator[tuple[str, Topic, int | None]]:
     """All topics: those that are declared, and those that only callbacks name."""
-    sizes: dict[str, int | None] = dict.fromkeys(application.topics)
+    declared = {services.topic(name): topic for name, topic in application.topics.items()}
+    sizes: dict[str, int | None] = dict.fromkeys(declared)
     timings: list[Timing] = list(application.callbacks.values())
     for scenario in application.scenarios.values():
         timings += scenario.changes.values()
@@ -153,15 +158,17 @@ def _topics(application: Application) -> Iterator[tuple[str, Topic, int | None]]
             sizes[written] = sizes.get(written) if write.size is None else write.size
     for thread in application.threads.values():
         sizes.update((topic, None) for topic in thread.writes if topic not in sizes)
+    sizes |= {name: sizes.get(name) for name in used_topics(application)}
     for name, size in sizes.items():
-        topic = application.topics.get(name, Topic())
+        topic = declared.get(name, Topic())
         yield name, topic, topic.size if size is None else size
 
 
 def _topic(name: str, topic: Topic, size: int | None) -> dict[str, Any]:
+    depth = DEPTH if topic.depth is None and service_name(name) else topic.depth
     return {
         "name": name,
-        **_given(bytes=size, depth=topic.depth),
+        **_given(bytes=size, depth=depth),
         **({"reliable": topic.reliability == "reliable"} if topic.reliability else {}),
         **_given(
             external_period=topic.external_period,

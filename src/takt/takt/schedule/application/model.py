@@ -133,7 +133,9 @@ class Application(Strict):
         description="nodes by name, each with callbacks by name"
     )
     topics: dict[TopicName, Topic] = Field(
-        {}, description="topics by name: everything not given in reads and writes"
+        {},
+        description="topics by name: everything not given in reads and writes; by the name of a "
+        "service its requests",
     )
     locks: dict[Identifier, Lock] = Field(
         {}, description="mutexes that critical_sections of callbacks hold, by name"

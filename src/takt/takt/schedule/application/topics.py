@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from takt_core import Quantity
 
 from takt.documents.quantities import Duration, DurationOrRate, Size, Strict
@@ -109,14 +109,23 @@ Writes = Annotated[
 ]
 
 
+def _distinct(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("duplicate name")
+    return names
+
+
+Services = Annotated[list[TopicName], AfterValidator(_distinct)]
+
+
 class Topic(Strict):
-    """A topic and its quality of service."""
+    """A topic and its quality of service, or that of the requests of a service."""
 
     size: Size | None = Field(
         None, description="size of one message; alternatively given in writes"
     )
     depth: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = Field(
-        None, description="queue depth in messages; default: 1"
+        None, description="queue depth in messages; default: 1, of a service 10"
     )
     reliability: Literal["reliable", "best_effort"] | None = Field(
         None, description="reliability of the QoS; default: reliable"

@@ -69,6 +69,13 @@ class Draft:
         if "trigger" not in callback:
             return 1 / int(callback["period"])
         trigger = callback["trigger"]
+        if callback["kind"] == "service":
+            return sum(
+                self.rate(client)
+                for client in self.callbacks
+                for part in client.get("segments", ())
+                if part.get("call") == trigger
+            )
         outside = next(one for one in self.topics if one["name"] == trigger)
         period = outside.get("external_period", 0)
         return (1 / period if period else 0.0) + sum(
@@ -79,6 +86,10 @@ class Draft:
         """The distance of its releases on average, or as declared where nobody knows."""
         rate = self.rate(callback)
         return int(1 / rate) if rate else int(callback["period"])
+
+    def utilization(self) -> float:
+        """Of all callbacks together."""
+        return sum(self.worst(one) / self.period(one) for one in self.callbacks)
 
     def roots(self, topic: str) -> Iterator[Entry]:
         """The timers from which the topic's data comes."""

@@ -150,6 +150,11 @@ class Parameters(Thesis):
     link: values.Time = Field(
         2_000_000, description="of messages between hosts, at most; default: 2ms"
     )
+    services: values.Share = Field(
+        0.0,
+        description="of the timers that become servers of other callbacks, in every other "
+        "application without scenarios and limits of ages",
+    )
 
     @property
     def suspends(self) -> bool:

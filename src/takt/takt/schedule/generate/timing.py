@@ -21,7 +21,7 @@ def add_timing(draft: Draft) -> None:
         _set_deadline(draft, callback)
     for callback in draft.callbacks:
         if "trigger" in callback:
-            _set_distance(draft, callback)
+            set_distance(draft, callback)
         _set_releases(draft, callback)
     _group(draft)
     if draft.wanted.suspends:
@@ -76,7 +76,7 @@ def _set_deadline(draft: Draft, callback: Entry) -> None:
     callback["deadline"] = max(draft.worst(callback), draft.time(deadline))
 
 
-def _set_distance(draft: Draft, callback: Entry) -> None:
+def set_distance(draft: Draft, callback: Entry) -> None:
     """Whether the least distance of messages is declared; a deadline need not be."""
     chance, policy = draft.chance, draft.policy
     declared = policy in {"rm", "p-rm"} or not draft.rate(callback)

@@ -12,6 +12,7 @@ from takt.schedule.generate.locks import add_locks
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.processes import add_processes, number_of_processes
 from takt.schedule.generate.scenarios import add_scenarios
+from takt.schedule.generate.services import add_services
 from takt.schedule.generate.timing import add_timing
 from takt.schedule.generate.topics import add_bursts, add_topics
 
@@ -24,7 +25,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
     add_timing(draft)
     add_ages(draft)
     add_chains(draft)
-    utilization = sum(draft.worst(one) / draft.period(one) for one in draft.callbacks)
+    utilization = draft.utilization()
     add_scenarios(draft)
     raise_ages(draft)
     if wanted.overheads:
@@ -38,6 +39,9 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
     add_bursts(draft)
     if processes > 1:
         add_processes(draft, processes)
+    if wanted.services:
+        add_services(draft)
+        utilization = draft.utilization()
     return utilization
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import arrivals, joins, policies
+from takt.schedule.model import arrivals, calls, joins, policies
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
@@ -84,7 +84,7 @@ class Builder:
             self._idle.append(one.name)
             return None
         part: Part = {"name": one.name, "node": one.name.split(".")[0], "kind": one.kind}
-        if one.kind == "message":
+        if one.kind != "timer":
             part["trigger"] = one.trigger
         if one.recorded != one.name:
             part["recorded"] = one.recorded
@@ -95,7 +95,7 @@ class Builder:
             return None
         if period is not None:
             part["period"] = period
-        kept = ("offset", "budget", "overrun", "active")
+        kept = ("offset", "budget", "overrun", "active", "publishes")
         part |= {key: declared[key] for key in kept if key in declared}
         deadline = declared.get("deadline", 0) if declared else one.deadline
         if deadline:
@@ -105,6 +105,7 @@ class Builder:
         if priority:
             part["priority"] = priority
         part["execution"] = execution
+        part |= calls.segments(one, self._margin)
         self._waiting(part, one, notes)
         self._jitter(part, one, notes)
         if declared.get("group"):
@@ -181,7 +182,7 @@ class Builder:
         distance = (
             f"{len(apart) + 1} releases, distance at least {_time(least)}, mean {_time(mean)}"
         )
-        if one.kind == "message":
+        if one.kind != "timer":
             fed = one.trigger in self._written
             notes.append(f"released by messages: {distance}")
             return declared if declared and (declared <= least or fed) else None
@@ -259,7 +260,7 @@ class Builder:
             topic
             for one in kept
             for topic in [*_writes(one), one.trigger, *(r["topic"] for r in self._reads(one, []))]
-            if topic is not None
+            if topic is not None and (topic, one.kind) != (one.trigger, "service")
         )
         written = {topic for one in kept for topic in _writes(one)}
         found = []

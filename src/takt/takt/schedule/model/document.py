@@ -22,7 +22,7 @@ class ModelledCallback(_Part):
 
     callback: str  # node.callback in the file
     recorded: str  # its name in the trace
-    kind: Literal["timer", "message"]
+    kind: Literal["timer", "message", "service"]
     jobs: int  # that ended
     period_us: float | None = None  # as written; None: that of the topic that releases it
     best_us: float | None = None  # observed; None: no job ended

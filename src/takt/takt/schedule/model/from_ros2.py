@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from takt.schedule.model import calls
 from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
 from takt.schedule.model.robot import Robot
@@ -46,7 +47,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     reading = read(path, progress)
     reading.require_callbacks(path)
     span = reading.span or (0, 0)
-    callbacks = [_callback(reading, entity, name) for name, entity in reading.named()]
+    pairs = [(entity, _callback(reading, entity, name)) for name, entity in reading.named()]
     depths = {
         one.name: one.depth
         for one in reading.entities.values()
@@ -55,6 +56,7 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     stretches = control.stretches(path)
     resumed = [begin for begin, _ in stretches[1:]]
     robot = robot_of(reading, recordings(path), resumed) if is_recorded(path) else None
+    callbacks, waits = calls.describe(pairs, several=robot is not None)
     if robot is not None:
         callbacks = [one for one in callbacks if one.recorded in robot.homes]
         name_apart(robot, callbacks)
@@ -63,17 +65,29 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
         source=f"{path.name}, a {reading.source}",
         duration=max(0, span[1] - span[0] - paused),
         callbacks=callbacks,
-        policy=None if robot else "edf",
+        policy=None if robot else "fp" if waits else "edf",
         cpus=[] if robot else [0],
         outside={
-            topic: np.array(times, np.int64) for topic, times in reading.outside.items() if times
+            topic: np.array(sorted(times), np.int64)
+            for topic, times in (reading.outside | _requests_from_outside(reading)).items()
+            if times
         },
         resumed=np.array(resumed, np.int64),
         depths=depths,
         began=_began(reading, robot),
         robot=robot,
-        notes=[*([] if robot else [_OF_ONE_PROCESS]), *_notes(reading)],
+        notes=[*([] if robot else waits or [_OF_ONE_PROCESS]), *_notes(reading)],
     )
+
+
+def _requests_from_outside(reading: Reading) -> dict[str, list[int]]:
+    """By topic, those for servers that recorded clients call, too."""
+    found = {}
+    for one in reading.entities.values():
+        if one.kind == "service" and any(job.took for job in one.jobs):
+            others = [job.begin for job in one.jobs if job.took is None]
+            found[one.topic] = others + reading.outside.get(one.topic, [])
+    return found
 
 
 def _began(reading: Reading, robot: Robot | None) -> int:
@@ -97,12 +111,15 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
         for (topic, _), count in job.published.items():
             least, most = counts.get(topic, (count, count))
             counts[topic] = (min(least, count), max(most, count))
+    measured = reading.has_cpu_time and (
+        entity.kind != "client" or all(job.computed is not None for job in jobs)
+    )
     found = ObservedCallback(
         name=whole_name(recorded),
         recorded=recorded,
         kind="timer" if entity.kind == "timer" else "message",
         execution=np.array([job.execution for job in jobs], np.int64),
-        execution_is="CPU time" if reading.has_cpu_time else "from begin to end",
+        execution_is="CPU time" if measured else "from begin to end",
         releases=begins,
         indices=np.arange(len(begins), dtype=np.int64),
         writes=dict(writes),
@@ -123,7 +140,19 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
             found.notes.append(f"its executor started it up to {late / 1e6:.6g} ms late")
     else:
         found.trigger = entity.topic
+    if entity.kind == "client":
+        found.notes.append(_ends_of_responses(reading, entity))
     return found
+
+
+def _ends_of_responses(reading: Reading, entity: Entity) -> str:
+    """No event tells when the callback of a response ends."""
+    if all(reading.waited[thread] for thread in {one.thread for one in entity.jobs}):
+        return "it counts until its executor went on, for no event reports its end"
+    return (
+        "it counts until the last message that it published, for its executor does not show when "
+        "it ends: declare its wcet"
+    )
 
 
 def _notes(reading: Reading) -> list[str]:

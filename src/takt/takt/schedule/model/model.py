@@ -159,7 +159,7 @@ def _undeclared(document: dict[str, Any]) -> list[str]:
         notes.append("message sizes: not in a trace; needed with overheads (writes: {scan: 512kB})")
     if any("depth" not in one for one in document["topics"]):
         notes.append("queue depth: not in a trace of Takt; assumed 1 (topics: {scan: {depth: 5}})")
-    if not any("suspension" in one for one in document["callbacks"]):
+    if not any("suspension" in one or "segments" in one for one in document["callbacks"]):
         notes.append(
             "waiting inside callbacks: none declared; a waiting callback blocks callbacks "
             "of lower priority (suspension)"

@@ -22,8 +22,8 @@ class ObservedCallback:
 
     name: str  # node.callback, as the app.yaml allows it
     recorded: str  # as the trace has it
-    kind: Literal["timer", "message"]
-    trigger: str | None = None  # the topic that releases it
+    kind: Literal["timer", "message", "service"]
+    trigger: str | None = None  # the topic, or the service, that releases it
     # What the executor was told, in the keys of the flat form; empty: the trace does not say.
     declared: dict[str, Any] = field(default_factory=dict)
     releases: Times = field(default_factory=lambda: NO_TIMES)
@@ -46,8 +46,14 @@ class ObservedCallback:
     ends: Times = field(default_factory=lambda: NO_TIMES)  # of the jobs that had a message
     # By topic, whether each of these jobs published on it.
     published: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    segments: list[dict[str, Any]] = field(default_factory=list)  # where it calls services
     skipped: int = 0
     notes: list[str] = field(default_factory=list)  # for people
+
+    def forget(self, topic: str) -> None:
+        """What it wrote there is no message."""
+        for one in (self.writes, self.messages, self.published):
+            one.pop(topic, None)
 
 
 @dataclass

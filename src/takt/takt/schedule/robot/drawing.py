@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from takt.schedule.application.flat import flat
 from takt.schedule.application.model import Application
 from takt.schedule.robot.figures import Callback, Figures
+from takt.schedule.robot.topics import inputs
 from takt.schedule.view.graph import Graph, Key, drawn, node_of
 
 
@@ -23,11 +25,11 @@ def drawing(application: Application, figures: Figures, measured: bool) -> Graph
     nodes |= drivers
     lines: dict[Key, str] = {("node", node): _line(some, measured) for node, some in nodes.items()}
     links: dict[tuple[Key, Key], str] = {}
-    for name, callback in application.callbacks.items():
-        node: Key = ("node", node_of(name))
-        for topic in callback.writes:
+    for callback in flat(application)["callbacks"]:
+        node: Key = ("node", callback["node"])
+        for topic in callback["writes"]:
             links[node, ("topic", topic)] = ""
-        for topic in [*callback.reads, *([callback.on] if callback.on else [])]:
+        for topic in inputs(callback):
             links[("topic", topic), node] = ""
     for name in drivers:
         for topic in application.threads[name].writes:

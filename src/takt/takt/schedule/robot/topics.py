@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from takt.schedule.analysis.model import Analysis
 from takt.schedule.application.flat import flat
@@ -43,18 +44,19 @@ def topics(
     periods = {one.name: one.period_us for one in scenario.callbacks}
     jobs = {one.callback: one.jobs for one in simulation.callbacks}
     found = []
-    for topic in flat(application)["topics"]:
+    document = flat(application)
+    for topic in document["topics"]:
         name = topic["name"]
         each = {
-            callback: one.writes[name].messages[1]
-            for callback, one in application.callbacks.items()
-            if name in one.writes
+            one["name"]: _most(one.get("messages", {}).get(name, 1))
+            for one in document["callbacks"]
+            if name in one["writes"]
         }
         each |= {driver: 1 for driver, one in application.threads.items() if name in one.writes}
         outside = topic.get("external_period")
         shortest = [(periods[callback], many) for callback, many in each.items()]
         shortest += [(outside / 1000, 1)] if outside else []
-        read = sum(name == one.on or name in one.reads for one in application.callbacks.values())
+        read = sum(name in inputs(one) for one in document["callbacks"])
         sent = sum(jobs[callback] * many for callback, many in each.items())
         found.append(
             Topic(
@@ -68,6 +70,16 @@ def topics(
             )
         )
     return found
+
+
+def inputs(callback: dict[str, Any]) -> list[str]:
+    """The topics that a callback of the flat form reads, or that release it."""
+    trigger = callback.get("trigger")
+    return [*(one["topic"] for one in callback["reads"]), *([trigger] if trigger else [])]
+
+
+def _most(messages: int | list[int]) -> int:
+    return messages if isinstance(messages, int) else messages[1]
 
 
 def _sum(rates: list[float | None]) -> float | None:

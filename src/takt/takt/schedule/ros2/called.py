@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from takt.schedule.ros2.topics import request_topic, response_topic
+
 Handle = tuple[int, int]  # process and address: each process has addresses of its own
 
 
@@ -17,6 +19,9 @@ class Message:
     topic: str
     time: int
     maker: Call | None  # None: no callback was running in its thread
+    answered: int | None = None  # a request: when its response was taken
+    cpu: int | None = None  # of its thread, then; where it was recorded
+    waited: bool = False  # a request: its response was taken before the callback ended
 
 
 @dataclass(eq=False)
@@ -31,7 +36,15 @@ class Call:
     computed: int | None = None  # CPU time; where it was recorded
     end: int = 0
     off_core: int = 0  # taken away by the kernel; only where the trace has its events
+    requests: list[Message] = field(default_factory=list)  # that it sent
     published: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and way
+
+    def compute(self, until: int | None) -> bool:
+        """Counts the CPU time of its thread up to ``until``, if it is known."""
+        if self.cpu is None or until is None:
+            return False
+        self.computed = until - self.cpu
+        return True
 
     @property
     def execution(self) -> int:
@@ -41,9 +54,9 @@ class Call:
 
 @dataclass(eq=False)
 class Entity:
-    """A timer, a subscription or a service."""
+    """A timer, a subscription, a service or a client."""
 
-    kind: Literal["timer", "subscription", "service"]
+    kind: Literal["timer", "subscription", "service", "client"]
     handle: Handle
     node: Handle | None = None
     name: str = ""  # of the topic or the service
@@ -55,4 +68,6 @@ class Entity:
     @property
     def topic(self) -> str:
         """What releases its callback; empty for a timer."""
-        return f"{self.name}/_service/request" if self.kind == "service" else self.name
+        if self.kind == "client":
+            return response_topic(self.name)
+        return request_topic(self.name) if self.kind == "service" else self.name

@@ -26,6 +26,12 @@ class Event:
         return int(self.fields.get("vpid", 0))
 
     @property
+    def cpu_time(self) -> int | None:
+        """Of its thread; None: not recorded."""
+        found = self.fields.get("cpu_time")
+        return found if isinstance(found, int) else None
+
+    @property
     def thread(self) -> tuple[int, int]:
         """Process and thread."""
         return self.handle("vtid")

@@ -23,7 +23,8 @@ def threads_of(entities: Sequence[Entity]) -> set[Handle]:
 def executor_of(entities: Sequence[Entity], reading: Reading) -> Shown:
     """Of the callbacks of one process that were called; rclcpp_events stands for no wait set."""
     threads = threads_of(entities)
-    calls = sum(len(one.jobs) for one in entities if one.kind != "service")
+    said = ("timer", "subscription")  # by an executor that has a wait set
+    calls = sum(len(one.jobs) for one in entities if one.kind in said)
     executed = sum(reading.executed[thread] for thread in threads)
     waits = any(reading.waited[thread] for thread in threads)
     by_wait_set = 2 * executed >= calls if calls else waits

@@ -2,8 +2,9 @@
 """Which message a callback was called with, from the events of tracetools.
 
 Between processes by the topic and the source time stamp, which the writer and the take have in
-common; within a process by the place in the buffer of the subscription; requests of services by
-the client and its sequence number. What a callback reads besides, no event says.
+common; within a process by the place in the buffer of the subscription; requests of services and
+their responses by the client and its sequence number. What a callback reads besides, no event says.
+A thread may record what it sent to a service or a client only after it was taken there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Hashable
 
 from takt.schedule.ros2.called import Call, Handle, Message
 from takt.schedule.ros2.event import Event
-from takt.schedule.ros2.topics import topic_name
+from takt.schedule.ros2.topics import request_topic, response_topic, service_name, topic_name
 
 
 class Messages:
@@ -28,6 +29,11 @@ class Messages:
         self._buffers: dict[Handle, dict[object, Message]] = defaultdict(dict)  # by place
         self._going: dict[Handle, Message] = {}  # by thread, from rcl to rmw
         self._taken: dict[Handle, Message | None] = {}  # by thread
+        self._ended: dict[Handle, Call] = {}  # the last one, by thread
+        # On their way, by their requests; or what they began, where they are not recorded yet.
+        self._responses: dict[int, Message | Call] = {}
+        self._unsent: dict[Handle, Hashable] = {}  # requests that are not recorded yet, by thread
+        self._before: dict[Hashable, Call] = {}  # what they began
 
     def take(self, name: str, event: Event, call: Call | None) -> None:
         """The next event; ``call``: the callback that runs in its thread."""
@@ -36,12 +42,14 @@ class Messages:
 
     def pause(self) -> None:
         """What threads do from now on is not recorded."""
-        for one in (self._latest, self._going, self._taken):
+        for one in (self._latest, self._going, self._taken, self._ended, self._unsent):
             one.clear()
 
     def begins(self, call: Call, topic: str) -> None:
         """A callback of this topic begins: it was called with what its thread took last."""
         self._latest.pop(call.thread, None)
+        if (request := self._unsent.pop(call.thread, None)) is not None:
+            self._before[request] = call
         message = self._taken.pop(call.thread, None)
         if message is not None and message.topic == topic:
             call.took = message
@@ -63,7 +71,7 @@ class Messages:
 
     def _service(self, event: Event, key: str) -> None:
         name = topic_name(str(event.fields.get("service_name", "")))
-        self._topics[event.handle(key)] = f"{name}/_service/request"
+        self._topics[event.handle(key)] = request_topic(name)
 
     def _rmw_client_init(self, event: Event, _: Call | None) -> None:
         self._clients[event.handle("rmw_client_handle")] = str(event.fields.get("gid", ""))
@@ -97,7 +105,52 @@ class Messages:
         topic, number = self._topics.get(client), self._clients.get(client)
         if topic is not None and number:
             key = (topic, number, event.fields.get("sequence_number"))
-            self._known[key] = self._make(event, topic, call)
+            request = self._known[key] = self._make(event, topic, call)
+            if (begun := self._before.pop(key, None)) is not None:
+                request.time = min(request.time, begun.begin)
+                begun.took = request
+            request.cpu = event.cpu_time
+            if call is not None:
+                call.requests.append(request)
+
+    def _rmw_send_response(self, event: Event, call: Call | None) -> None:
+        """rclcpp sends what the callback of the server returned, and that is its last act."""
+        topic = self._topics.get(event.handle("rmw_service_handle"))
+        maker = call or self._ended.get(event.thread)
+        if topic is None or maker is None:
+            return
+        key = (topic, event.fields.get("client_gid"), event.fields.get("sequence_number"))
+        request, name = self._known.get(key), service_name(topic)
+        if request is not None and name is not None:
+            time = event.time if call else max(maker.begin, maker.end - 1)
+            response = Message(response_topic(name), time, maker)
+            self.created.append(response)
+            begun = self._responses.pop(id(request), None)
+            if isinstance(begun, Call):
+                begun.took = response
+            else:
+                self._responses[id(request)] = response
+            maker.published[response.topic, "rcl"] += 1
+
+    def take_response(self, event: Event, call: Call | None, begun: Call) -> None:
+        """A thread in which ``call`` runs takes one, and begins its callback: it is answered."""
+        client = event.handle("rmw_client_handle")
+        topic, number = self._topics.get(client), self._clients.get(client)
+        request = self._known.get((topic, number, event.fields.get("sequence_number")))
+        if request is None:
+            return
+        request.answered = event.time
+        maker = request.maker
+        request.waited = maker is not None and (call is maker or not maker.end)
+        response = self._responses.pop(id(request), None)
+        if isinstance(response, Message):
+            begun.took = response
+        else:
+            self._responses[id(request)] = begun
+
+    def ends(self, call: Call) -> None:
+        """A callback ended."""
+        self._ended[call.thread] = call
 
     def _make(self, event: Event, topic: str, call: Call | None) -> Message:
         message = Message(topic, event.time, call)
@@ -116,6 +169,8 @@ class Messages:
             fields = event.fields
             key = (topic, fields.get("client_gid"), fields.get("sequence_number"))
             self._taken[event.thread] = self._known.get(key)
+            if key not in self._known:
+                self._unsent[event.thread] = key
 
     def _rclcpp_ring_buffer_enqueue(self, event: Event, _: Call | None) -> None:
         buffer, place = self._buffers[event.handle("buffer")], event.fields.get("index")

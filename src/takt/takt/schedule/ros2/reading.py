@@ -15,9 +15,10 @@ from takt.schedule.ros2 import babeltrace, recordings
 from takt.schedule.ros2.called import Call, Entity, Handle
 from takt.schedule.ros2.event import Event
 from takt.schedule.ros2.messages import Messages
-from takt.schedule.ros2.topics import topic_name
+from takt.schedule.ros2.topics import request_topic, topic_name
 
 _KERNEL = "sched_switch"
+_WAIT = "rclcpp_executor_wait_for_work"
 _HANDLED = {
     "rcl_node_init",
     "rcl_publisher_init",
@@ -25,6 +26,9 @@ _HANDLED = {
     "rclcpp_subscription_init",
     "rclcpp_subscription_callback_added",
     "rcl_service_init",
+    "rcl_client_init",
+    "rmw_send_request",
+    "rmw_take_response",
     "rclcpp_service_callback_added",
     "rcl_lifecycle_state_machine_init",
     "rcl_timer_init",
@@ -35,6 +39,16 @@ _HANDLED = {
     "rcl_publish",
     "rclcpp_intra_publish",
     "rclcpp_executor_wait_for_work",
+    "rclcpp_executor_execute",
+}
+# What a thread does once the callback of a response has ended, of which no event tells.
+_AFTER_RESPONSE = {
+    "callback_start",
+    "rmw_take",
+    "rmw_take_request",
+    "rmw_take_response",
+    "rclcpp_ring_buffer_dequeue",
+    _WAIT,
     "rclcpp_executor_execute",
 }
 _RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
@@ -77,6 +91,8 @@ class Reading:
         self._without_callback: dict[Handle, list[Entity]] = defaultdict(list)
         self._lifecycle: dict[Handle, list[Entity]] = {}  # of them those of the newest, by thread
         self._running: dict[Handle, list[tuple[Handle, Call]]] = defaultdict(list)  # by thread
+        self._clients: dict[Handle, Entity] = {}  # by the handle of rmw
+        self._answering: dict[Handle, tuple[Entity, Call]] = {}  # callbacks of responses, by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
         self.waited: Counter[Handle] = Counter()  # for its wait set, by thread
         self.executed: Counter[Handle] = Counter()  # timers and subscriptions out of wait sets
@@ -91,6 +107,7 @@ class Reading:
         """The next event."""
         if event.name == recordings.PAUSE:  # what runs now ends unrecorded
             self._running.clear()
+            self._answering.clear()
             self.messages.pause()
             return
         self.span = (self.span[0] if self.span else event.time, event.time)
@@ -99,10 +116,17 @@ class Reading:
             return
         self.has_threads |= "vtid" in event.fields
         name = event.name.removeprefix("ros2:")
-        stack = self._running[event.thread]
-        self.messages.take(name, event, stack[-1][1] if stack else None)
+        if name in _AFTER_RESPONSE:
+            self._end_response(event)
+        self.messages.take(name, event, self._call(event.thread))
         if name in _HANDLED:
             getattr(self, f"_{name}")(event)
+
+    def _call(self, thread: Handle) -> Call | None:
+        """The callback that runs in a thread."""
+        if stack := self._running[thread]:
+            return stack[-1][1]
+        return self._answering[thread][1] if thread in self._answering else None
 
     def _text(self, event: Event, key: str) -> str:
         return str(event.fields.get(key, ""))
@@ -151,6 +175,43 @@ class Reading:
         entity = self.entities[handle] = Entity("service", handle, node, name)
         self._without_callback[node].append(entity)
 
+    def _rcl_client_init(self, event: Event) -> None:
+        handle, name = event.handle("client_handle"), topic_name(self._text(event, "service_name"))
+        entity = Entity("client", handle, event.handle("node_handle"), name)
+        self.entities[handle] = self._clients[event.handle("rmw_client_handle")] = entity
+
+    def _rmw_send_request(self, event: Event) -> None:
+        client = self._clients.get(event.handle("rmw_client_handle"))
+        if client is not None:
+            self._send(event, request_topic(client.name), "rcl")
+
+    def _rmw_take_response(self, event: Event) -> None:
+        """Its callback begins, unless another one has waited for it in this thread."""
+        if not event.fields.get("taken"):
+            return
+        within = self._call(event.thread)
+        core = int(event.fields.get("core", -1))
+        job = Call(event.time, event.cpu_time, event.thread, core)
+        self.messages.take_response(event, within, job)
+        client = self._clients.get(event.handle("rmw_client_handle"))
+        if client is not None and within is None:
+            self._answering[event.thread] = client, job
+
+    def _end_response(self, event: Event) -> None:
+        """Without a wait set, what comes next in its thread may come much later."""
+        if (answering := self._answering.pop(event.thread, None)) is None:
+            return
+        client, job = answering
+        has_waited = self.waited[event.thread] or event.name.endswith(_WAIT)
+        if has_waited and not event.name.endswith("callback_start"):
+            job.compute(event.cpu_time)
+            # Of several threads one waits at a time, and the others for their turn.
+            single = sum(process == event.process for process, _ in self.waited) == 1
+            used = None if job.computed is None else job.begin + job.computed
+            job.end = event.time if single or used is None else max(job.end, used)
+        job.end = max(job.end, job.begin + 1)
+        client.jobs.append(job)
+
     def _rclcpp_service_callback_added(self, event: Event) -> None:
         handle = event.handle("service_handle")
         if (entity := self.entities.get(handle)) is not None:
@@ -183,9 +244,8 @@ class Reading:
 
     def _callback_start(self, event: Event) -> None:
         callback = event.handle("callback")
-        cpu = event.fields.get("cpu_time")
         core = int(event.fields.get("core", -1))
-        job = Call(event.time, cpu if isinstance(cpu, int) else None, event.thread, core)
+        job = Call(event.time, event.cpu_time, event.thread, core)
         if (entity := self._callbacks.get(callback)) is not None:
             self.messages.begins(job, entity.topic)
         self._running[event.thread].append((callback, job))
@@ -198,15 +258,14 @@ class Reading:
             if begun != callback:
                 continue  # its end was lost
             job.end = event.time
-            cpu = event.fields.get("cpu_time")
-            if job.cpu is not None and isinstance(cpu, int):
-                job.computed = cpu - job.cpu
+            if job.compute(event.cpu_time):
                 self._has_cpu_time = True
             entity = self._callbacks.get(callback)
             if entity is None:
                 self.unknown[callback] += 1
             else:
                 entity.jobs.append(job)
+            self.messages.ends(job)
             return
 
     def _rclcpp_executor_wait_for_work(self, event: Event) -> None:
@@ -222,12 +281,15 @@ class Reading:
         self._publish(event, "intra")
 
     def _publish(self, event: Event, way: str) -> None:
-        topic = self._topics.get(event.handle("publisher_handle"))
-        if topic is None:
-            return
-        stack = self._running[event.thread]
-        if stack:
-            stack[-1][1].published[topic, way] += 1
+        if (topic := self._topics.get(event.handle("publisher_handle"))) is not None:
+            self._send(event, topic, way)
+
+    def _send(self, event: Event, topic: str, way: str) -> None:
+        if (call := self._call(event.thread)) is not None:
+            call.published[topic, way] += 1
+            if event.thread in self._answering:
+                call.end = event.time + 1  # not before
+                call.compute(event.cpu_time)
         elif way == "rcl" or not self.outside[topic] or self.outside[topic][-1] < event.time:
             self.outside[topic].append(event.time)
 
