@@ -27,6 +27,8 @@ from takt.judge.model import Quantity
 from takt.schedule.trace.file import Type
 from takt.statistics.judgement import Outcome
 
+NOT_WHOLE = "the trace is not whole: its process was killed or still runs, or it is cut off"
+
 
 def test_a_run_that_keeps_its_deadlines_meets(tmp_path: Path) -> None:
     verdict = gate(recorded(tmp_path, steps()), Limits())
@@ -112,7 +114,8 @@ def test_absence_is_undecided_where_the_trace_does_not_record_uses(tmp_path: Pat
     ("head", "reason"),
     [
         (make.header(lost=3), "3 events are lost"),
-        (make.header(flags=0), "the trace was not closed: its process was killed, or still runs"),
+        (make.header(flags=0), NOT_WHOLE),
+        (make.header(records=9_999), NOT_WHOLE),
     ],
 )
 def test_a_trace_that_lacks_something_decides_nothing(

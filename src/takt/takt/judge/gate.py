@@ -191,7 +191,7 @@ def _record(trial: Trial) -> Judgement:
     if metrics.lost:
         reason = f"{metrics.lost} events are lost"
     elif not metrics.closed_in_order:
-        reason = "the trace was not closed: its process was killed, or still runs"
+        reason = "the trace is not whole: its process was killed or still runs, or it is cut off"
     else:
         reason = "no event is lost"
     whole = not metrics.lost and metrics.closed_in_order

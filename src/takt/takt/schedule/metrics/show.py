@@ -47,7 +47,9 @@ def remarks(metrics: Metrics) -> list[str]:
     if metrics.lost:
         lines.append(f"{metrics.lost} events were lost; counts are too low")
     if not metrics.closed_in_order:
-        lines.append("the trace was not closed: its process was killed, or is still running")
+        lines.append(
+            "the trace is not whole: its process was killed or still runs, or it is cut off"
+        )
     if metrics.freshness is None:
         lines.append(
             "the trace does not record which messages were used: no data freshness, age or chains"

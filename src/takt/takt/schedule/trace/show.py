@@ -61,7 +61,7 @@ def remarks(summary: TraceSummary) -> list[str]:
         )
     if not summary.closed_in_order:
         lines.append(
-            "the trace was not closed: its process was killed, or is still running; this "
+            "the trace is not whole: its process was killed or still runs, or it is cut off; this "
             "summary covers the events so far"
         )
     if summary.unknown:

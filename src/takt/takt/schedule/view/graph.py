@@ -96,8 +96,10 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
             line = "a writer without a recording"
         else:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
-            line = f"{some}, ≤ {slowest[name] / 1000:.4g} ms" if slowest[name] else some
-            line = f"{late[name]:,} missed, ≤ {slowest[name] / 1000:.4g} ms" if late[name] else line
+            line = f"{some}, max {slowest[name] / 1000:.4g} ms" if slowest[name] else some
+            line = (
+                f"{late[name]:,} missed, max {slowest[name] / 1000:.4g} ms" if late[name] else line
+            )
         lines[kind, name] = line
     marked = {("node", node): "late" for node, misses in late.items() if misses}
     texts = {
