@@ -24,10 +24,8 @@ from takt.errors import TaktError
 from takt.judge.gate import judge as gate
 from takt.judge.limits import Limits, read_limits
 from takt.judge.model import Quantity
-from takt.schedule.trace.file import Type
+from takt.schedule.trace.file import NOT_WHOLE, Type
 from takt.statistics.judgement import Outcome
-
-NOT_WHOLE = "the trace is not whole: its process was killed or still runs, or it is cut off"
 
 
 def test_a_run_that_keeps_its_deadlines_meets(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
 from takt.schedule.ros2.recordings import is_recorded
+from takt.schedule.trace.file import NOT_WHOLE
 from takt.statistics.judgement import Outcome, overall
 
 ENDING = ".takttrace"
@@ -191,7 +192,7 @@ def _record(trial: Trial) -> Judgement:
     if metrics.lost:
         reason = f"{metrics.lost} events are lost"
     elif not metrics.closed_in_order:
-        reason = "the trace is not whole: its process was killed or still runs, or it is cut off"
+        reason = NOT_WHOLE
     else:
         reason = "no event is lost"
     whole = not metrics.lost and metrics.closed_in_order
