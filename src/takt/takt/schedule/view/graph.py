@@ -18,7 +18,7 @@ OUTSIDE = "not recorded"  # the node that writes what nobody in the trace does
 _WIDE, _HIGH = 190, 46  # of a box, px
 _STEP, _LINE = 300, 64  # from column to column, from box to box
 _SWEEPS = 6
-_LETTERS = 24  # of a name that a box has room for
+_LETTERS = 22  # of a name that a box has room for
 
 Key = tuple[str, str]  # kind and name
 
