@@ -167,8 +167,9 @@ def test_what_cannot_be_executed_is_refused_with_a_fix(tmp_path: Path) -> None:
         executed(tmp_path, "takt", robot(cpus=[4095]))
     with pytest.raises(TaktError, match="no callbacks"):
         executed(tmp_path, "takt", robot(callbacks=[], chains=[]))
-    with pytest.raises(TaktError, match="policy"):
+    with pytest.raises(TaktError, match="no such policy") as caught:
         executed(tmp_path, "takt", robot(), policy="fifo")
+    assert (caught.value.fix or "").startswith("choose one of 'fp', 'rm'")
     broken = robot()
     broken["callbacks"][0]["colour"] = "red"
     with pytest.raises(TaktError, match="colour"):

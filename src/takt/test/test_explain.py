@@ -13,13 +13,13 @@ from explained_traces import HIGH, LOW, MS, OTHER, SCAN, application, begin, end
 from hypothesis import given
 from hypothesis import strategies as some
 
-from takt.schedule.explain import Explanation
+from takt.schedule.explain import Explanation, explain
 from takt.schedule.explain.account import account
 from takt.schedule.explain.causes import cause_of
 from takt.schedule.explain.html import render
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.model import Late, ShareKind
-from takt.schedule.trace.file import NONE, Type
+from takt.schedule.trace.file import NONE, NOT_WHOLE, Type
 
 
 def only(found: Explanation) -> tuple[Late, dict[tuple[ShareKind, str | None], float]]:
@@ -268,6 +268,12 @@ def test_a_miss_whose_start_was_lost_is_counted_and_not_explained(tmp_path: Path
         make.event(9 * MS, Type.deadline_miss, LOW, 0, 5 * MS),
     )
     assert (found.misses, found.unexplained, found.details) == (1, 1, [])
+
+
+def test_a_trace_without_its_end_is_explained_as_far_as_it_goes(tmp_path: Path) -> None:
+    for flags in (0, 1):
+        path = make.write(tmp_path / "t", make.two_tasks(), make.header(flags=flags))
+        assert (NOT_WHOLE in explain(path).remarks) == (flags == 0)
 
 
 @given(

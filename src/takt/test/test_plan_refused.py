@@ -114,6 +114,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
             "--history",
             "keeps all 100000 messages",
         ),
+        ({"duration": "0s"}, "--duration", "0ns is too short"),
         ({"stack": "rcl,raw"}, "--stack", "rcl and raw cannot communicate"),
         ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
         ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),

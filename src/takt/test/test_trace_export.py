@@ -82,7 +82,7 @@ def test_what_makes_a_trace_doubtful_is_said(call: Call, tmp_path: Path) -> None
     assert "finished" in out
     assert "70.0" in out
     for words in (
-        "4 events were lost", "was not closed", "1 records have an unknown type",
+        "4 events were lost", "is not whole", "1 records have an unknown type",
         "no evidence of real-time behaviour: SCHED_FIFO: not permitted",
     ):  # fmt: skip
         assert words in err

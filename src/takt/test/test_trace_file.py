@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from trace_files import event, header, name, two_tasks, write
 
 from takt.errors import TaktError
+from takt.schedule.execution.programs import append_attributes
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Type
 
@@ -77,6 +78,16 @@ def test_a_file_that_is_cut_anywhere_is_read_as_far_as_it_is_whole(tmp_path: Pat
         events = list(struct.iter_unpack("<q22xBx", whole[64 : size - size % 32]))
         assert times(trace) == sorted(time for time, kind in events if kind > 1)
         assert not trace.closed_in_order
+
+
+def test_a_closed_trace_that_lacks_its_end_is_not_whole(tmp_path: Path) -> None:
+    path, records = tmp_path / "t", b"".join(two_tasks())
+    path.write_bytes(header(records=len(records) // 32) + records)
+    assert files.read(path).closed_in_order
+    append_attributes(path, ["more=" + 40 * "x"])  # what takt execute adds counts, too
+    assert files.read(path).closed_in_order
+    path.write_bytes(path.read_bytes()[:-1])
+    assert not files.read(path).closed_in_order
 
 
 @pytest.mark.parametrize(("in_header", "overflows"), [(12, [5, 7]), (0, [5, 7]), (12, [])])

@@ -56,6 +56,7 @@ def test_jobs_stretches_on_cores_and_misses_are_in_the_page(tmp_path: Path) -> N
     text, about, columns = viewed(make.write(tmp_path / "a.takttrace", make.two_tasks()))
     high = row(about, "callbacks", "guard.brake")
     assert columns["jobBegin"][high].tolist() == [20_000, 100_500]
+    assert 'class="number">1.242e+04<' in text  # Hz: two starts, 80.5 µs apart
     assert columns["jobLength"][high].tolist() == [25_000, 30_500]
     assert columns["jobWait"][high].tolist() == [0, 500]
     assert columns["jobDeadline"][high].tolist() == [30_000, 30_000]
@@ -112,6 +113,7 @@ def test_names_from_a_trace_are_text_in_the_page(tmp_path: Path) -> None:
 def test_a_graph_with_a_cycle_has_columns_and_no_box_on_another() -> None:
     tasks = [summary("a.one", misses=2), summary("b.two"), summary("c.three")]
     taken = Latencies(3, 1.0, 2.0, 3.0)
+    tasks[1].response_max_us = 1500.0  # measured: no bound
     topics = [
         Topic("ab", ["a.one"], {"b.two": taken}, 3, 1.0),
         Topic("ba", ["b.two"], {"a.one": taken, "c.three": taken}, 3, 1.0),
@@ -122,6 +124,7 @@ def test_a_graph_with_a_cycle_has_columns_and_no_box_on_another() -> None:
     assert at["out"] < at["a"] < at["ab"] < at["b"] < at["ba"] < at["c"]
     assert len(set(at.values())) == len(at) == 7  # the writer outside among them
     assert [box.name for box in drawn.boxes if box.mark == "late"] == ["a"]
+    assert [box.line for box in drawn.boxes if box.name == "b"] == ["1 callback, max 1.5 ms"]
     assert len(drawn.edges) == 7
 
 

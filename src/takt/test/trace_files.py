@@ -12,8 +12,16 @@ from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
 KINDS = {"task": 1, "topic": 2, "scenario": 3, "attribute": 4}
 
 
-def header(*, lost: int = 0, source: int = 1, flags: int = 1, magic: bytes = b"TAKTTRC1") -> bytes:
-    return struct.pack("<8sIIQqII24x", magic, 64, 32, lost, 1_000_000_007, source, flags)
+def header(
+    *,
+    lost: int = 0,
+    source: int = 1,
+    flags: int = 1,
+    records: int = 0,
+    magic: bytes = b"TAKTTRC1",
+) -> bytes:
+    begin = struct.pack("<8sIIQqII8x", magic, 64, 32, lost, 1_000_000_007, source, flags)
+    return begin + struct.pack("<Q8x", records)
 
 
 def event(

@@ -88,6 +88,10 @@ class Reader : Values {
   [[nodiscard]] std::string full_name(const YAML::Node& node, const std::string& of,
                                       const std::string& tool) const {
     std::string name = text(node);
+    if (name.find_first_of("*?") != std::string::npos) {
+      refuse(node.Mark(), quoted(name) + " is a pattern, not the full name of a " + of,
+             "write an entry for each, or leave out node or name, which means any");
+    }
     if (!name.starts_with('/')) {
       refuse(node.Mark(), quoted(name) + " is no full name of a " + of,
              "write it with its namespace, as `ros2 " + tool + "` shows it: /" + name);

@@ -187,7 +187,7 @@ def _seconds(duration: str) -> float:
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if nanoseconds == 0:
-        raise TaktError("duration must be greater than 0", where="--duration", fix="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", fix="give 30s")
     return nanoseconds / 1e9
 
 

@@ -32,6 +32,7 @@ from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
 from takt.schedule.ros2.recordings import is_recorded
+from takt.schedule.trace.file import NOT_WHOLE
 from takt.statistics.judgement import Outcome, overall
 
 ENDING = ".takttrace"
@@ -191,7 +192,7 @@ def _record(trial: Trial) -> Judgement:
     if metrics.lost:
         reason = f"{metrics.lost} events are lost"
     elif not metrics.closed_in_order:
-        reason = "the trace was not closed: its process was killed, or still runs"
+        reason = NOT_WHOLE
     else:
         reason = "no event is lost"
     whole = not metrics.lost and metrics.closed_in_order

@@ -100,7 +100,7 @@ def differences(before: Side, after: Side) -> list[str]:
 def _gone(key: Key, known: Sequence[Repetition], after: Side) -> Judgement:
     reason = f"{sum(one.count for one in known):,} values in the baseline, none here"
     if not after.whole:
-        reason += "; events are lost or the trace was not closed"
+        reason += "; events are lost or the trace is not whole"
     outcome = Outcome.fails if after.whole else Outcome.undecided
     return _judgement(key, 0, outcome, reason, None, None)
 

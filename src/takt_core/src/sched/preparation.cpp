@@ -55,11 +55,11 @@ std::string unread(const Task& task) {
 }
 
 void refuse_without_priority(const std::vector<Task>& tasks, std::string_view policy,
-                             std::string_view fix) {
+                             std::string_view what, std::string_view fix) {
   for (const Task& task : tasks) {
     if (task.parameters.priority == 0) {
       throw ScheduleError(task_text(task),
-                          needs(policy, "a priority, and it has none") + unread(task),
+                          needs(policy, std::string{what} + ", and it has none") + unread(task),
                           std::string{fix});
     }
   }
@@ -115,13 +115,13 @@ void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_vi
     task.parameters.priority = value.count() > 0 ? priorities.at(value) : 0;
   }
   inherit_priorities(tasks);
-  refuse_without_priority(tasks, policy,
+  refuse_without_priority(tasks, policy, "a period, from which it makes priorities",
                           "give it a period, the shortest time between two of its releases (under "
                           "'dm' a deadline does, too)");
 }
 
 void require_priorities(const std::vector<Task>& tasks, std::string_view policy) {
-  refuse_without_priority(tasks, policy, "give it a priority of 1..98 (98 highest)");
+  refuse_without_priority(tasks, policy, "a priority", "give it a priority of 1..98 (98 highest)");
 }
 
 void require_execution_times(const std::vector<Task>& tasks, std::string_view policy) {

@@ -80,18 +80,19 @@ void check_waits(const Task& task, const Policy& policy) {
     return;
   }
   const std::string otherwise = ", or do not say that it waits: then its waiting is execution time";
-  if (!task.group.empty()) {
-    throw ScheduleError(task_text(task),
-                        "it waits inside of its jobs, and would keep the exclusive group " +
-                            name_text(task.group) + " meanwhile",
-                        "take it out of the group" + otherwise);
-  }
+  // First, as executors of rclcpp have groups that nobody named.
   if (!policy.fixed_priority() || !policy.preemptive()) {
     throw ScheduleError(
         task_text(task),
         "it waits inside of its jobs, for which policy " + name_text(policy.name()) +
             " has no rule",
         "use a policy of fixed priorities ('fp', 'rm' or 'dm') in every scenario" + otherwise);
+  }
+  if (!task.group.empty()) {
+    throw ScheduleError(task_text(task),
+                        "it waits inside of its jobs, and would keep the exclusive group " +
+                            name_text(task.group) + " meanwhile",
+                        "take it out of the group" + otherwise);
   }
 }
 

@@ -78,6 +78,7 @@ DefaultDuration default_duration(const application::Application& application) {
   }
   const nanoseconds longest{longest_default};
   nanoseconds time{0};
+  bool cut = false;
   for (const sched::SchedulingScenario* const scenario : scenarios) {
     const Releases releases = releases_of(application, scenario);
     if (releases.periods.empty()) {
@@ -85,6 +86,7 @@ DefaultDuration default_duration(const application::Application& application) {
     }
     const auto hyperperiod = common_multiple(releases.periods);
     const bool fits = hyperperiod && *hyperperiod <= longest / 2;
+    cut = cut || !fits;
     time = std::max(
         time, fits ? os::add_sat(2 * *hyperperiod, nanoseconds{releases.largest_offset}) : longest);
   }
@@ -96,7 +98,7 @@ DefaultDuration default_duration(const application::Application& application) {
   }
   const nanoseconds last =
       application.switches.empty() ? nanoseconds{0} : application.switches.back().at;
-  if (time > longest - std::min(last, longest)) {
+  if (cut || time > longest - std::min(last, longest)) {
     return {.time = longest, .reason = "60 s"};
   }
   return {.time = last + time,

@@ -36,10 +36,9 @@ FileHeader header_of(std::ifstream& file, const std::string& path) {
     throw TraceError(path, "this is no trace: it does not begin with TAKTTRC",
                      "give what takt execute or simulate wrote, or Options::trace of an executor");
   }
-  if (size <= version || bytes[version] != expected.magic[version]) {
+  if (size > version && bytes[version] != expected.magic[version]) {
     throw TraceError(path,
-                     "this is a trace of version " +
-                         std::string(size > version ? 1 : 0, bytes[version]) +
+                     "this is a trace of version " + std::string(1, bytes[version]) +
                          ", this Takt reads version 1",
                      "read it with the Takt that wrote it");
   }
@@ -109,12 +108,13 @@ TraceFile::TraceFile(const std::filesystem::path& path, std::size_t block)
   }
   const FileHeader header = header_of(file_, path.string());
   about_.source = header.source;
-  about_.closed_in_order = (header.flags & FileHeader::closed_in_order) != 0;
   about_.write_error = header.write_error;
   about_.realtime_offset = std::chrono::nanoseconds{header.realtime_offset};
   begin_ = header.header_bytes;
   const std::uint64_t size = std::filesystem::file_size(path);
   records_ = size < begin_ ? 0 : (size - begin_) / sizeof(Event);
+  about_.closed_in_order =
+      (header.flags & FileHeader::closed_in_order) != 0 && header.records <= records_;
   std::uint64_t overflowed = 0;
   std::vector<Event> records;
   while (read_block(records)) {

@@ -121,6 +121,7 @@ void TraceWriter::close() {
   }
   flush_locked();
   header_.flags |= FileHeader::closed_in_order;
+  header_.records = (end_ - sizeof header_) / sizeof(Event);
   write_header();
   ::close(file_);
   file_ = -1;

@@ -143,8 +143,9 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
     const std::string name{policy->name()};
     EXPECT_EQ(error_of_set({message_task}, policy, {"x"}),
               "task 'm': policy '" + name +
-                  "' needs a priority, and it has none, and no task from which it could take one "
-                  "reads its topic 'x'. Fix: give it a period, the shortest time between two "
+                  "' needs a period, from which it makes priorities, and it has none, and no task "
+                  "from which it could take one reads its topic 'x'. Fix: give it a period, the "
+                  "shortest time between two "
                   "of its releases (under 'dm' a deadline does, too).");
   }
   Task paced = message("m", "x");
@@ -168,6 +169,10 @@ TEST(TaskSet, refuses_tasks_that_wait_where_no_rule_says_who_runs_meanwhile) {
                   "every scenario, or do not say that it waits: then its waiting is execution "
                   "time.";
     EXPECT_EQ(error_of_set({waits}, parse_policy(name)), expected) << name;
+    if (!expected.empty()) {
+      EXPECT_EQ(error_of_set({with(waits, [](Task& t) { t.group = "own"; })}, parse_policy(name)),
+                expected);
+    }
   }
   EXPECT_EQ(error_of_set({with(waits, [](Task& t) { t.group = "hardware"; })}),
             "task 'a': it waits inside of its jobs, and would keep the exclusive group 'hardware' "

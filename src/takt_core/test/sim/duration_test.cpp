@@ -27,11 +27,13 @@ TEST(SimDuration, is_two_hyperperiods_and_the_largest_offset_up_to_a_minute) {
   EXPECT_EQ(default_duration(app).time, 60s);
   app.switches.clear();
   EXPECT_EQ(default_duration(app).time, 64ms);
+  EXPECT_EQ(default_duration(app).reason, "two hyperperiods and the largest offset");
   app.topics.push_back({.name = "outside", .external = true, .external_period = 7ms});
   EXPECT_EQ(hyperperiod(app), 210ms);
   app.callbacks[0].task.parameters.period = 999'983'777ns;
   app.callbacks[1].task.parameters.period = 999'999'937ns;
   EXPECT_EQ(default_duration(app).time, 60s);
+  EXPECT_EQ(default_duration(app).reason, "60 s");
   app.callbacks[0].task.parameters.active = false;
   app.callbacks[1].task.parameters.active = false;
   EXPECT_EQ(hyperperiod(app), 7ms);

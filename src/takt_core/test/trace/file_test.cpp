@@ -126,7 +126,9 @@ TEST(TraceFile, IsValidAtEveryLengthThatAKillMayLeave) {
   ASSERT_EQ(size, 64 + 32 * events);
   for (std::uintmax_t length = size; length >= 64; --length) {
     std::filesystem::resize_file(file.path(), length);
-    EXPECT_EQ(read_trace(file.path()).events.size(), (length - 64) / 32);
+    const Trace trace = read_trace(file.path());
+    EXPECT_EQ(trace.events.size(), (length - 64) / 32);
+    EXPECT_EQ(trace.closed_in_order, length == size);
   }
   std::filesystem::resize_file(file.path(), 63);
   EXPECT_THROW(read_trace(file.path()), std::runtime_error);

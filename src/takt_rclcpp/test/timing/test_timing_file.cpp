@@ -223,6 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{entry("kind: timer\n  - node: planner"),
                 "5: 'planner' is no full name of a node. Fix: write it with its namespace, as "
                 "`ros2 node list` shows it: /planner"},
+        Refused{entry("name: /cam/*"), "4: '/cam/*' is a pattern, not the full name of a topic"},
         Refused{entry("name: scan"),
                 "4: 'scan' is no full name of a topic or service. Fix: "
                 "write it with its namespace, as `ros2 topic list` shows it: "

@@ -30,7 +30,7 @@ def points(experiment: Experiment, block: Measurement, stack: Stack) -> Iterator
 
 def duration_ns(experiment: Experiment, block: Measurement) -> int:
     """How long one repetition lasts, where it is not a number of samples."""
-    return block.duration or experiment.duration
+    return experiment.duration if block.duration is None else block.duration
 
 
 def _point(experiment: Experiment, block: Measurement, stack: Stack, axes: dict[str, Any]) -> Point:

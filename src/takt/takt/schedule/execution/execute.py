@@ -317,7 +317,9 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
         )
     if end is End.died and runner.exit_code == 2:
         discard(trace)  # nothing was executed
-        raise TaktError(words or "the runner rejected the application")
+        what, _, fix = words.partition(". Fix: ")  # so errors of the core end
+        what = what or "the runner rejected the application"
+        raise TaktError(what, fix=fix.removesuffix(".") or None)
     if end is End.died:
         kept = [str(one) for one in (trace, *parts(trace)) if one.exists()]
         fixes = [f"the recording so far is in {len(kept)} files"] if kept else []

@@ -6,6 +6,7 @@ What they had while no response was owed delayed nothing, and is left out of the
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from takt.schedule.trace.beside import FROM, HELD, LOST, REFUSED
 
 _EXECUTORS = "takt."  # how the names of the threads begin that execute jobs
 _ATTRIBUTE, _NAME, _PIECE = 4, 1, 24  # of a record, as docs/reference/trace.md says
+_COUNT, _COUNT_AT, _RECORD_BYTES = struct.Struct("<Q"), 48, 32  # in the header
 
 
 class OtherPrograms:
@@ -86,8 +88,15 @@ def append(trace: Path, switches: Switches, cores: Mapping[int, int]) -> None:
 
 def append_attributes(trace: Path, texts: Sequence[str]) -> None:
     """Writes texts KEY=VALUE about the whole trace behind its events; raises OSError."""
-    with trace.open("ab") as file:
-        file.write(b"".join(map(_record, texts)))
+    records = b"".join(map(_record, texts))
+    with trace.open("r+b") as file:
+        file.seek(0, os.SEEK_END)
+        file.write(records)
+        file.seek(_COUNT_AT)
+        (known,) = _COUNT.unpack(file.read(_COUNT.size))
+        if known:  # it was closed; with fewer records than these it is cut off
+            file.seek(_COUNT_AT)
+            file.write(_COUNT.pack(known + len(records) // _RECORD_BYTES))
 
 
 class _Owing:

@@ -355,6 +355,8 @@ class _Watching:
         lines += self._programs.remarks(missed=any(sums.misses for _, sums in totals.callbacks))
         if self._trace.lost:
             lines.append(f"{self._trace.lost} events were lost: shares may be wrong")
+        if not self._trace.closed_in_order:
+            lines.append(files.NOT_WHOLE)
         return lines
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
+from takt.pages.text import number_of
 from takt.schedule.application.overhead_words import overhead_words
 from takt.schedule.explain.model import (
     ChainAgainst,
@@ -136,7 +137,7 @@ def programs(found: Sequence[Program]) -> str:
     named = [_program(one) for one in found[:PROGRAMS]]
     rest = found[PROGRAMS:]
     if rest:
-        named.append(f"{len(rest)} others {sum(one.us for one in rest) / 1000:.3f} ms")
+        named.append(f"{number_of(len(rest), 'other')} {sum(one.us for one in rest) / 1000:.3f} ms")
     return ", ".join(named)
 
 

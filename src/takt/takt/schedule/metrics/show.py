@@ -12,6 +12,7 @@ from takt.pages.row_table import Columns, RowTable, count
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
+from takt.schedule.trace.file import NOT_WHOLE
 
 _SPREAD = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
 
@@ -47,7 +48,7 @@ def remarks(metrics: Metrics) -> list[str]:
     if metrics.lost:
         lines.append(f"{metrics.lost} events were lost; counts are too low")
     if not metrics.closed_in_order:
-        lines.append("the trace was not closed: its process was killed, or is still running")
+        lines.append(NOT_WHOLE)
     if metrics.freshness is None:
         lines.append(
             "the trace does not record which messages were used: no data freshness, age or chains"

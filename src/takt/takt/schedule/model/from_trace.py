@@ -372,7 +372,7 @@ class _Gathering:
         if trace.lost:
             notes.append(f"{trace.lost} events were lost: counts are too low, periods may be wrong")
         if not trace.closed_in_order:
-            notes.append("the trace was not closed: its end is missing")
+            notes.append("the trace is not whole: its end is missing")
         not_granted = trace.names.not_granted()
         if not_granted:
             notes.append(

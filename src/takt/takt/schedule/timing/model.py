@@ -24,6 +24,11 @@ Number = Annotated[int, Field(ge=0, strict=True)]
 
 
 def _full_name(value: str) -> str:
+    if set(value) & set("*?"):
+        raise ValueError(
+            f"{value!r} is a pattern, not a full name: write an entry for each, "
+            "or leave out node or name, which means any"
+        )
     if not value.startswith("/"):
         raise ValueError(f"{value!r} is no full name: write it with its namespace, /{value}")
     return value

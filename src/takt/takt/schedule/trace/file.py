@@ -30,6 +30,8 @@ NOT_GRANTED = ("not_granted", "shortfall")
 MAGIC = b"TAKTTRC1"
 #: What Trace.source is for a folder of takt record.
 RECORDING = "recording"
+#: What is said of a trace that was not closed in order.
+NOT_WHOLE = "the trace is not whole: its process was killed or still runs, or it is cut off"
 
 Table = dict[str, NDArray[Any]]  # columns of one length
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.pages.row_table import Columns, RowTable, count
-from takt.schedule.trace.file import NOT_GRANTED
+from takt.schedule.trace.file import NOT_GRANTED, NOT_WHOLE
 from takt.schedule.trace.summary import TaskSummary, TraceSummary
 
 _NOT_GRANTED = tuple(f"{key}=" for key in NOT_GRANTED)
@@ -60,10 +60,7 @@ def remarks(summary: TraceSummary) -> list[str]:
             "increase Options::trace_capacity"
         )
     if not summary.closed_in_order:
-        lines.append(
-            "the trace was not closed: its process was killed, or is still running; this "
-            "summary covers the events so far"
-        )
+        lines.append(f"{NOT_WHOLE}; this summary covers the events so far")
     if summary.unknown:
         lines.append(
             f"{summary.unknown} records have an unknown type or are damaged; they are ignored"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from takt.schedule.model import chains as paths
 from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.ros2.topics import plain, topic_name
-from takt.schedule.trace.file import NONE, Names, Trace
+from takt.schedule.trace.file import NONE, Names, Trace, by_number
 from takt.schedule.view.gather import Gathered
 
 MOST_CHAINS = 32
@@ -64,6 +64,12 @@ def rate(times: NDArray[np.int64]) -> float | None:
     """How often a second; None where nothing repeats."""
     span = int(times.max() - times.min()) if len(times) > 1 else 0
     return (len(times) - 1) * 1e9 / span if span else None
+
+
+def rates(gathered: Gathered) -> dict[int, float | None]:
+    """Of the starts of jobs, by task: a trace goes on before the first and after the last job."""
+    jobs = gathered.jobs
+    return {task: rate(starts) for task, (starts,) in by_number(jobs["task"], jobs["start"])}
 
 
 def topics(trace: Trace, gathered: Gathered) -> list[Topic]:

@@ -18,7 +18,7 @@ OUTSIDE = "not recorded"  # the node that writes what nobody in the trace does
 _WIDE, _HIGH = 190, 46  # of a box, px
 _STEP, _LINE = 300, 64  # from column to column, from box to box
 _SWEEPS = 6
-_LETTERS = 24  # of a name that a box has room for
+_LETTERS = 22  # of a name that a box has room for
 
 Key = tuple[str, str]  # kind and name
 
@@ -96,8 +96,10 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
             line = "a writer without a recording"
         else:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
-            line = f"{some}, ≤ {slowest[name] / 1000:.4g} ms" if slowest[name] else some
-            line = f"{late[name]:,} missed, ≤ {slowest[name] / 1000:.4g} ms" if late[name] else line
+            line = f"{some}, max {slowest[name] / 1000:.4g} ms" if slowest[name] else some
+            line = (
+                f"{late[name]:,} missed, max {slowest[name] / 1000:.4g} ms" if late[name] else line
+            )
         lines[kind, name] = line
     marked = {("node", node): "late" for node, misses in late.items() if misses}
     texts = {

@@ -15,7 +15,7 @@ from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Trace
 from takt.schedule.trace.show import remarks
 from takt.schedule.trace.summary import Summing, TraceSummary
-from takt.schedule.view.figures import Chain, chain, observed, topics
+from takt.schedule.view.figures import Chain, chain, observed, rates, topics
 from takt.schedule.view.gather import Gathered, Gathering, Latencies
 from takt.schedule.view.graph import graph
 from takt.schedule.view.packed import packed
@@ -84,6 +84,7 @@ def _page(trace: Trace, summary: TraceSummary, gathered: Gathered, chains: list[
             summary=summary,
             seconds=seconds,
             tasks=tasks,
+            rates={trace.names.task(number): hz for number, hz in rates(gathered).items()},
             jobs=sum(one.jobs for one in tasks),
             misses=sum(one.misses for one in tasks),
             topics=shown,

@@ -36,7 +36,7 @@ class TAKT_CORE_PUBLIC TraceError : public Error {
 /// Everything in a trace except its events.
 struct TAKT_CORE_PUBLIC About {
   Source source = Source::executor;  ///< Who wrote it.
-  bool closed_in_order = false;      ///< False: its writer was killed.
+  bool closed_in_order = false;      ///< False: its writer was killed, or the file is cut off.
   std::uint64_t lost = 0;            ///< Events that the file lacks, as far as the writer knew.
   int write_error = 0;               ///< errno of the first write that failed; 0: none.
   std::chrono::nanoseconds realtime_offset{0};   ///< CLOCK_REALTIME - CLOCK_MONOTONIC at the start.

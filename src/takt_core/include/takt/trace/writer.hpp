@@ -15,6 +15,8 @@
 /// 36  u32      flags: bit 0: closed in order (a killed process leaves it 0)
 /// 40  i32      errno of the first write that failed, 0: none did
 /// 44  zeros
+/// 48  u64      records of the file when it was closed: with fewer it is cut off; 0: not known
+/// 56  zeros
 /// ```
 ///
 /// A record is an Event or a NameRecord (event.hpp). Records are appended, never changed: a trace
@@ -47,14 +49,16 @@ enum class Source : std::uint32_t {
 struct FileHeader {
   /// Identifies the format and its version.
   std::array<char, 8> magic = {'T', 'A', 'K', 'T', 'T', 'R', 'C', '1'};
-  std::uint32_t header_bytes = 64;            ///< Size of this header.
-  std::uint32_t record_bytes = 32;            ///< Size of a record.
-  std::uint64_t lost = 0;                     ///< Events that the file lacks.
-  std::int64_t realtime_offset = 0;           ///< CLOCK_REALTIME - CLOCK_MONOTONIC, ns.
-  Source source = Source::executor;           ///< Who wrote it.
-  std::uint32_t flags = 0;                    ///< closed_in_order or 0.
-  std::int32_t write_error = 0;               ///< An errno, 0: none.
-  std::array<std::uint8_t, 20> padding = {};  ///< Zeros.
+  std::uint32_t header_bytes = 64;           ///< Size of this header.
+  std::uint32_t record_bytes = 32;           ///< Size of a record.
+  std::uint64_t lost = 0;                    ///< Events that the file lacks.
+  std::int64_t realtime_offset = 0;          ///< CLOCK_REALTIME - CLOCK_MONOTONIC, ns.
+  Source source = Source::executor;          ///< Who wrote it.
+  std::uint32_t flags = 0;                   ///< closed_in_order or 0.
+  std::int32_t write_error = 0;              ///< An errno, 0: none.
+  std::array<std::uint8_t, 4> padding = {};  ///< Zeros.
+  std::uint64_t records = 0;                 ///< Those of a closed file, 0: not known.
+  std::array<std::uint8_t, 8> unused = {};   ///< Zeros.
 
   static constexpr std::uint32_t closed_in_order = 1;  ///< The bit of `flags`.
 };
