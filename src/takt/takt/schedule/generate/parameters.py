@@ -153,7 +153,7 @@ class Parameters(Thesis):
     services: values.Share = Field(
         0.0,
         description="of the timers that become servers of other callbacks, in every other "
-        "application without scenarios and limits of ages",
+        "application without scenarios, locks and limits of ages",
     )
 
     @property

@@ -50,7 +50,7 @@ def _are_allowed(draft: Draft) -> bool:
     """
     if draft.document.get("policy") in IDLING:
         return False
-    return "scenarios" not in draft.document and not any(
+    return not {"scenarios", "locks"} & draft.document.keys() and not any(
         "max_age" in read for one in draft.callbacks for read in one["reads"]
     )
 
@@ -64,7 +64,6 @@ def _may_wait(draft: Draft, callback: Entry) -> bool:
     )
     return (
         process.get("policy") in SUSPENDING
-        and "locks" not in document
         and "group" not in callback
         and ("suspension" not in callback or "segments" in callback)
         and _can_be_cut(draft, callback)
@@ -149,7 +148,9 @@ def _keep_utilization(draft: Draft, callback: Entry, before: int) -> None:
 
 def _shorter(draft: Draft, part: Entry, share: float) -> Entry:
     longest = draft.time(share * part["longest"])
-    return {"shortest": min(longest, int(share * part["shortest"])), "longest": longest}
+    grain = max(1, draft.wanted.grain)
+    shortest = int(share * part["shortest"]) // grain * grain
+    return {"shortest": min(longest, shortest), "longest": longest}
 
 
 def _between(best: int, worst: int) -> Entry:
