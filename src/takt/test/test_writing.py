@@ -239,3 +239,12 @@ def test_a_new_execution_takes_the_place_of_the_one_before(
         done = execute(description, out, "takt")
         assert done.returncode == 0, done.stderr
         assert [one.name for one in out.iterdir()] == ["busy.takt.takttrace"]
+
+
+def test_the_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "page.html"
+    with pytest.raises(OSError, match="No such file") as caught:
+        writing.write_text(file, "x")
+    found = writing.failure(caught.value)
+    assert (found.what, found.where) == (f"the folder {file.parent} does not exist", str(file))
+    assert not isinstance(found, Failure)  # wrong use: exit code 2

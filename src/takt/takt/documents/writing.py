@@ -112,7 +112,7 @@ def failure(error: OSError, fix: str | None = None) -> TaktError:
     where = str(error.filename) if error.filename is not None else None
     what = error.strerror or str(error)
     if is_full(error):
-        named = where is not None and os.path.exists(Path(where).parent)  # noqa: PTH110 - no EIO
+        named = where is not None and _has_folder(where)
         what = no_space(Path(where or ""), error.errno) if named else "no space left"
         fix = fix or "free space there, or choose a file on another disk"
     elif error.errno in _BROKEN:
@@ -120,9 +120,16 @@ def failure(error: OSError, fix: str | None = None) -> TaktError:
         fix = fix or "the kernel log says why (dmesg); choose a path on another disk"
     elif error.errno in _REFUSED:
         fix = fix or "choose a writable path"
+    elif error.errno == errno.ENOENT and where and not _has_folder(where):
+        folder = f"the folder {Path(where).parent} does not exist"
+        return TaktError(folder, where=where, fix=fix or "create it, or choose another path")
     elif error.errno in _WRONG:
         return TaktError(what, where=where, fix=fix or _WRONG[error.errno])
     return Failure(what, where=where, fix=fix)
+
+
+def _has_folder(where: str) -> bool:
+    return os.path.exists(Path(where).parent)  # noqa: PTH110 - no EIO
 
 
 def check_room(folder: Path, fix: str) -> None:
