@@ -330,18 +330,22 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "line", "expected"),
+    ("policy", "keys", "line", "expected"),
     [
-        ("timer: 10ms, wcet: 1ms, reads: [x]", 5, "it reads topic 'x', which no task writes"),
-        ("timer: 10ms, wcet: 1ms, suspension: 1ms", 5, "for which policy 'edf' has no rule"),
-        ("timer: 10ms, wcet: 1ms, suspension: 1ms, group: g", 5, "keep the exclusive group 'g'"),
-        ("timer: 10ms, wcet: 1ms, group: ''", 1, "policy 'efd': there is no such policy"),
+        (
+            "edf",
+            "timer: 10ms, wcet: 1ms, reads: [x]",
+            5,
+            "it reads topic 'x', which no task writes",
+        ),
+        ("edf", "timer: 10ms, wcet: 1ms, suspension: 1ms", 5, "for which policy 'edf' has no rule"),
+        ("rm", "timer: 10ms, wcet: 1ms, suspension: 1ms, group: g", 5, "keep the exclusive group"),
+        ("efd", "timer: 10ms, wcet: 1ms, group: ''", 1, "policy 'efd': there is no such policy"),
     ],
 )
 def test_what_the_core_refuses_is_reported_with_its_line(
-    tmp_path: Path, keys: str, line: int, expected: str
+    tmp_path: Path, policy: str, keys: str, line: int, expected: str
 ) -> None:
-    policy = "efd" if line == 1 else "edf"
     path = tmp_path / "x.app.yaml"
     path.write_text(
         f"policy: {policy}\nnodes:\n  n:\n    c: {{timer: 9ms, wcet: 1ms}}\n    d: {{{keys}}}\n"
