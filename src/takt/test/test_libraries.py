@@ -23,11 +23,11 @@ _OURS = re.compile(
     r"(takt(?:_rclcpp)?::.*)$"
 )
 _NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
-# A type, a namespace or a marked function; a brace.
+# A type, a namespace, a marked function or variable; a brace.
 _DECLARED = (
     r"\b(?P<kind>class|struct|namespace) (?:MARK_(?P<how>PUBLIC|LOCAL) )?(?P<name>[\w:]+)"
     r"(?=[^;{}()]*(?P<follows>[;{]))"
-    r"|MARK_(?P<of_function>PUBLIC|LOCAL)\s[^;{]*?(?P<function>operator\W+|\w+)\("
+    r"|MARK_(?P<of_function>PUBLIC|LOCAL)\s[^;{]*?(?P<function>operator\W+(?=\()|\w+(?=[(;]))[(;]"
     r"|[{}]"
 )
 

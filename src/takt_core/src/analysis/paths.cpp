@@ -236,8 +236,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   if (walk.join != nobody) {
     report.bound_by = methods::join;
   } else if (walk.by != By::test) {
-    const std::size_t core = model_.core_of(streams_[walk.before].front());
-    report.bound_by = chain_method(model_.test_on(core), walk.by);
+    const std::vector<std::size_t>& last = streams_[walk.before];  // none: it never runs
+    const Test test = last.empty() ? model_.test() : model_.test_on(model_.core_of(last.front()));
+    report.bound_by = chain_method(test, walk.by);
   }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);

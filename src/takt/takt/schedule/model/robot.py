@@ -74,7 +74,7 @@ class _Execution(BaseModel):
 
 
 class _Callback(DeclaredTask):
-    kind: Literal["timer", "message"] | None = None  # type: ignore[assignment]
+    kind: Literal["timer", "message", "service"] | None = None  # type: ignore[assignment]
     process: Name
     execution: _Execution = _Execution()
 
@@ -151,6 +151,8 @@ def described(text: str | None) -> Robot | None:
     for one in found.callbacks:
         if one.kind is not None and robot.policy(one.name) in STOCK_EXECUTORS:
             declared = one.model_dump(exclude_unset=True, exclude={"process", "execution"})
+            if one.kind == "service":  # requests are messages
+                declared["kind"] = "message"
             robot.declared[one.name] = declared | {"expected_execution": one.execution.worst}
     for topic in found.topics:
         if topic.bytes is not None:
