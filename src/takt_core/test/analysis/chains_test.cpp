@@ -149,5 +149,17 @@ TEST(chains, sensitivity_counts_them_as_a_whole) {
   EXPECT_GT(report.scenarios.front().sensitivity->all, 3.7);  // 110 of 29.27
 }
 
+TEST(chains, a_chain_has_no_latency_where_its_last_callback_never_runs) {
+  const Report report = analyse_json(
+      app(timer("a", 100, 10, 3, ", 'writes': ['x']") + "," +
+              message("b", "x", 10, 2, ", 'writes': ['y']") + "," + message("c", "y", 10, 1),
+          ", 'policy': 'fp', 'chains': [{'name': 'whole', 'callbacks': ['a', 'b', 'c']}], "
+          "'scenarios': [{'name': 'on'}, {'name': 'off', 'tasks': [{'task': 'c', 'active': "
+          "false}]}]"));
+  ASSERT_EQ(report.scenarios.size(), 2U);
+  EXPECT_EQ(report.scenarios[0].chains.front().latency, 30ns);
+  EXPECT_FALSE(report.scenarios[1].chains.front().latency);
+}
+
 }  // namespace
 }  // namespace takt::analysis
