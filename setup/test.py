@@ -75,10 +75,11 @@ def usage() -> str:
 
 
 class Done(NamedTuple):
-    """A stage that ran: the last lines of each of its commands that failed."""
+    """A stage that ran: its time, that of the processors, and the last lines of what failed."""
 
     name: str
     seconds: float
+    cpu: float
     ends: list[str]
 
 
@@ -106,10 +107,11 @@ def perform(name: str, out: TextIO, before: tuple[str, ...] = ()) -> Done:
     started = time.monotonic()
     print(f"\n=== {name}: {STAGES[name].what}", file=out, flush=True)
     # Also after a failure.
-    ends = [run([*before, *command], out) for command in STAGES[name].commands()]
-    done = Done(name, time.monotonic() - started, [end for end in ends if end])
+    ran = [run([*before, *command], out) for command in STAGES[name].commands()]
+    seconds, cpu = time.monotonic() - started, sum(one.cpu for one in ran)
+    done = Done(name, seconds, cpu, [one.end for one in ran if one.end])
     how = "FAILED" if done.ends else "passed"
-    print(f"=== {name}: {how} in {done.seconds:.0f} s", file=out, flush=True)
+    print(f"=== {name}: {how} in {seconds:.0f} s, CPU {cpu:.0f} s", file=out, flush=True)
     return done
 
 
@@ -146,8 +148,15 @@ def last_seconds() -> dict[str, float]:
         return {}
 
 
-def run(command: list[str], out: TextIO) -> str:
-    """Runs it, its output written as it comes; returns the last of it if it failed."""
+class Ran(NamedTuple):
+    """A command that ended: the time it took of the processors, and its last lines if it failed."""
+
+    cpu: float
+    end: str
+
+
+def run(command: list[str], out: TextIO) -> Ran:
+    """Runs it, its output written as it comes."""
     # The launcher put the built Python modules on PYTHONPATH; mypy has a variable of its own.
     environment = {
         **os.environ,
@@ -181,13 +190,15 @@ def run(command: list[str], out: TextIO) -> str:
 
     shown = threading.Thread(target=show, daemon=True)
     shown.start()
-    process.wait()
+    _, status, usage = os.wait4(process.pid, 0)  # with all that it waited for itself
+    process.returncode = os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
     shown.join(timeout=5)  # what it may have left behind keeps the pipe open
     if not process.returncode:
-        return ""
+        return Ran(cpu, "")
     failure = f"exit code {process.returncode}: {' '.join(command)[:300]}"
     print(f"--- {failure}", file=out, flush=True)
-    return "\n".join([failure, *last])
+    return Ran(cpu, "\n".join([failure, *last]))
 
 
 if __name__ == "__main__":
