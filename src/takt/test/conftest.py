@@ -22,7 +22,7 @@ from synthetic_hosts import Cluster
 
 from takt.errors import Failure
 from takt.measure.run import again
-from takt.network import namespace, stacks
+from takt.network import namespace, stacks, transport
 from takt.network.domain import own_domain
 from takt.processes import scratch
 
@@ -118,8 +118,12 @@ def interfaces(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.fixture
-def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nobody else's, for what a test starts by itself."""
+def ros_domain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Nobody else's, for what a test starts by itself; it does not crash at its end."""
+    profile = tmp_path / "fastdds.xml"
+    profile.write_text(transport.profile("process", 0), encoding="utf-8")
+    for name, value in transport.fast_dds(profile).items():
+        monkeypatch.setenv(name, value)
     with own_domain() as number:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
         yield

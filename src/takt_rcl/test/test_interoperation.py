@@ -22,6 +22,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "takt"))
+from takt.network import transport  # noqa: E402
 from takt.network.domain import own_domain  # noqa: E402
 
 STATE = HERE.parents[2] / os.environ.get("TAKT_STATE", ".takt")
@@ -34,7 +35,12 @@ NAMESPACE = ["--ros-args", "-r", f"__ns:=/takt_{os.getpid()}"]
 
 
 @pytest.fixture(autouse=True)
-def domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def domain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """With Takt's own profile, so that no process crashes at its end (takt.network.transport)."""
+    profile = tmp_path / "fastdds.xml"
+    profile.write_text(transport.profile("process", 0), encoding="utf-8")
+    for name, value in transport.fast_dds(profile).items():
+        monkeypatch.setenv(name, value)
     with own_domain() as number:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
         yield

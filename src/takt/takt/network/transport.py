@@ -6,6 +6,9 @@ the cell's name says is what carries the messages: ``udp`` has no shared memory 
 ``shm`` no UDP, which Fast DDS would use without a word where /dev/shm has no room. Even its
 discovery goes through shared memory then. What is in one ``process`` may have both.
 
+Nobody asks the others for the types of their messages, which ROS 2 knows itself: a process of Fast
+DDS 3.2 that ends while it answers such a question may crash.
+
 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST would do the opposite: rmw_fastrtps then sets up transports
 of its own, shared memory among them, and the profile loses. So the range is left to the profile,
 which knows only the loopback, or the link between two hosts.
@@ -65,6 +68,9 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
  <participant profile_name="takt" is_default_profile="true"><rtps>
   <useBuiltinTransports>false</useBuiltinTransports>
   <userTransports>{names}</userTransports>{discovery}{threads}
+  <propertiesPolicy><properties><property>
+   <name>fastdds.type_propagation</name><value>disabled</value>
+  </property></properties></propertiesPolicy>
  </rtps></participant>
 </profiles></dds>
 """
