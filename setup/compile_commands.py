@@ -15,24 +15,24 @@ INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """A source, the folder where the compiler is called, how, and the object that it makes."""
+    """A source, the folder where the compiler is called, how, and the object file."""
 
     source: Path
     folder: Path
     command: str
-    made: str
+    output: str
 
     @property
     def target(self) -> str:
         """The folder of the program or library that the object is a part of."""
-        return self.made.partition(".dir/")[0]
+        return self.output.partition(".dir/")[0]
 
     def of(self, source: Path) -> Entry:
         """The same for another source."""
-        made = f"{self.target}.dir{source}.o"
+        output = f"{self.target}.dir{source}.o"
         command = self.command.removesuffix(str(self.source)) + str(source)
         return Entry(
-            source, self.folder, command.replace(f" -o {self.made} ", f" -o {made} "), made
+            source, self.folder, command.replace(f" -o {self.output} ", f" -o {output} "), output
         )
 
     def as_json(self) -> dict[str, str]:
@@ -45,8 +45,10 @@ def entries(build: Path) -> Iterator[Entry]:
     database = build / "compile_commands.json"
     for one in json.loads(database.read_text(encoding="utf-8")):
         command = PRECOMPILED.sub("", one["command"])
-        made = re.search(r" -o (\S+)", command)
-        entry = Entry(Path(one["file"]), Path(one["directory"]), command, made[1] if made else "")
+        output = re.search(r" -o (\S+)", command)
+        entry = Entry(
+            Path(one["file"]), Path(one["directory"]), command, output[1] if output else ""
+        )
         if entry.source.parent.name != "Unity":
             yield entry
             continue

@@ -165,7 +165,7 @@ def read(package: str) -> list[Source]:
             at = words.index("-o")
             given = [one for one in words[1:at] + words[at + 2 : -1] if not DROPPED.fullmatch(one)]
             if entry.source.suffix == ".cpp" and entry.source.is_relative_to(ROOT / "src"):
-                found.append(Source(entry.source, entry.folder, tuple(given), entry.made))
+                found.append(Source(entry.source, entry.folder, tuple(given), entry.output))
     except OSError as error:
         raise UnpackError(
             f"{error.filename}: {error.strerror}\n  fix: build first: ./takt test style"

@@ -302,3 +302,26 @@ def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) 
     left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
     printed = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout).end
     os.kill(int(printed.splitlines()[-1]), signal.SIGKILL)  # it is still there
+
+
+def test_in_a_new_clone_the_tests_are_compiled_once_before_several_processes_do_so(
+    suite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from setup import stages
+
+    monkeypatch.setattr(stages, "ROOT", tmp_path)
+    monkeypatch.setattr(stages, "STATE", tmp_path / ".takt")
+    first, *others = stages.python()
+    assert "--collect-only" in first
+    (tmp_path / "src" / "takt" / "test" / "__pycache__").mkdir(parents=True)
+    assert stages.python() == others
+
+
+def test_thorough_names_each_file_with_a_test_of_its_marker(suite: ModuleType) -> None:
+    from setup import stages
+
+    marked = stages.marked("thorough")
+    assert len(marked) > 10
+    assert {one for one in marked if "mark.thorough" in (SETUP.parent / one).read_text()} < set(
+        stages.thorough()[-1]
+    )

@@ -51,8 +51,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
             file = folder / "src" / f"{name}.cpp"
             file.write_text(text)
             sources.append(str(file.relative_to(tmp_path)))
-            made = f"CMakeFiles/takt_core.dir/src/{name}.cpp.o"
-            command = f"/usr/bin/c++ -std=c++20 -o {made} -c {file}"
+            output = f"CMakeFiles/takt_core.dir/src/{name}.cpp.o"
+            command = f"/usr/bin/c++ -std=c++20 -o {output} -c {file}"
             entries.append({"directory": str(build), "command": command, "file": str(file)})
         (build / "compile_commands.json").write_text(json.dumps(entries))
         return tidied.main()
@@ -94,7 +94,7 @@ def test_sources_that_include_the_same_pass_but_not_one_that_does_so_twice(
     assert "third.cpp:2:1: error: duplicate include" in capfd.readouterr().out
 
 
-def test_the_groups_of_takt_core_are_those_of_its_build() -> None:
+def test_the_groups_of_takt_core_come_from_its_build() -> None:
     core = distributions.ROOT / "src" / "takt_core"
     groups = tidied.named_groups(core)
     assert all(source.exists() for source in groups)
@@ -102,7 +102,7 @@ def test_the_groups_of_takt_core_are_those_of_its_build() -> None:
     assert groups[core / "src" / "executor" / "crew.cpp"] == "executor_jobs"
 
 
-def test_sources_of_a_file_that_cmake_made_are_told_one_by_one_and_no_header_comes_first(
+def test_sources_that_cmake_compiles_together_have_an_entry_each_without_a_precompiled_header(
     tmp_path: Path,
 ) -> None:
     """A precompiled header is another compiler's, and hides that a file forgot one."""
@@ -111,16 +111,16 @@ def test_sources_of_a_file_that_cmake_made_are_told_one_by_one_and_no_header_com
     unity.write_text('/* generated */\n#include "/a/one.cpp"\n#include "/a/other.cpp"\n')
     first = "-Winvalid-pch -include /somewhere/core.dir/cmake_pch.hxx"
     kept = "-O2 -Winvalid-offsetof -include other.hpp"
-    made = "CMakeFiles/core.dir/Unity/unity_group_cxx.cxx.o"
+    output = "CMakeFiles/core.dir/Unity/unity_group_cxx.cxx.o"
     entries = [
         ("/a/alone.cpp", f"c++ {kept} -o CMakeFiles/core.dir/alone.cpp.o -c /a/alone.cpp"),
-        (str(unity), f"c++ {kept} {first} -o {made} -c {unity}"),
+        (str(unity), f"c++ {kept} {first} -o {output} -c {unity}"),
     ]
     as_json = [{"directory": "/b", "file": file, "command": how} for file, how in entries]
     (tmp_path / "compile_commands.json").write_text(json.dumps(as_json))
     found = list(compile_commands.entries(tmp_path))
     assert [str(one.source) for one in found] == ["/a/alone.cpp", "/a/one.cpp", "/a/other.cpp"]
     assert {one.target for one in found} == {"CMakeFiles/core"}
-    assert len({one.made for one in found}) == 3
+    assert len({one.output for one in found}) == 3
     for one in found:
-        assert one.command == f"c++ {kept} -o {one.made} -c {one.source}"
+        assert one.command == f"c++ {kept} -o {one.output} -c {one.source}"
