@@ -10,7 +10,6 @@ is not linked, and headers are precompiled.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import compilers, distributions, precompiled
+from setup import compile_commands, compilers, distributions, precompiled
 from setup.compilers import Compiler, Wanted
 from setup.reasons import reasons
 from setup.unpacked import UnpackError
@@ -39,7 +38,7 @@ RUN = ("sched", "stats")  # tests of the core that are linked and run
 # an older GCC brings an older one to link with.
 LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread", "-l:libstdc++.so.6")
 # What the build's own compiler made, and what only matters to code that is kept.
-DROPPED = re.compile(r"-c|-O\d|-fPIC|-Winvalid-pch|--param=.*")
+DROPPED = re.compile(r"-c|-O\d|-fPIC|--param=.*")
 # What precompiled headers of the library depend on; one that does not fit is a warning.
 LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
 PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
@@ -158,24 +157,19 @@ def version(task: Task) -> str:
 
 def read(package: str) -> list[Source]:
     """All sources of a package that was built with its tests."""
-    database = BUILD / package / "compile_commands.json"
+    build = BUILD / package
+    found = []
     try:
-        entries = json.loads(database.read_text(encoding="utf-8"))
+        for entry in compile_commands.entries(build):
+            words = shlex.split(entry.command)
+            at = words.index("-o")
+            given = [one for one in words[1:at] + words[at + 2 : -1] if not DROPPED.fullmatch(one)]
+            if entry.source.suffix == ".cpp" and entry.source.is_relative_to(ROOT / "src"):
+                found.append(Source(entry.source, entry.folder, tuple(given), entry.output))
     except OSError as error:
         raise UnpackError(
-            f"{database}: {error.strerror}\n  fix: build first: ./takt test style"
+            f"{error.filename}: {error.strerror}\n  fix: build first: ./takt test style"
         ) from None
-    found = []
-    for entry in entries:
-        words = shlex.split(entry["command"])
-        at = words.index("-o")
-        options = [one for one in words[1:at] + words[at + 2 : -1] if not DROPPED.fullmatch(one)]
-        if "-include" in options:  # a precompiled header, which is another compiler's
-            first = options.index("-include")
-            del options[first : first + 2]
-        file = Path(entry["file"])
-        if file.suffix == ".cpp" and file.is_relative_to(ROOT / "src"):
-            found.append(Source(file, Path(entry["directory"]), tuple(options), words[at + 1]))
     left = [one for one in found if any(name in str(inside(one)) for name in OTHERS)]
     if left:
         names = ", ".join(sorted(one.file.name for one in left))

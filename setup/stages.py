@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from setup import compiled, documentation, sanitized
 from setup import fuzz as fuzzers
@@ -29,16 +26,6 @@ TESTS_AT_ONCE = "2"
 EVERY_POLICY = (
     "^executor[.](life_fuzz_1000000$|Policies/(Life|Data|Scenario).*/(edf|np_edf|np_fp)( |$)"
     "|Policies/Inversion.*/(rm|dm|np_|p_))"
-)
-TIDIED = {
-    "takt_core": ["src"],
-    "takt_rcl": ["src"],
-    "takt_record": ["src"],
-    "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
-}
-# How CMake has a precompiled header included.
-PRECOMPILED = re.compile(
-    r" -Winvalid-pch(?: -include \S+cmake_pch\.hxx)?| -include \S+cmake_pch\.hxx"
 )
 # Packages whose public headers have a Doxygen comment on every entity.
 DOCUMENTED = ("takt_core", "takt_rcl", "takt_rclcpp")
@@ -122,7 +109,12 @@ def rust() -> Commands:
 
 def python() -> Commands:
     """pytest: the tool, the probes as processes, interoperation, the report in a real browser."""
+    tests = ROOT / "src" / "takt" / "test"
+    kept = (tests / "__pycache__", STATE / "pycache" / tests.relative_to("/"))
+    # In a new clone: what this compiles, none of the workers compiles again.
+    first = [] if any(one.exists() for one in kept) else [[*pytest(), "--collect-only", "-q"]]
     return [
+        *first,
         [*pytest(), *PARALLEL, "-m", "not thorough", f"--ignore={WHOLE_MACHINE}"],
         [*pytest(), WHOLE_MACHINE],
     ]
@@ -131,32 +123,16 @@ def python() -> Commands:
 def thorough() -> Commands:
     """GoogleTest under every policy; pytest: long campaigns, many faults, ROS 1."""
     core = sanitized.ctest(STATE / "build" / "takt_core")
-    return [[*core, "--tests-regex", EVERY_POLICY], [*pytest(), *PARALLEL, "-m", "thorough"]]
+    files = marked("thorough")
+    return [
+        [*core, "--tests-regex", EVERY_POLICY],
+        [*pytest(), *PARALLEL, "-m", "thorough", *files],
+    ]
 
 
 def tidy() -> Commands:
-    """clang-tidy over the C++ sources, one process a core."""
-    commands = []
-    for package, folders in TIDIED.items():
-        sources = STATE / f"tidy-{package}"
-        files = tracked(*(f"src/{package}/{folder}/*.cpp" for folder in folders))
-        sources.write_text("\n".join(files), encoding="utf-8")
-        spread = ["xargs", f"--arg-file={sources}", f"--max-procs={os.cpu_count()}", "--max-args=2"]
-        database = without_precompiled(STATE / "build" / package, STATE / f"tidied-{package}")
-        commands.append([*spread, str(BIN / "clang-tidy"), "--quiet", "-p", str(database)])
-    return commands
-
-
-def without_precompiled(build: Path, folder: Path) -> Path:
-    """A folder with the compile commands of a build folder, but no header comes first.
-
-    A precompiled header is another compiler's, and hides that a file forgot one.
-    """
-    text = (build / "compile_commands.json").read_text(encoding="utf-8")
-    folder.mkdir(exist_ok=True)
-    stripped = PRECOMPILED.sub("", text)
-    (folder / "compile_commands.json").write_text(stripped, encoding="utf-8")
-    return folder
+    """clang-tidy over the C++ sources."""
+    return [[str(BIN / "python"), "setup/tidied.py"]]
 
 
 def instrumented() -> Commands:
@@ -206,6 +182,12 @@ STAGES = {
 
 def pytest() -> list[str]:
     return [str(BIN / "python"), "-m", "pytest", "--quiet"]
+
+
+def marked(marker: str) -> list[str]:
+    """The files of pytest's tests that have the marker: each worker only imports these."""
+    files = tracked("setup/test/test_*.py", "src/*/test_*.py")
+    return [one for one in files if marker in (ROOT / one).read_text(encoding="utf-8")]
 
 
 def tracked(*patterns: str) -> list[str]:

@@ -22,13 +22,13 @@ SHARES = {
         "takt_probes": 32,
     },
     False: {
-        "takt_core": 51,
+        "takt_core": 40,
         "takt_record": 1,
-        "takt_interfaces": 6,
-        "takt_rcl": 13,
-        "takt_rclcpp": 3,
-        "takt_probes": 12,
-        "takt_runner": 14,
+        "takt_interfaces": 5,
+        "takt_rcl": 15,
+        "takt_rclcpp": 4,
+        "takt_probes": 22,
+        "takt_runner": 13,
     },
 }
 STARTED = re.compile(r"^Starting >>> (\w+)", re.MULTILINE)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 import signal
@@ -294,27 +293,35 @@ def test_what_one_command_has_compiled_the_next_one_finds(
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(suite, "STATE", tmp_path / "state")
     (tmp_path / "imported.py").touch()
-    assert suite.run([sys.executable, "-c", "import imported"], sys.stdout) == ""
+    assert suite.run([sys.executable, "-c", "import imported"], sys.stdout).end == ""
     assert [one.name.partition(".")[0] for one in (tmp_path / "state").rglob("imported*.pyc")]
     assert not list(tmp_path.glob("__pycache__"))
 
 
 def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) -> None:
     left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
-    printed = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout)
+    printed = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout).end
     os.kill(int(printed.splitlines()[-1]), signal.SIGKILL)  # it is still there
 
 
-def test_no_precompiled_header_hides_that_a_file_forgot_one(
-    tmp_path: Path, suite: ModuleType
+def test_in_a_new_clone_the_tests_are_compiled_once_before_several_processes_do_so(
+    suite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = "-Winvalid-pch -include /somewhere/takt_core.dir/cmake_pch.hxx"
-    kept = "c++ -O2 -Winvalid-offsetof -include other.hpp -o a.cpp.o -c a.cpp"
-    entries = [
-        {"directory": "/", "command": kept.replace(" -o", f" {first} -o"), "file": "a.cpp"},
-        {"directory": "/", "command": kept, "file": "a.cpp"},
-    ]
-    (tmp_path / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    folder_of_tidy = sys.modules["setup.stages"].without_precompiled(tmp_path, tmp_path / "tidied")
-    found = json.loads((folder_of_tidy / "compile_commands.json").read_text(encoding="utf-8"))
-    assert [one["command"] for one in found] == [kept, kept]
+    from setup import stages
+
+    monkeypatch.setattr(stages, "ROOT", tmp_path)
+    monkeypatch.setattr(stages, "STATE", tmp_path / ".takt")
+    first, *others = stages.python()
+    assert "--collect-only" in first
+    (tmp_path / "src" / "takt" / "test" / "__pycache__").mkdir(parents=True)
+    assert stages.python() == others
+
+
+def test_thorough_names_each_file_with_a_test_of_its_marker(suite: ModuleType) -> None:
+    from setup import stages
+
+    marked = stages.marked("thorough")
+    assert len(marked) > 10
+    assert {one for one in marked if "mark.thorough" in (SETUP.parent / one).read_text()} < set(
+        stages.thorough()[-1]
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is compiled together for the sanitizers, beside what always is: half of the compile time. Files
-# that give the same name to something of their own are in different groups, or in none.
+# What is compiled together beside the set-up: half of the compile time. Files that give the same name
+# to something of their own are in different groups, or in none.
 
 # together(GROUP FOLDER FILES...): without src/ and .cpp.
 function(together group folder)
@@ -9,15 +9,17 @@ function(together group folder)
   takt_compile_together(takt_core ${group} ${sources})
 endfunction()
 
-together(executor_jobs executor
-  crew crew_alarms crew_locks crew_news crew_sleeps lock note release_handle report run_job
-  watched)
-together(sched_jobs sched
-  age_requests core_state core_state_boost core_state_follow core_state_locks core_state_threads
-  custom cw_edf data_age edf fixed_priority order_check policy precautious_rm ready_queue
-  releases srp stock_executor)
+if(TAKT_SANITIZE)  # what jobs pass through; elsewhere its code is that of single files
+  together(executor_jobs executor
+    crew crew_alarms crew_locks crew_news crew_sleeps lock note release_handle report run_job
+    watched)
+  together(sched_jobs sched
+    age_requests core_state core_state_boost core_state_follow core_state_locks core_state_threads
+    custom cw_edf data_age edf fixed_priority order_check policy precautious_rm ready_queue
+    releases srp stock_executor)
+endif()
 together(trace_read trace
-  current declared flows orders reader timeline)
+  declared flows orders reader timeline)
 together(application_checks application
   application bands callback_groups check_locks compile lock_plan own_subscriptions parse_joins)
 together(application_parse application
@@ -45,3 +47,7 @@ together(analysis_threads analysis
 together(sim sim
   duration metrics model offsets partition partition_data partition_locks partition_threads
   partition_waits trace)
+together(analysis_chains analysis
+  chain_paths fixed_priority paths_ages)
+together(analysis_joins analysis
+  scenario_chains scenario_joins wait_set)

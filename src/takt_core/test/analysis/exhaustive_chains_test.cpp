@@ -101,7 +101,7 @@ class ChainSets : public RandomTasks {
   }
 };
 
-struct Tally {
+struct ChainTally {
   int complete = 0;
   int bounded = 0;  // latencies of chains
   int reached = 0;
@@ -115,7 +115,7 @@ struct Tally {
 };
 
 void count(const ExhaustiveSet& set, const ScenarioReport& report, const Reached& reached,
-           Tally& tally) {
+           ChainTally& tally) {
   if (!reached.complete) {
     return;
   }
@@ -137,7 +137,7 @@ void count(const ExhaustiveSet& set, const ScenarioReport& report, const Reached
 }
 
 // Whatever the order of jobs is, none outlasts the longest time that the core is busy.
-void compare_busy(const ExhaustiveSet& set, const Reached& reached, Tally& tally) {
+void compare_busy(const ExhaustiveSet& set, const Reached& reached, ChainTally& tally) {
   const application::Application app = application_of(set);
   const sched::CompiledStrategy strategy = application::compile(app);
   ScenarioModel model{app, strategy, strategy.scenarios().front()};
@@ -162,7 +162,7 @@ void compare_busy(const ExhaustiveSet& set, const Reached& reached, Tally& tally
 class EveryChainRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainRun, keeps_to_its_bounds) {
-  Tally tally;
+  ChainTally tally;
   const int sets = rounds(400);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);

@@ -92,7 +92,7 @@ class JoinSets : public RandomTasks {
   }
 };
 
-struct Tally {
+struct JoinTally {
   int complete = 0;
   int bounded = 0;    // latencies
   int of_path = 0;    // of these, by the busy periods on the way
@@ -109,7 +109,7 @@ struct Tally {
 };
 
 void count_ages(const ExhaustiveSet& set, const ScenarioReport& report, const Reached& reached,
-                Tally& tally) {
+                JoinTally& tally) {
   for (const AgeReport& age : report.ages) {
     for (std::size_t i = 0; i < set.tasks.size(); ++i) {
       if (name_of(i) != age.callback || !reached.complete || reached.ages[i].front() < 0 ||
@@ -136,7 +136,7 @@ std::int64_t busy_of(const ExhaustiveSet& set) {
 }
 
 void count(const ExhaustiveSet& set, const ChainReport& chain, const Reached& reached,
-           Tally& tally) {
+           JoinTally& tally) {
   tally.complete += reached.complete ? 1 : 0;
   if (!reached.complete || !chain.latency || reached.latency <= 0) {
     return;
@@ -157,7 +157,7 @@ void count(const ExhaustiveSet& set, const ChainReport& chain, const Reached& re
 
 // All that can happen, and two simulations, against the bounds.
 void check(const ExhaustiveSet& set, std::uint64_t seed, std::size_t most_situations,
-           Tally& tally) {
+           JoinTally& tally) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
   Exhaustive options = options_of(set);
   options.most_situations = most_situations;
@@ -176,7 +176,7 @@ void check(const ExhaustiveSet& set, std::uint64_t seed, std::size_t most_situat
   count_ages(set, report, reached, tally);
 }
 
-void print(const Tally& tally, int sets) {
+void print(const JoinTally& tally, int sets) {
   std::cout << tally.complete << " of " << sets << " sets complete; " << tally.bounded
             << " latencies bounded, " << tally.of_path << " by busy periods; of these "
             << tally.reached << " reached, " << tally.nearest << " of a bound at most, "
@@ -189,7 +189,7 @@ void print(const Tally& tally, int sets) {
 class EveryJoinRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryJoinRun, keeps_to_its_bounds) {
-  Tally tally;
+  JoinTally tally;
   const int sets = rounds(200);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
@@ -206,7 +206,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
 }
 
 TEST_P(EveryJoinRun, keeps_to_its_bounds_with_two_joins) {
-  Tally tally;
+  JoinTally tally;
   const int sets = rounds(100);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);

@@ -75,7 +75,7 @@ class SupplySets : public WideSets {
   }
 };
 
-struct Tally {
+struct SupplyTally {
   int complete = 0;
   int bounded = 0;
   int met = 0;
@@ -90,7 +90,7 @@ application::Application limited(const ExhaustiveSet& set) {
   return app;
 }
 
-std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Tally& tally) {
+std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, SupplyTally& tally) {
   const application::Application app = limited(set);
   const ScenarioReport report =
       analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
@@ -123,7 +123,7 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Tally& tally) 
 class EverySupply : public testing::TestWithParam<std::string> {};
 
 TEST_P(EverySupply, keeps_to_its_bounds) {
-  Tally tally;
+  SupplyTally tally;
   const int sets = rounds(150);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);

@@ -14,7 +14,7 @@
 namespace takt::analysis {
 namespace {
 
-struct Tally {
+struct WideTally {
   int complete = 0;
   int met = 0;
   int switches = 0;  // that are proved
@@ -32,7 +32,8 @@ void count(const std::optional<nanoseconds>& bound, std::int64_t observed_there,
   }
 }
 
-void count(const ExhaustiveSet& set, const Report& report, const Reached& reached, Tally& tally) {
+void count(const ExhaustiveSet& set, const Report& report, const Reached& reached,
+           WideTally& tally) {
   tally.complete += reached.complete ? 1 : 0;
   tally.met += report.verdict == Verdict::meets ? 1 : 0;
   if (set.switches) {
@@ -79,7 +80,7 @@ std::string error_in_runs(application::Application app, const Reached& reached, 
 }
 
 // The first thing that is wrong.
-std::string look_at(const std::string& policy, std::uint64_t seed, Tally& tally) {
+std::string look_at(const std::string& policy, std::uint64_t seed, WideTally& tally) {
   WideSets random{seed};
   const ExhaustiveSet set = random.draw(policy);
   SCOPED_TRACE(describe(set));
@@ -100,7 +101,7 @@ std::string look_at(const std::string& policy, std::uint64_t seed, Tally& tally)
 class EveryWideRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryWideRun, keeps_to_its_bounds) {
-  Tally tally;
+  WideTally tally;
   const int sets = rounds(200);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);

@@ -34,7 +34,7 @@ ExhaustiveSet followed(std::uint64_t seed, const std::string& policy) {
   return set;
 }
 
-struct Tally {
+struct MessageTally {
   int explored = 0;
   int bounds = 0;
   int reached = 0;
@@ -42,7 +42,7 @@ struct Tally {
   int refused = 0;  // though no deadline is missed
 };
 
-void expect_bounded(const ExhaustiveSet& set, Tally& tally) {
+void expect_bounded(const ExhaustiveSet& set, MessageTally& tally) {
   const Reached reached = reach_all({.rule = set.rule, .until_missed = true}, set.tasks);
   const Report report = analyse(application_of(set), {.sensitivity = false, .proposals = false});
   const ScenarioReport& scenario = report.scenarios.front();
@@ -68,8 +68,8 @@ void expect_bounded(const ExhaustiveSet& set, Tally& tally) {
   }
 }
 
-Tally look_at(const std::string& policy) {
-  Tally tally;
+MessageTally look_at(const std::string& policy) {
+  MessageTally tally;
   for (int i = 0; i < rounds(1500) && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const ExhaustiveSet set = followed(seed, policy);
@@ -88,14 +88,14 @@ Tally look_at(const std::string& policy) {
 }
 
 TEST(explored_messages, bounds_hold_in_every_run_and_are_reached) {
-  const Tally tally = look_at("np-fp");
+  const MessageTally tally = look_at("np-fp");
   EXPECT_LT(tally.refused, tally.explored / 20);
   EXPECT_GT(tally.reached, tally.bounds * 9 / 10);
 }
 
 // When a message came, and is due, is not known to the moment.
 TEST(explored_messages, under_deadlines_bounds_hold_in_every_run_and_are_mostly_reached) {
-  const Tally tally = look_at("np-edf");
+  const MessageTally tally = look_at("np-edf");
   EXPECT_LT(tally.refused, tally.explored / 5);
   EXPECT_GT(tally.reached, tally.bounds * 3 / 4);
 }

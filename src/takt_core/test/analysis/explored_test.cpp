@@ -45,13 +45,13 @@ std::vector<OracleTask> random_set(RandomTasks& random) {
   return tasks;
 }
 
-struct Tally {
+struct ExploredTally {
   int closed = 0;    // accepted by the test that knows no schedules
   int explored = 0;  // by their schedules
   int missed = 0;
 };
 
-void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Tally& tally) {
+void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, ExploredTally& tally) {
   std::int64_t longest = 0;
   for (const OracleTask& task : tasks) {
     longest = std::max({longest, task.offset, task.period});
@@ -80,7 +80,7 @@ void expect_as_observed(Rule rule, const std::vector<OracleTask>& tasks, Tally& 
 
 TEST(explored, a_report_is_as_exact_as_all_runs) {
   for (const Rule rule : {Rule::np_fp, Rule::np_edf}) {
-    Tally tally;
+    ExploredTally tally;
     RandomTasks random{31};
     for (int round = 0; round < rounds(250); ++round) {
       const std::vector<OracleTask> tasks = random_set(random);

@@ -98,7 +98,7 @@ void expect_late(Rule rule, const std::vector<OracleTask>& tasks,
   ASSERT_GT(last.start + last.execution, last.release + nanoseconds{tasks[last.task].deadline});
 }
 
-struct Tally {
+struct GraphTally {
   int met = 0;
   int missed = 0;
   int varied = 0;  // missed, but not where all jobs take their worst case
@@ -138,7 +138,7 @@ constexpr std::array rules = {Rule::p_rm, Rule::cw_edf, Rule::np_fp, Rule::np_ed
 TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
   int varied = 0;
   for (const Rule rule : rules) {
-    Tally tally;
+    GraphTally tally;
     RandomTasks random{11};
     for (int round = 0; round < 300; ++round) {
       const std::vector<OracleTask> tasks = random_set(random, rule, false, false);
@@ -174,7 +174,7 @@ TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
 
 TEST(schedule_graph, is_exact_with_offsets) {
   for (const Rule rule : rules) {
-    Tally tally;
+    GraphTally tally;
     RandomTasks random{12};
     for (int round = 0; round < 150; ++round) {
       const std::vector<OracleTask> tasks = random_set(random, rule, false, true);
@@ -199,7 +199,7 @@ TEST(schedule_graph, is_exact_with_offsets) {
 // Exact for policies that never idle on purpose; otherwise nothing is above its bound.
 TEST(schedule_graph, holds_where_releases_are_noticed_late) {
   for (const Rule rule : rules) {
-    Tally tally;
+    GraphTally tally;
     int needless = 0;
     int loose = 0;
     RandomTasks random{13};

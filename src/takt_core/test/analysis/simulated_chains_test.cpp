@@ -155,7 +155,7 @@ std::string describe(const application::Application& app) {
   return text;
 }
 
-struct Tally {
+struct SimulatedChainTally {
   int accepted = 0;
   int responses = 0;
   int latencies = 0;
@@ -173,7 +173,7 @@ void expect_within(const std::optional<nanoseconds>& bound, const sim::Distribut
 }
 
 void compare(const application::Application& app, const ScenarioReport& report,
-             const sim::Result& run, Tally& tally) {
+             const sim::Result& run, SimulatedChainTally& tally) {
   const bool bursts = std::ranges::any_of(app.callbacks, [](const application::Callback& callback) {
     return !callback.messages.empty();
   });
@@ -204,7 +204,7 @@ void compare(const application::Application& app, const ScenarioReport& report,
 class EveryChainSimulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainSimulated, is_within_its_bounds) {
-  Tally tally;
+  SimulatedChainTally tally;
   // Of these the tests of the same order without idling see most.
   const bool idles =
       std::string_view{GetParam()} == "p-rm" || std::string_view{GetParam()} == "cw-edf";
