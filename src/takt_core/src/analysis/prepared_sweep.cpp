@@ -45,8 +45,8 @@ std::vector<nanoseconds> PreparedSweep::blocking(std::span<const Demand> demands
         keep_all_out = std::max(keep_all_out, length);
         continue;
       }
-      for (std::size_t above = at; above-- > 0 && levels_[above].level <= demand.ceiling;) {
-        result[above] = std::max(result[above], length);
+      for (std::size_t next = at; next > 0 && levels_[next - 1].level <= demand.ceiling; --next) {
+        result[next - 1] = std::max(result[next - 1], length);
       }
     }
   }
