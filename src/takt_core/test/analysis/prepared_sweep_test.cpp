@@ -50,13 +50,13 @@ TEST(PreparedSweep, knows_what_is_left_until_each_deadline) {
         Effort effort;
         const Response single = fixed_priority_response(demands, i, effort, supply);
         ASSERT_TRUE(single.bound) << "set " << set;
-        const nanoseconds alone = demands[i].deadline - *single.bound;
+        const nanoseconds expected = demands[i].deadline - *single.bound;
         if (demands[i].ceiling <= demands[i].level) {
-          ASSERT_EQ(*left[i], alone) << "set " << set;
+          ASSERT_EQ(*left[i], expected) << "set " << set;
           ++exact;
         } else {
-          ASSERT_LE(*left[i], alone) << "set " << set;
-          (*left[i] == alone ? same : less) += 1;
+          ASSERT_LE(*left[i], expected) << "set " << set;
+          (*left[i] == expected ? same : less) += 1;
         }
       }
       for (std::size_t i = 0; i < demands.size(); ++i) {
