@@ -186,3 +186,26 @@ def test_nothing_that_was_guaranteed_is_lost(tmp_path: Path, seed: int) -> None:
         assert again.analysis.verdict == found.analysis.verdict, one.name
         helped += found.how != f"policy {document['policy']}, as described"
     assert helped
+
+
+@pytest.mark.parametrize("policy", ["p-rm", "cw-edf"])
+def test_policies_that_idle_on_purpose_keep_their_policy_on_other_cores(policy: str) -> None:
+    """Three thirds and two halves: the executor's placement puts both kinds on each core."""
+    callbacks = [
+        {"name": name, "period": period * MS, "execution": {"worst": worst * MS}}
+        for name, period, worst in [
+            ("a", 10, 5),
+            ("b", 10, 5),
+            ("c", 30, 10),
+            ("d", 30, 10),
+            ("e", 30, 10),
+        ]
+    ]
+    found = assign(
+        {"version": 1, "name": "x", "cpus": [0, 1], "policy": policy, "callbacks": callbacks}, "x"
+    )
+    assert found.analysis.verdict == "meets"
+    assert found.how == f"policy {policy}, as described, cores packed by its test"
+    cores = {one["name"]: one["cpu"] for one in found.flat["callbacks"]}
+    assert cores["a"] == cores["b"]
+    assert cores["c"] == cores["d"] == cores["e"] != cores["a"]

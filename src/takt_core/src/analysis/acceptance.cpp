@@ -19,6 +19,8 @@ namespace {
 // Whoever has more needs no short cut, and sums stay far from what fits into an integer.
 constexpr nanoseconds longest_room{std::int64_t{1} << 50};
 constexpr std::size_t most_points = 16;
+// If more demands need a whole test, one pass over all of them comes first.
+constexpr std::size_t most_one_by_one = 4;
 
 // Of the level of `own` and above, in [0, time).
 std::int64_t jobs_in(const Demand& demand, const Demand& own, nanoseconds time) {
@@ -164,16 +166,28 @@ bool Acceptance::fits(std::span<const Demand> demands, std::size_t demand,
   });
 }
 
-bool Acceptance::keeps_deadline(std::span<const Demand> demands, std::size_t demand,
-                                std::span<const std::size_t> changed, Effort& effort) {
-  const Demand& own = demands[demand];
-  if (own.interrupt || fits(demands, demand, changed)) {
-    return true;
-  }
-  const bool concerned = std::ranges::any_of(changed, [&](std::size_t i) {
+namespace {
+
+bool concerns(const Demand& own, std::span<const Demand> demands,
+              std::span<const std::size_t> changed) {
+  return std::ranges::any_of(changed, [&](std::size_t i) {
     return demands[i].level >= own.level || demands[i].ceiling >= own.level;
   });
-  if (concerned) {
+}
+
+}  // namespace
+
+// What can be said quickly.
+bool Acceptance::is_kept(std::span<const Demand> demands, std::size_t demand,
+                         std::span<const std::size_t> changed) const {
+  const Demand& own = demands[demand];
+  return own.interrupt || (kept_[demand] == true && !concerns(own, demands, changed)) ||
+         fits(demands, demand, changed);
+}
+
+bool Acceptance::keeps_deadline(std::span<const Demand> demands, std::size_t demand,
+                                std::span<const std::size_t> changed, Effort& effort) {
+  if (concerns(demands[demand], demands, changed)) {
     return fixed_priority_keeps(demands, demand, effort, supply_);
   }
   std::optional<bool>& kept = kept_[demand];
@@ -183,12 +197,23 @@ bool Acceptance::keeps_deadline(std::span<const Demand> demands, std::size_t dem
   return *kept;
 }
 
+std::vector<std::size_t> Acceptance::changed_of(std::span<const Demand> demands) const {
+  std::vector<std::size_t> changed;
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    if (demands[i].execution != declared_[i].execution) {
+      changed.push_back(i);
+    }
+  }
+  return changed;
+}
+
 bool Acceptance::is_refused_again(std::span<const Demand> demands, Effort& effort) {
   if (overloaded(demands, supply_)) {
     return true;
   }
   if (late_) {
-    return !fixed_priority_keeps(demands, *late_, effort, supply_);
+    return !fits(demands, *late_, changed_of(demands)) &&
+           !fixed_priority_keeps(demands, *late_, effort, supply_);
   }
   if (!overfull_) {
     return false;
@@ -210,15 +235,23 @@ bool Acceptance::all_fixed_priorities(std::span<const Demand> demands, Effort& e
   if (overloaded(demands, supply_)) {
     return false;
   }
-  std::vector<std::size_t> changed;
-  for (std::size_t i = 0; i < demands.size(); ++i) {
-    if (demands[i].execution != declared_[i].execution) {
-      changed.push_back(i);
+  const std::vector<std::size_t> changed = changed_of(demands);
+  std::vector<std::size_t> open;
+  std::ranges::copy_if(order_, std::back_inserter(open),
+                       [&](std::size_t i) { return !is_kept(demands, i, changed); });
+  if (open.size() > most_one_by_one) {
+    if (!sweep_) {
+      sweep_.emplace(declared_);
     }
+    const PreparedSweep::Left left = sweep_->look(demands, supply_);
+    std::erase_if(open, [&](std::size_t i) { return left[i] && left[i]->count() >= 0; });
+    // What is refused now is asked first the next time: the latest is most likely to be refused
+    // then.
+    std::ranges::stable_sort(open, {}, [&](std::size_t i) { return left[i].value_or(never); });
   }
   const auto refused = std::ranges::find_if(
-      order_, [&](std::size_t i) { return !keeps_deadline(demands, i, changed, effort); });
-  if (refused == order_.end()) {
+      open, [&](std::size_t i) { return !keeps_deadline(demands, i, changed, effort); });
+  if (refused == open.end()) {
     return true;
   }
   late_ = *refused;

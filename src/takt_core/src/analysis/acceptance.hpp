@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "prepared_sweep.hpp"
 #include "takt/analysis/core.hpp"
 
 namespace takt::analysis {
@@ -47,8 +48,11 @@ class Acceptance {
   static Points points_until(std::span<const Demand> demands, const Demand& own, nanoseconds last,
                              nanoseconds before);
   [[nodiscard]] Level level_of(std::span<const Demand> demands, std::size_t index) const;
+  [[nodiscard]] std::vector<std::size_t> changed_of(std::span<const Demand> demands) const;
   [[nodiscard]] bool fits(std::span<const Demand> demands, std::size_t demand,
                           std::span<const std::size_t> changed) const;
+  [[nodiscard]] bool is_kept(std::span<const Demand> demands, std::size_t demand,
+                             std::span<const std::size_t> changed) const;
   bool keeps_deadline(std::span<const Demand> demands, std::size_t demand,
                       std::span<const std::size_t> changed, Effort& effort);
   bool all_fixed_priorities(std::span<const Demand> demands, Effort& effort);
@@ -60,6 +64,7 @@ class Acceptance {
   std::vector<std::size_t> order_;  // the lowest levels, which miss first, come first
   std::vector<Level> levels_;
   std::vector<std::optional<bool>> kept_;  // with the declared times; none: not checked
+  std::optional<PreparedSweep> sweep_;     // once it is needed
   std::optional<std::size_t> late_;        // the demand that was refused
   std::optional<nanoseconds> overfull_;    // the interval that was refused
 };

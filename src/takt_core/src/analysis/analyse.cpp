@@ -67,12 +67,12 @@ class ScenarioAnalysis {
     for (std::string& remark : graph_remarks(model_, bounds_, strategy_)) {
       report.remarks.push_back(std::move(remark));
     }
-    // The others need a test in which what is shorter is never worse.
-    const bool has_test = model_.test() != Test::none && model_.test() != Test::schedule_graph;
-    if (report.deadlines != Verdict::meets && options.proposals && has_test) {
+    if (report.deadlines != Verdict::meets && options.proposals && model_.test() != Test::none) {
       report.priorities = propose_priorities(application_, strategy_, scenario_, model_);
       report.cpus = propose_cores(application_, strategy_, scenario_, model_);
     }
+    // The others need a test in which what is shorter is never worse.
+    const bool has_test = model_.test() != Test::none && model_.test() != Test::schedule_graph;
     const bool explored = std::ranges::any_of(bounds_.cores, [](const CoreBounds& core) {
       return core.explored && core.schedulable == true;
     });

@@ -11,7 +11,7 @@
 namespace takt::analysis {
 namespace {
 
-void check(const Sets& sets) {
+void check(const Sets& sets, const sched::Policy& policy) {
   const std::size_t rows = sets.period.size();
   if (sets.deadline.size() != rows || sets.wcet.size() != rows || sets.priority.size() != rows) {
     throw std::invalid_argument{"period, deadline, wcet and priority must have the same length"};
@@ -29,12 +29,17 @@ void check(const Sets& sets) {
       throw std::invalid_argument{"row " + std::to_string(i) +
                                   ": period and deadline must be above 0, wcet not below"};
     }
+    if (!policy.work_conserving() && sets.deadline[i] > sets.period[i]) {
+      throw std::invalid_argument{"row " + std::to_string(i) + ": policy '" +
+                                  std::string{sets.policy} +
+                                  "' takes no deadline above the period"};
+    }
   }
 }
 
 // Only the order of levels matters, so monotonic ones need no priorities of 1..98.
 sched::Level level_of(const Sets& sets, const sched::Policy& policy, std::size_t row) {
-  if (policy.name() == "rm") {
+  if (policy.name() == "rm" || policy.name() == "p-rm") {
     return -sets.period[row];
   }
   return policy.name() == "dm" || !policy.fixed_priority() ? -sets.deadline[row]
@@ -45,13 +50,12 @@ sched::Level level_of(const Sets& sets, const sched::Policy& policy, std::size_t
 
 std::vector<std::uint8_t> analyse_sets(const Sets& sets) {
   const sched::PolicyPtr policy = sched::parse_policy(sets.policy);
-  const Test test = test_for(*policy);
-  if (test == Test::schedule_graph || test == Test::none) {
+  const Test test = test_without_idling(*policy);
+  if (test == Test::none) {
     throw std::invalid_argument{"policy '" + std::string{sets.policy} +
-                                "' has no test that goes by these columns: " +
-                                (test == Test::none ? "simulate the sets" : "use analyse_many()")};
+                                "' has no test that goes by these columns: simulate the sets"};
   }
-  check(sets);
+  check(sets, *policy);
   std::vector<std::uint8_t> answers;
   answers.reserve(sets.first.size() - 1);
   std::vector<Demand> demands;
@@ -70,7 +74,9 @@ std::vector<std::uint8_t> analyse_sets(const Sets& sets) {
     const std::optional<bool> accepted = accepts(test, demands, effort);
     Answer answer = Answer::unknown;
     if (accepted) {
-      answer = *accepted ? Answer::accepted : Answer::rejected;
+      // What keeps no deadline without idling may keep it with.
+      const Answer otherwise = policy->work_conserving() ? Answer::rejected : Answer::unknown;
+      answer = *accepted ? Answer::accepted : otherwise;
     }
     answers.push_back(static_cast<std::uint8_t>(answer));
   }

@@ -68,7 +68,7 @@ class LevelTest {
     }
   }
 
-  // Stops at the first job whose response is above `limit`, with that response.
+  // Stops at the first job whose response is above `limit`, with what is known of it by then.
   Response run(nanoseconds limit) {
     Response result{.bound = {}, .blocking = blocking_};
     if (!bounded_) {
@@ -77,7 +77,7 @@ class LevelTest {
     const bool keeps_core = threshold_ > own_.level;
     nanoseconds worst{0};
     for (nanoseconds at{0};;) {
-      const auto end = finish(at);
+      const auto end = finish(at, limit < never - at ? at + limit : never);
       if (!end) {
         return result;
       }
@@ -133,9 +133,10 @@ class LevelTest {
   }
 
   // The least t in which the core provides work + what the others take in [0, t); with
-  // `including`, the latest start of a job after that, and [0, t].
+  // `including`, the latest start of a job after that, and [0, t]. Above `last` any lower bound
+  // of it.
   std::optional<nanoseconds> fixpoint(nanoseconds work, const std::vector<Other>& others,
-                                      nanoseconds from, bool including) {
+                                      nanoseconds from, bool including, nanoseconds last = never) {
     nanoseconds time = from;
     for (;;) {
       if (!effort_.spend(others.size() + 1)) {
@@ -147,7 +148,7 @@ class LevelTest {
             (including ? other.noticed.closed(time) : other.noticed.open(time)) * other.execution;
       }
       sum = including ? supply_.start_after(sum) : supply_.time_for(sum);
-      if (sum <= time) {
+      if (sum <= time || time > last) {
         return time;
       }
       time = sum;
@@ -169,22 +170,22 @@ class LevelTest {
     return work;
   }
 
-  std::optional<nanoseconds> finish(nanoseconds at) {
+  std::optional<nanoseconds> finish(nanoseconds at, nanoseconds last) {
     const nanoseconds work = before(at);
     if (threshold_ <= own_.level) {
-      return fixpoint(work, higher_, at_least(work), false);
+      return fixpoint(work, higher_, at_least(work), false, last);
     }
     const auto start =
-        fixpoint(work - own_.execution, higher_, at_least(work - own_.execution), true);
-    if (!start) {
-      return {};
+        fixpoint(work - own_.execution, higher_, at_least(work - own_.execution), true, last);
+    if (!start || *start > last) {
+      return start;
     }
     // Once started, only what is above the threshold comes in between.
     nanoseconds after = done_by(*start, work - own_.execution) + own_.execution;
     for (const Other& other : above_threshold_) {
       after -= other.noticed.closed(*start) * other.execution;
     }
-    return fixpoint(after, above_threshold_, *start + own_.execution, false);
+    return fixpoint(after, above_threshold_, *start + own_.execution, false, last);
   }
 
   // All of the level and above, as the core notices it: own jobs, too, so that the busy period
@@ -217,7 +218,8 @@ class LevelTest {
   }
 
   std::optional<nanoseconds> busy_period() {
-    const nanoseconds from = blocking_ + own_.execution;
+    // What is released at its beginning belongs to it, also if a job computes nothing.
+    const nanoseconds from = std::max(nanoseconds{1}, blocking_ + own_.execution);
     return fixpoint(blocking_, all(),
                     std::max(from, least_time(blocking_, share_, early_, supply_.rate())), false);
   }

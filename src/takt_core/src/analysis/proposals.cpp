@@ -163,7 +163,7 @@ std::vector<Cluster> clusters_of(const application::Application& application,
   return clusters;
 }
 
-Proposal pack(const application::Application& application, const ScenarioModel& model,
+Proposal pack(const application::Application& application, const ScenarioModel& model, Test test,
               const std::vector<Cluster>& clusters, bool least_utilized_first) {
   struct Bin {
     int cpu;
@@ -191,7 +191,7 @@ Proposal pack(const application::Application& application, const ScenarioModel& 
       std::vector<Demand> demands = bins[i].demands;
       demands.insert(demands.end(), cluster.demands.begin(), cluster.demands.end());
       Effort effort{.steps = 2'000'000};
-      return accepts(model.test(), demands, effort, bins[i].supply) == true;
+      return accepts(test, demands, effort, bins[i].supply) == true;
     });
     if (fits == order.end()) {
       return {};
@@ -257,14 +257,15 @@ Proposal propose_cores(const application::Application& application,
   const bool locks = std::ranges::any_of(
       application.callbacks,
       &application::Callback::holds_locks);  // whoever shares one stays together
-  if (model.cores().size() < 2 || locks || model.test() == Test::none ||
-      model.test() == Test::schedule_graph) {
+  // Where no core is left idle on purpose, what suffices without idling does.
+  const Test test = test_without_idling(scenario.policy());
+  if (model.cores().size() < 2 || locks || test == Test::none) {
     return {};
   }
   application::Application changed = one_scenario(application, strategy, scenario);
   for (const bool least_utilized_first : {false, true}) {
     const Proposal proposal =
-        pack(application, model, clusters_of(application, model), least_utilized_first);
+        pack(application, model, test, clusters_of(application, model), least_utilized_first);
     for (const auto& [name, cpu] : proposal) {
       const auto callback = std::ranges::find(
           changed.callbacks, name,

@@ -9,6 +9,7 @@
 #include "chain_paths.hpp"
 #include "limited.hpp"
 #include "subchains.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -211,6 +212,21 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
   }
 }
 
+namespace {
+
+// If it is longer after many rounds, it mostly grows without end: on the way there it would use up
+// the effort for all others, which it does not concern.
+nanoseconds longest_followed(const ChainNet& net, std::size_t stream) {
+  constexpr std::int64_t most_periods = 100;
+  const ChainLink& link = net.links[stream];
+  const nanoseconds by_period =
+      os::mul_sat(net.links[link.root].demand->releases.period, most_periods);
+  const nanoseconds deadline = link.demand->deadline;
+  return deadline == sched::longest_time ? by_period : std::max(by_period, link.offset + deadline);
+}
+
+}  // namespace
+
 // From the root's release to the end of the stream, after those before it.
 void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
                                  const std::vector<Response>& units, ScenarioBounds& bounds) {
@@ -239,6 +255,11 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
     Response own = latency;
     own.bound = *latency.bound - net.links[stream].offset;
     take_less(response, own);
+  }
+  if (many_rounds_ && parent != nobody && latency.bound &&
+      *latency.bound > longest_followed(net, stream)) {
+    latency.bound.reset();
+    response.bound.reset();
   }
 }
 
@@ -294,6 +315,7 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
 
 void ScenarioModel::forget_latencies() {
   renew_chain_effort();
+  many_rounds_ = false;
   latencies_.assign(streams_.size(), nanoseconds{0});
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const std::size_t parent = streams_[i].parent;

@@ -199,6 +199,7 @@ bool ScenarioModel::propagate(const ScenarioBounds& bounds, std::size_t number) 
   if (number < first_growing_round) {
     return apply_ends(bounds);
   }
+  many_rounds_ = true;
   const Jitters before = jitters();
   if (!apply_ends(bounds)) {
     return false;
@@ -238,6 +239,7 @@ ScenarioModel::Jitters ScenarioModel::jitters() const {
 }
 
 void ScenarioModel::assume(const Jitters& jitters) {
+  many_rounds_ = false;
   renew_chain_effort();
   set(jitters);
 }

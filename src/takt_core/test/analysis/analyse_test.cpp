@@ -231,16 +231,18 @@ TEST(analyse, nothing_is_proposed_where_nothing_helps) {
 // Worst-fit puts a half and a third onto each core, and the last third fits on neither; first-fit
 // fills the one with halves and the other with thirds.
 TEST(analyse, other_cores_are_proposed_where_the_executors_placement_fails) {
-  const Report report = analyse_json(app(timer("a", 10, 5, 1) + "," + timer("b", 10, 5, 1) + "," +
-                                             timer("c", 30, 10, 1) + "," + timer("d", 30, 10, 1) +
-                                             "," + timer("e", 30, 10, 1),
-                                         ", 'cpus': [0, 1], 'policy': 'edf'"));
-  EXPECT_EQ(report.verdict, Verdict::misses);
-  auto cpus = report.scenarios.front().cpus;
-  std::ranges::sort(cpus);
-  const std::vector<std::pair<std::string, int>> expected = {
-      {"a", 0}, {"b", 0}, {"c", 1}, {"d", 1}, {"e", 1}};
-  EXPECT_EQ(cpus, expected);
+  for (const std::string policy : {"edf", "np-edf", "cw-edf", "p-rm"}) {
+    const Report report = analyse_json(app(timer("a", 10, 5, 1) + "," + timer("b", 10, 5, 1) + "," +
+                                               timer("c", 30, 10, 1) + "," + timer("d", 30, 10, 1) +
+                                               "," + timer("e", 30, 10, 1),
+                                           ", 'cpus': [0, 1], 'policy': '" + policy + "'"));
+    EXPECT_EQ(report.verdict, Verdict::misses) << policy;
+    auto cpus = report.scenarios.front().cpus;
+    std::ranges::sort(cpus);
+    const std::vector<std::pair<std::string, int>> expected = {
+        {"a", 0}, {"b", 0}, {"c", 1}, {"d", 1}, {"e", 1}};
+    EXPECT_EQ(cpus, expected) << policy;
+  }
 }
 
 TEST(analyse, sensitivity_is_the_factor_up_to_which_all_is_guaranteed) {

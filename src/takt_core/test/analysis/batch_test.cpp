@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "analysis/documents.hpp"
 #include "analysis/oracle.hpp"
 #include "analysis/random_tasks.hpp"
 #include "takt/analysis/core.hpp"
@@ -51,6 +54,53 @@ TEST(batch, answers_are_those_of_one_set_at_a_time) {
   }
 }
 
+// What is accepted is accepted by a whole analysis, too, and what is not may be kept by idling.
+TEST(batch, policies_that_idle_accept_what_the_same_order_without_idling_keeps) {
+  RandomTasks random{2};
+  int accepted = 0;
+  int graphs = 0;  // accepted by these alone
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::int64_t> period;
+    std::vector<std::int64_t> deadline;
+    std::vector<std::int64_t> wcet;
+    std::string callbacks;
+    const auto count = random.number(2, 4);
+    for (std::int64_t i = 0; i < count; ++i) {
+      period.push_back(4 * random.number(1, 5));
+      deadline.push_back(random.number(period.back() / 2, period.back()));
+      wcet.push_back(random.number(1, 1 + deadline.back() / (count + 1)));
+      callbacks +=
+          (i > 0 ? "," : "") + timer("t" + std::to_string(i), static_cast<int>(period.back()),
+                                     static_cast<int>(wcet.back()), 1,
+                                     ", 'deadline': " + std::to_string(deadline.back()));
+    }
+    const std::vector<std::int64_t> first = {0, count};
+    for (const std::string policy : {"p-rm", "cw-edf"}) {
+      const Sets sets{.policy = policy,
+                      .first = first,
+                      .period = period,
+                      .deadline = deadline,
+                      .wcet = wcet,
+                      .priority = wcet};
+      const std::uint8_t answer = analyse_sets(sets).front();
+      const Report whole =
+          analyse(parsed(app(callbacks, ", 'policy': '" + policy + "'")), {.proposals = false});
+      const bool meets = whole.verdict == Verdict::meets;
+      ASSERT_NE(answer, 0) << callbacks;
+      ASSERT_TRUE(answer == 2 || meets) << policy << " " << callbacks;
+      if (policy == "cw-edf") {
+        Sets without = sets;
+        without.policy = "np-edf";
+        EXPECT_EQ(answer == 1, analyse_sets(without).front() == 1) << callbacks;
+      }
+      accepted += answer == 1 ? 1 : 0;
+      graphs += answer == 2 && meets ? 1 : 0;
+    }
+  }
+  EXPECT_GT(accepted, 100);
+  EXPECT_GT(graphs, 10);
+}
+
 TEST(batch, columns_that_do_not_fit_together_are_refused) {
   const std::vector<std::int64_t> first = {0, 2};
   const std::vector<std::int64_t> two = {5, 5};
@@ -65,7 +115,15 @@ TEST(batch, columns_that_do_not_fit_together_are_refused) {
   };
   EXPECT_EQ(ask(two, "edf").size(), 1U);
   EXPECT_THROW(ask(one, "edf"), std::invalid_argument);
-  EXPECT_THROW(ask(two, "cw-edf"), std::invalid_argument);
+  EXPECT_EQ(ask(two, "cw-edf").size(), 1U);
+  const std::vector<std::int64_t> longer = {6, 5};
+  EXPECT_THROW(analyse_sets({.policy = "cw-edf",
+                             .first = first,
+                             .period = two,
+                             .deadline = longer,
+                             .wcet = two,
+                             .priority = two}),
+               std::invalid_argument);
 }
 
 }  // namespace

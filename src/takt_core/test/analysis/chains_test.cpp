@@ -161,5 +161,60 @@ TEST(chains, a_chain_has_no_latency_where_its_last_callback_never_runs) {
   EXPECT_FALSE(report.scenarios[1].chains.front().latency);
 }
 
+struct Place {
+  int chain;
+  int core;
+  int priority;
+  int worst;
+  int period;  // of a timer; 0: the callback before it in the chain releases it
+};
+
+std::string on_cores(const std::vector<Place>& places) {
+  std::string callbacks;
+  std::string topics;
+  std::string chains;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    const std::string name = std::to_string(i);
+    const bool last = i + 1 == places.size() || places[i + 1].period > 0;
+    const std::string more = ", 'cpu': " + std::to_string(place.core) + ", 'group': '" +
+                             std::to_string(place.chain) + "_" + std::to_string(place.core) + "'" +
+                             (last ? "" : ", 'writes': ['t" + name + "']");
+    callbacks += (i > 0 ? "," : "") +
+                 (place.period > 0 ? timer(name, place.period, place.worst, place.priority, more)
+                                   : message(name, "t" + std::to_string(i - 1), place.worst,
+                                             place.priority, more));
+    topics += last ? "" : (topics.empty() ? "" : ",") + ("{'name': 't" + name + "', 'depth': 99}");
+    chains +=
+        (place.period > 0 ? (chains.empty() ? "" : "]},") +
+                                ("{'name': 'c" + std::to_string(place.chain) + "', 'callbacks': [")
+                          : std::string{","}) +
+        "'" + name + "'";
+  }
+  return app(callbacks,
+             ", 'cpus': [0, 1, 2, 3], 'topics': [" + topics + "], 'chains': [" + chains + "]}]");
+}
+
+// Chain 6 goes to and fro between two cores, and its jitters grow without end. So far all of the
+// effort went there, and not even chain 1 had a bound, whose priorities are the highest.
+TEST(chains, one_that_grows_without_end_leaves_the_others_their_bounds) {
+  const std::vector<Place> places = {
+      {1, 0, 41, 1257, 7400},   {1, 0, 42, 200, 0},      {1, 0, 43, 569, 0},
+      {1, 0, 44, 500, 0},       {1, 0, 45, 700, 0},      {3, 2, 31, 5000, 54100},
+      {3, 2, 32, 3000, 0},      {4, 3, 26, 8000, 61700}, {4, 3, 27, 2000, 0},
+      {4, 3, 28, 1000, 0},      {4, 3, 29, 100, 0},      {4, 3, 30, 2000, 0},
+      {5, 1, 23, 3000, 79000},  {5, 1, 24, 9000, 0},     {5, 3, 22, 9300, 0},
+      {6, 3, 19, 10000, 81900}, {6, 0, 17, 14000, 0},    {6, 3, 20, 15000, 0},
+      {6, 0, 18, 14000, 0},     {7, 3, 11, 4000, 84300}, {7, 3, 12, 500, 0},
+      {7, 3, 13, 1000, 0},      {7, 3, 14, 1000, 0},     {9, 2, 4, 12000, 94400},
+      {9, 3, 3, 18000, 0},      {9, 0, 1, 1000, 0},      {9, 0, 2, 3000, 0}};
+  const ScenarioReport scenario = analyse_json(on_cores(places)).scenarios.front();
+  ASSERT_EQ(scenario.chains.size(), 7U);
+  EXPECT_EQ(scenario.chains[0].latency, 3226ns);
+  EXPECT_EQ(scenario.chains[1].latency, 8000ns);
+  EXPECT_EQ(scenario.chains[2].latency, 13100ns);
+  EXPECT_FALSE(scenario.chains[4].latency);
+}
+
 }  // namespace
 }  // namespace takt::analysis

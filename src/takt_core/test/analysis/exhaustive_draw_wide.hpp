@@ -18,8 +18,11 @@ class WideSets : public ExhaustiveSets {
 
   ExhaustiveSet draw(const std::string& policy) {
     ExhaustiveSet set = ExhaustiveSets::draw(policy, 0.8);
-    const bool idles = policy == "p-rm" || policy == "cw-edf";
-    set.switches = !idles && chance(0.25);
+    // In both scenarios the highest priority must be that of a timer.
+    const bool foreseen = policy != "p-rm" || std::ranges::all_of(set.tasks, [](const auto& entry) {
+                            return entry.trigger.writers.empty();
+                          });
+    set.switches = foreseen && chance(0.25);
     if (!set.switches && set.rule == Rule::fp && chance(0.4)) {
       add_waiting(set);
     }
@@ -153,7 +156,7 @@ class WideSets : public ExhaustiveSets {
       other.priority = static_cast<int>(number(1, 5));
       other.deadline = number(4, 16);
     }
-    if (set.policy == "dm") {
+    if (set.policy == "dm" || set.policy == "p-rm" || set.policy == "cw-edf") {
       other.deadline = std::min(other.deadline, other.period);
     }
     other.deadline = std::max(other.deadline, other.execution);

@@ -121,19 +121,21 @@ bool Order::lets_start(const Situation& now, std::size_t task) const {
     std::int64_t deadline;
     std::int64_t execution;
   };
-  const auto declared = [this](std::size_t i) {
-    return tasks_[i].declared > 0 ? tasks_[i].declared : tasks_[i].task.execution;
+  // Jobs that are still to come are those of the present scenario.
+  const auto declared = [this](std::size_t i, const OracleTask& under) {
+    return tasks_[i].declared > 0 ? tasks_[i].declared : under.execution;
   };
+  const OracleTask& own = tasks_.of_job(now, task);
   int top = 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    top = tasks_.is_timer(i) ? std::max(top, tasks_[i].task.priority) : top;
+    top = tasks_.is_timer(i) ? std::max(top, tasks_.of_next(now, i).priority) : top;
   }
   std::vector<Next> behind;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const Next next{now.tasks[i].next + tasks_[i].task.deadline, declared(i)};
-    const bool counts = rule == Rule::p_rm
-                            ? tasks_[i].task.priority == top && tasks_[task].task.priority < top
-                            : i != task && next.deadline < left(now, task);
+    const OracleTask& other = tasks_.of_next(now, i);
+    const Next next{now.tasks[i].next + other.deadline, declared(i, other)};
+    const bool counts = rule == Rule::p_rm ? other.priority == top && own.priority < top
+                                           : i != task && next.deadline < left(now, task);
     if (tasks_.is_timer(i) && counts) {
       behind.push_back(next);
     }
@@ -143,7 +145,7 @@ bool Order::lets_start(const Situation& now, std::size_t task) const {
   for (std::size_t i = 0; i < behind.size(); ++i) {
     work += behind[i].execution;
     const bool last = i + 1 == behind.size() || behind[i + 1].deadline > behind[i].deadline;
-    if (last && work <= behind[i].deadline && work + declared(task) > behind[i].deadline) {
+    if (last && work <= behind[i].deadline && work + declared(task, own) > behind[i].deadline) {
       return false;
     }
   }

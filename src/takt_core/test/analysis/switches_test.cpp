@@ -34,7 +34,7 @@ TEST(switches, of_one_scenario_there_are_none) {
 }
 
 TEST(switches, are_proved_by_the_densest_releases_of_all_scenarios) {
-  for (const std::string policy : {"fp", "np-fp", "edf", "np-edf"}) {
+  for (const std::string policy : {"fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf"}) {
     const std::string more = ", 'policy': '" + policy + "'";
     const SwitchReport report = switches(two, changed("a", "'period': 30"), more);
     EXPECT_EQ(report.verdict, Verdict::meets) << policy << ": " << report.bound_by;
@@ -59,7 +59,12 @@ TEST(switches, say_what_the_bound_does_not_cover) {
   expect_not_proved(switches(two, "'policy': 'edf'"), "do not order jobs alike");
   expect_not_proved(switches(two, changed("a", "'active': false")), "in some scenarios only");
   expect_not_proved(switches(two, changed("a", "'overrun': 'catch_up'")), "overrun changes");
-  expect_not_proved(switches(two, changed("a", "'period': 30"), ", 'policy': 'p-rm'"), "no bound");
+  expect_not_proved(switches(two, "'policy': 'np-edf'", ", 'policy': 'cw-edf'"),
+                    "do not order jobs alike");
+  // Under p-rm the core is left idle at 10 for a, whose job would otherwise be late.
+  expect_not_proved(switches(timer("a", 20, 5, 2) + "," + timer("b", 60, 20, 1),
+                             changed("b", "'period': 120"), ", 'policy': 'p-rm'"),
+                    "above a deadline");
   expect_not_proved(switches(timer("a", 20, 5, 2, ", 'group': 'g'"), changed("a", "'period': 30")),
                     "exclusive group");
   expect_not_proved(

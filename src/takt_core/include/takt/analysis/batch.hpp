@@ -28,13 +28,15 @@ struct Sets {
 enum class Answer : std::uint8_t {
   rejected = 0,  ///< some deadline is not guaranteed
   accepted = 1,  ///< every deadline is guaranteed
-  unknown = 2,   ///< too much to compute
+  unknown = 2,   ///< too much to compute; of `p-rm` and `cw-edf` all that is not accepted
 };
 
-/// Analyses all sets.
+/// Analyses all sets. `p-rm` and `cw-edf` accept what `np-fp` (by period) and `np-edf` accept
+/// (docs/reference/analysis.md, eq. 35).
 /// @return one Answer for each set.
 /// @throws sched::ScheduleError for an unknown policy.
-/// @throws std::invalid_argument for a policy without a test, and for columns of different lengths.
+/// @throws std::invalid_argument for a policy without a test, for columns of different lengths, and
+/// for deadlines that the policy refuses.
 TAKT_CORE_PUBLIC std::vector<std::uint8_t> analyse_sets(const Sets& sets);
 
 }  // namespace takt::analysis

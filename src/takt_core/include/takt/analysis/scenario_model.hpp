@@ -388,6 +388,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   Test test_;
   bool iterates_ = false;             // releases of some streams depend on responses of others
   bool has_messages_ = false;         // ends of some streams' jobs release others
+  bool many_rounds_ = false;          // since the jitters were set
   std::vector<Cost> costs_;           // by callback
   std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
   std::vector<Waiting> waiting_;      // by callback; empty: nobody calls a service
