@@ -24,7 +24,7 @@ _NONE_CALLED = (
 )
 _NONE_RECORDED = (
     "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages in their "
-    "recordings, and no callbacks"
+    "recordings, and no callbacks; takt view, trace and metrics show their messages"
 )
 
 

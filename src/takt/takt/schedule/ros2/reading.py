@@ -15,6 +15,7 @@ from takt.schedule.ros2 import babeltrace, recordings
 from takt.schedule.ros2.called import Call, Entity, Handle
 from takt.schedule.ros2.event import Event
 from takt.schedule.ros2.messages import Messages
+from takt.schedule.ros2.stand_ins import stand_ins
 from takt.schedule.ros2.topics import request_topic, topic_name
 
 _KERNEL = "sched_switch"
@@ -53,8 +54,8 @@ _AFTER_RESPONSE = {
 }
 _RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
 _NO_CALLBACK_FIX = {
-    _RECORDING: "record a program on rclcpp until its callbacks ran: those of rclpy and rcl are "
-    "not recorded",
+    _RECORDING: "record a program on rclcpp until its callbacks ran. Those of rclpy and rcl are "
+    "not recorded; takt view, trace and metrics show their messages, if they exchange any",
     _TRACE: "start the trace before the application, because callbacks are named only at "
     "startup: run ros2 trace, then the application",
 }
@@ -322,6 +323,12 @@ class Reading:
             where=str(path),
             fix=_NO_CALLBACK_FIX[self.source],
         )
+
+    def messages_alone(self) -> list[tuple[str, Entity]]:
+        """What stands for callbacks where none was called; to be called once, at the end."""
+        if self.unknown:
+            return []  # some were called
+        return stand_ins(self.messages.publications, self.messages.takes, self.nodes)
 
     def named(self) -> list[tuple[str, Entity]]:
         """All entities with the names that Takt's executor of rclcpp nodes would give them."""
