@@ -20,7 +20,8 @@ from test_process import gone, until
 
 from takt.processes import recording as recordings
 from takt.processes import scratch
-from takt.reference.command_line import every, usage_of
+from takt.reference.command_line import command as command_of
+from takt.reference.command_line import every, options, usage_of
 
 EXPERIMENT = """
 name: two
@@ -65,6 +66,12 @@ def test_help_calls_arguments_and_options_as_the_reference_does(takt: Takt, comm
         for line, next_line in pairwise(text)
         if line.strip() and next_line.strip() and "Example:" not in next_line
     ), "a line ends before the terminal does"
+
+
+@pytest.mark.parametrize("command", every())
+def test_every_place_to_write_has_the_short_option_too(command: str) -> None:
+    known = options(command_of(command))
+    assert ("-o" in known) == ("--out" in known)
 
 
 def test_json_is_one_document_with_what_scripts_read(takt: Takt) -> None:

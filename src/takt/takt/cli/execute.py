@@ -55,7 +55,10 @@ def execute(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write the trace to this folder. (default: results/NAME-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write the trace to this folder. (default: results/NAME-TIME)",
+            show_default=False,
         ),
     ] = None,
     hosts: Annotated[

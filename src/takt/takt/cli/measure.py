@@ -253,7 +253,10 @@ def measure(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write results to this folder. (default: results/KIND-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write results to this folder. (default: results/KIND-TIME)",
+            show_default=False,
         ),
     ] = None,
     plot: Annotated[

@@ -33,6 +33,8 @@ def reproduce(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
+            "-o",
+            "--out",
             help="Write results to this folder; continue an earlier reproduction there. (default: "
             "results/PAPER-TIME)",
             show_default=False,

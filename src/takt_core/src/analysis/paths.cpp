@@ -216,8 +216,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
   const bool received = chain.goes_on && strategy_.tasks()[first].kind == TaskKind::message;
-  Walk walk{
-      .before = first, .received = received ? first : nobody, .direct = !chain.goes_on};
+  Walk walk{.before = first, .received = received ? first : nobody, .direct = !chain.goes_on};
   begin_stretch(walk, first);
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];

@@ -93,8 +93,7 @@ void RobotChains::hold(Stretch& stretch, Way& way) const {
 }
 
 // How much older data may be between two parts.
-RobotChains::Way RobotChains::way_to(const Part& part, const Part& former,
-                                     Stretch& stretch) const {
+RobotChains::Way RobotChains::way_to(const Part& part, const Part& former, Stretch& stretch) const {
   const std::string& first = part.chain.callbacks.front();
   const std::string& before = former.chain.callbacks.back();
   const bool released = is_released_by(first, before);

@@ -112,8 +112,8 @@ std::vector<std::string> RobotChains::without_age(const std::vector<ChainReport>
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const ChainReport& chain = reports[i];
     if (chain.latency && !chain.age && parts_[i].size() > 1) {
-      remarks.push_back("chain " + sched::name_text(chain.name) + ": no bound on the age of its data: " +
-                        age(i, chain.loss > 0).why_not);
+      remarks.push_back("chain " + sched::name_text(chain.name) +
+                        ": no bound on the age of its data: " + age(i, chain.loss > 0).why_not);
     }
   }
   return remarks;

@@ -179,8 +179,8 @@ TEST(robots, what_a_message_of_another_process_led_to_is_read_until_the_next) {
             message("look", "seen", 4, 2, ", 'process': 'control', 'writes': ['found']") + ", " +
             timer("act", 50, 3, 1, ", 'process': 'control', 'reads': [{'topic': 'found'}]"),
         ", 'topics': [{'name': 'seen', 'depth': 4}, {'name': 'found'}], 'processes': [{'name': "
-        "'control', 'cpu': 0, 'priority': 80" + links +
-            ", 'chains': [{'name': 'see', 'callbacks': ['see', 'look', 'act']}]"));
+        "'control', 'cpu': 0, 'priority': 80" +
+            links + ", 'chains': [{'name': 'see', 'callbacks': ['see', 'look', 'act']}]"));
   };
   const std::string here =
       "}, {'name': 'vision', 'cpu': 1, 'priority': 80}], 'handover': {'least': 0, 'most': 20}";
