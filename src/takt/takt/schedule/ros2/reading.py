@@ -324,7 +324,7 @@ class Reading:
             fix=_NO_CALLBACK_FIX[self.source],
         )
 
-    def messages_alone(self) -> list[tuple[str, Entity]]:
+    def exchanged(self) -> list[tuple[str, Entity]]:
         """What stands for callbacks where none was called; to be called once, at the end."""
         if self.unknown:
             return []  # some were called

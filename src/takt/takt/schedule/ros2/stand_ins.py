@@ -14,8 +14,8 @@ from takt.schedule.ros2.called import Call, Entity, Handle, Message
 
 NOTE = (
     "no callbacks: those of rclpy and rcl are not in a recording. In their place stand messages: "
-    "NODE.publish:/TOPIC are publications, NODE.take:/TOPIC takes, whose response is the time since "
-    "the publication; what a callback does after the take is not known"
+    "NODE.publish:/TOPIC are publications, NODE.take:/TOPIC takes, whose response is the time "
+    "since the publication; what a callback does after the take is not known"
 )
 SILENT = {"rosout", "parameter_events"}  # of no interest where nobody recorded takes them
 

@@ -121,7 +121,7 @@ class _Converted:
         self._reading = reading
         self._begins = begins  # of the stretches in which it was recorded
         self._called = [one for one in reading.named() if one[1].jobs]
-        self._tasks = self._called or reading.messages_alone()
+        self._tasks = self._called or reading.exchanged()
         self._complete = {one.process for one in processes if not one.dropped}
         self._programs = {one.process: one.short_program for one in processes}
         self._threads: dict[Handle, int] = {}
