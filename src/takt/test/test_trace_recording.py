@@ -249,10 +249,13 @@ def of_rclpy(folder: Path) -> Path:
     talker.publisher(900, 1, "/rosout")
     listener.node(1, "listener")
     listener.add(0, "rcl_subscription_init", 701, 1, FILTER + 2, "/scan", 10)
+    listener.client(800, 1, "/go")
     for job in range(1, 11):
         talker.publish(job * 10 * MS, SCAN)
         talker.publish(job * 10 * MS + 1, 900)
         listener.take(job * 10 * MS + 3 * MS // 10, FILTER, job * 10 * MS)
+        listener.request(job * 10 * MS + 4 * MS // 10, 800, job)
+        listener.take_response(job * 10 * MS + 5 * MS // 10, 800, job)  # begins a callback, too
     talker.write(folder)
     listener.write(folder)
     return folder
