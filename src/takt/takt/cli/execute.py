@@ -27,10 +27,10 @@ def execute(
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
             help="Who runs the callbacks. takt: its executor; baseline0: one wait set in one "
-            "thread, as ROS 2 does it without Takt; baseline1: a process for each node. With rclcpp "
-            "installed also its executors (rclcpp_single_threaded, _multi_threaded, _events, "
-            "_events_cbg), and rclcpp_takt: Takt's for nodes of rclcpp. (default: the executor in "
-            "the application file)",
+            "thread, as ROS 2 does it without Takt; baseline1: a process for each node. With "
+            "rclcpp installed also its executors (rclcpp_single_threaded, _multi_threaded, "
+            "_events, _events_cbg), and rclcpp_takt: Takt's for nodes of rclcpp. (default: the "
+            "executor in the application file)",
             show_default=False,
         ),
     ] = None,
