@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,14 @@ def run(*arguments: str) -> tuple[int, str]:
     if isinstance(result.exception, TaktError):
         raise result.exception
     return result.exit_code, result.output
+
+
+def test_the_factor_that_is_printed_is_guaranteed() -> None:
+    file = EXAMPLE.parent / "two_processes.app.yaml"
+    factor = json.loads(run(str(file), "--json")[1])["scenarios"][0]["sensitivity"]["factor"]
+    said = re.search(r"guaranteed up to ([0-9.]+) times", run(str(file))[1])
+    assert said is not None
+    assert factor - 0.001 < float(said[1]) <= factor
 
 
 def flat(*tasks: tuple[str, int, int, int], **more: Any) -> dict[str, Any]:

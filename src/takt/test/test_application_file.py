@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from takt.errors import TaktError
+from takt.judge.limits import read_limits
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.executors import POLICIES
@@ -239,7 +240,7 @@ def test_a_declared_worst_case_stands_above_what_was_observed(tmp_path: Path) ->
         ("timer: 9ms, wcet: 1ms, overrun: never", "should be 'skip', 'queue_one' or 'catch_up'"),
         ("timer: 9ms, wcet: 1ms, reads: [t, t]", "duplicate name"),
         ("timer: 9ms, wcet: 1ms, reads: {t: {age: 1ms}}", "unknown key nodes.n.c.reads.t.age"),
-        ("timer: 9ms, wcet: 1ms, reads: {t: 5}", "is not a mapping"),
+        ("timer: 9ms, wcet: 1ms, reads: {t: 5}", "is not a mapping with the keys max_age"),
         ("timer: 9ms, wcet: 1ms, writes: {t: 512}", "512 is not a size"),
         ("timer: 9ms, wcet: 1ms, writes: [a b]", "should match pattern"),
         ("timer: 9ms, execution: {}", "key worst is missing"),
@@ -315,6 +316,22 @@ def test_a_broken_file_is_refused(tmp_path: Path, text: str, expected: str) -> N
     with pytest.raises(TaktError, match=r"x\.app\.yaml") as caught:
         read(tmp_path, text)
     assert expected in str(caught.value)
+
+
+def test_a_file_of_another_kind_is_recognised(tmp_path: Path) -> None:
+    grid = tmp_path / "grid.json"
+    grid.write_text('{"parameters": {"nodes": 5}}')
+    with pytest.raises(TaktError) as refused:
+        read_application(grid)
+    assert "this is a file of parameters: takt generate" in str(refused.value)
+    app = tmp_path / "robot.app.yaml"
+    app.write_text("nodes: {n: {c: {timer: 9ms, wcet: 1ms}}}\n")
+    with pytest.raises(TaktError, match="this is an application file") as refused:
+        read_limits(app)
+    assert "give a limits file" in str(refused.value)
+    app.write_text("nodes: {n: {c: {timer: 9ms, wcet: 1ms, prio: 3}}}\n")
+    with pytest.raises(TaktError, match=r"see docs/reference/application-keys\.md"):
+        read_application(app)
 
 
 def test_overheads_are_handed_on_in_ns_and_counted(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from test_process import gone, until
 
 from takt.processes import recording as recordings
 from takt.processes import scratch
-from takt.reference.command_line import every, usage_of
+from takt.reference.command_line import command as command_of
+from takt.reference.command_line import every, help_of, options, usage_of
 
 EXPERIMENT = """
 name: two
@@ -65,6 +66,28 @@ def test_help_calls_arguments_and_options_as_the_reference_does(takt: Takt, comm
         for line, next_line in pairwise(text)
         if line.strip() and next_line.strip() and "Example:" not in next_line
     ), "a line ends before the terminal does"
+
+
+@pytest.mark.parametrize("command", every())
+def test_a_help_text_cuts_no_word_at_the_end_of_a_line(command: str) -> None:
+    assert "-\n" not in help_of(command_of(command)).text
+
+
+def test_commands_for_application_files_say_so_alike() -> None:
+    for command in ("analyse", "simulate", "execute", "compare-executors"):
+        assert usage_of(command).endswith(" APP.yaml")
+
+
+def test_execute_says_what_its_baselines_are(takt: Takt) -> None:
+    said = " ".join(takt("execute", "--help").stdout.replace("│", "").split())
+    assert "baseline0: one wait set" in said
+    assert "baseline1: a process for each node" in said
+
+
+@pytest.mark.parametrize("command", every())
+def test_every_place_to_write_has_the_short_option_too(command: str) -> None:
+    known = options(command_of(command))
+    assert ("-o" in known) == ("--out" in known)
 
 
 def test_json_is_one_document_with_what_scripts_read(takt: Takt) -> None:

@@ -49,6 +49,16 @@ def compared(
     return code, json.loads(capsys.readouterr().out)
 
 
+def test_a_verdict_against_all_proved_limits_has_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example = Path(__file__).parents[3] / "examples" / "docking.app.yaml"
+    run("compare-executors", example, "--duration", "100ms")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "takt p-rm: not proved: the limits across switches: policy 'p-rm' has no bound" in said
+    assert "takt edf: not proved" not in said
+
+
 def test_no_simulated_response_is_above_its_bound_under_any_executor(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from robot_traces import (
     DEADLINE,
     MS,
     PERIOD,
+    SCAN,
     STEP,
     callbacks,
     job,
@@ -81,6 +82,17 @@ def test_a_reader_without_data_fails(tmp_path: Path) -> None:
     verdict = gate(recorded(tmp_path, plan), Limits())
     found = of(verdict, "plan.step ← scan", Quantity.age)
     assert (found.outcome, found.reason) == (Outcome.fails, "it never had data")
+
+
+def test_the_worst_age_counts_from_the_sampling_as_its_limit_does(tmp_path: Path) -> None:
+    fresh = of(gate(recorded(tmp_path, steps()), Limits()), "plan.step ← scan", Quantity.age)
+    assert (fresh.outcome, fresh.worst_us) == (Outcome.meets, None)  # of these nobody told
+    old = [
+        make.event(number * PERIOD, Type.age_violation, STEP, number, age, topic=SCAN)
+        for number, age in ((4, 41 * MS), (9, 45 * MS), (12, -1))
+    ]
+    found = of(gate(recorded(tmp_path, steps(), more=old), Limits()), fresh.subject, Quantity.age)
+    assert (found.exceeded, found.limit_us, found.worst_us) == (2, 40_000, 45_000)
 
 
 CHAIN = {

@@ -177,6 +177,7 @@ def test_a_program_without_ros_2_is_no_recording(tmp_path: Path) -> None:
     document = record(tmp_path / "out", "true")
     assert document["exit"] == 1
     assert "nothing was recorded" in document["stderr"]
+    assert "interrupts are not recorded" not in document["stderr"]  # nor is anything else
 
 
 def test_space_of_a_process_that_nobody_waited_for_is_given_back(tmp_path: Path) -> None:
@@ -362,6 +363,8 @@ def test_only_running_recordings_that_pause_are_resumed(tmp_path: Path) -> None:
     assert (gone.returncode, "no process of this recording" in gone.stderr) == (2, True)
     (tmp_path / "other").mkdir()
     assert takt("record", "--attach", tmp_path / "other").returncode == 2
+    nowhere = takt("record", "--attach", tmp_path / "nosuch")
+    assert (nowhere.returncode, "no such folder" in nowhere.stderr) == (2, True)
     assert takt("record", "--attach", tmp_path / "out", "--", "true").returncode == 2
     assert takt("record").returncode == 2
 

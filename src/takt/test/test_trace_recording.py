@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from conftest import Takt
-from recording_files import BEGIN, FILTER, MS, SENSOR, Process, robot
+from recording_files import BEGIN, FILTER, MS, SCAN, SENSOR, Process, robot
 
 from takt.errors import TaktError
 from takt.judge.gate import examine
@@ -26,6 +26,7 @@ from takt.schedule.ros2.reading import Reading
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Type
 from takt.schedule.trace.summary import Summing, TaskSummary, TraceSummary
+from takt.schedule.view.page import write_view
 
 
 def summary(folder: Path) -> TraceSummary:
@@ -238,6 +239,48 @@ def test_folders_without_recordings_and_without_callbacks_are_refused(tmp_path: 
     process.write(tmp_path / "out")
     with pytest.raises(TaktError, match="contains no callback"):
         files.read(tmp_path / "out")
+
+
+def of_rclpy(folder: Path) -> Path:
+    """A talker every 10 ms and a listener that takes each message 0.3 ms later; no callbacks."""
+    talker, listener = Process(31, "talker.py"), Process(32, "listener.py")
+    talker.node(1, "talker")
+    talker.publisher(SCAN, 1, "/scan")
+    talker.publisher(900, 1, "/rosout")
+    listener.node(1, "listener")
+    listener.add(0, "rcl_subscription_init", 701, 1, FILTER + 2, "/scan", 10)
+    listener.client(800, 1, "/go")
+    for job in range(1, 11):
+        talker.publish(job * 10 * MS, SCAN)
+        talker.publish(job * 10 * MS + 1, 900)
+        listener.take(job * 10 * MS + 3 * MS // 10, FILTER, job * 10 * MS)
+        listener.request(job * 10 * MS + 4 * MS // 10, 800, job)
+        listener.take_response(job * 10 * MS + 5 * MS // 10, 800, job)  # begins a callback, too
+    talker.write(folder)
+    listener.write(folder)
+    return folder
+
+
+def test_a_recording_without_callbacks_shows_its_messages(tmp_path: Path) -> None:
+    folder = of_rclpy(tmp_path / "out")
+    found = {one.task: (one.jobs, one.response_max_us) for one in summary(folder).tasks}
+    sent, taken = (pytest.approx(us, abs=0.01) for us in (0, 300))
+    assert found == {"talker.publish:/scan": (10, sent), "listener.take:/scan": (10, taken)}
+    page = tmp_path / "view.html"
+    write_view(folder, page)
+    text = page.read_text(encoding="utf-8")
+    assert "talker.publish:/scan → listener.take:/scan" in text
+    assert "max 0.300 ms of 10 messages" in text  # of that chain
+    assert "those of rclpy and rcl are not in a recording" in text
+    assert {one.callback for one in measure(folder).callbacks} == found.keys()
+    with pytest.raises(TaktError, match="contains no callback") as refused:
+        model(folder, tmp_path / "no.app.yaml")
+    assert "takt view" in str(refused.value.fix)
+
+
+def test_messages_stand_for_no_callback_where_others_were_called(tmp_path: Path) -> None:
+    folder = of_rclpy(robot(tmp_path / "out"))
+    assert not any(".take:" in one.task for one in summary(folder).tasks)
 
 
 @pytest.mark.parametrize("rclcpp", [True, False])

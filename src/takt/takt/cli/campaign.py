@@ -37,6 +37,8 @@ def campaign(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
+            "-o",
+            "--out",
             help="Campaign folder; an existing campaign is continued. (default: campaigns/NAME)",
             show_default=False,
         ),

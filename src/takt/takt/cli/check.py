@@ -18,7 +18,10 @@ def check(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Write results to this folder. (default: results/check-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write results to this folder. (default: results/check-TIME)",
+            show_default=False,
         ),
     ] = None,
     tuned: Annotated[

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
 
 def execute(
-    application: Annotated[Path, typer.Argument(help="Application file (app.yaml).")],
+    application: Annotated[Path, typer.Argument(metavar="APP.yaml", help="Application file.")],
     approach: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Executor: takt, baseline0, baseline1; with rclcpp installed also rclcpp_takt, "
-            "rclcpp_single_threaded, _multi_threaded, _events, _events_cbg "
-            "(docs/how-to/execute.md). (default: the executor in the application file)",
+            help="Who runs the callbacks. takt: its executor; baseline0: one wait set in one "
+            "thread, as ROS 2 does it without Takt; baseline1: a process for each node. With "
+            "rclcpp installed also its executors (rclcpp_single_threaded, _multi_threaded, "
+            "_events, _events_cbg), and rclcpp_takt: Takt's for nodes of rclcpp. (default: the "
+            "executor in the application file)",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +57,10 @@ def execute(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write the trace to this folder. (default: results/NAME-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write the trace to this folder. (default: results/NAME-TIME)",
+            show_default=False,
         ),
     ] = None,
     hosts: Annotated[

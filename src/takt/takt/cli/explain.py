@@ -35,9 +35,10 @@ def explain(
 ) -> None:
     """Explain every job in a trace that missed its deadline or exceeded its response bound.
 
-    Splits each response into shares: its own execution, longer than declared or not; preemption and
-    blocking by other jobs; late wake-up by the kernel; CPU time stolen by the hypervisor. Bounds
-    are those of takt analyse; a share outside the model of a bound explains the excess.
+    Splits each response into shares: its own execution, and by how much that exceeds the declared
+    one; preemption and blocking by other jobs; late wake-up by the kernel; CPU time stolen by the
+    hypervisor. Bounds are those of takt analyse. A response above its bound has a share that the
+    bound does not count, such as stolen time; it is named.
 
     Exit code: 0 explained, even with misses, 2 wrong use, or a file that is no trace.
 

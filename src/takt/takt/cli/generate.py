@@ -40,7 +40,10 @@ def generate(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="New folder for the applications. (default: applications/NAME)", show_default=False
+            "-o",
+            "--out",
+            help="New folder for the applications. (default: applications/NAME)",
+            show_default=False,
         ),
     ] = None,
     emit_code: Annotated[

@@ -253,7 +253,10 @@ def measure(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write results to this folder. (default: results/KIND-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write results to this folder. (default: results/KIND-TIME)",
+            show_default=False,
         ),
     ] = None,
     plot: Annotated[
@@ -265,8 +268,9 @@ def measure(
     """Measure one thing, a few times.
 
     Equivalent to an experiment file with one measurement. Timers and pubsub print the same figures
-    as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples. For
-    supply, a thread reads the clock during half of each period, for who else has the core;
+    as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples. supply
+    finds how much of its time each core really provides: during half of each period a thread reads
+    the clock without a pause, and a gap in what it reads is time that something else had.
     supply.yaml in the results folder is for takt analyse --supply.
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.

@@ -24,8 +24,8 @@ def metrics(
 ) -> None:
     """Measure a trace: deadline misses, data freshness, data age, responses, chains, overhead.
 
-    The definitions are those of the thesis behind Takt (docs/reference/metrics.md). They are the
-    same for the executor, the baselines and a simulation.
+    The definitions are those of Krukiewicz-Gacek 2021 (docs/reference/metrics.md). They are the
+    same for Takt's executor, other executors and a simulation.
 
     Exit code: 0 measured, even with misses, 1 a limit fails because nothing arrived, 2 wrong use,
     or a file that is no trace.

@@ -20,7 +20,9 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="HTML file to write. (default: DIR/report.html, of a bundle or robot FILE.html)"
+            "-o",
+            "--out",
+            help="HTML file to write. (default: DIR/report.html, of a bundle or robot FILE.html)",
         ),
     ] = None,
     measured: Annotated[

@@ -19,7 +19,10 @@ def run(
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write results to this folder. (default: results/NAME-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write results to this folder. (default: results/NAME-TIME)",
+            show_default=False,
         ),
     ] = None,
     resume: Annotated[

@@ -21,7 +21,8 @@ def trace(
         Path,
         typer.Argument(
             metavar="TRACE",
-            help="Trace file, named by Options::trace, or a folder of takt record.",
+            help="Trace file that takt execute, takt simulate --trace or an executor of your own "
+            "(Options::trace) wrote, or a folder of takt record.",
         ),
     ],
     perfetto: Annotated[

@@ -11,7 +11,7 @@ import difflib
 import reprlib
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -25,6 +25,13 @@ from takt.errors import TaktError, shortened, together
 Location = tuple[int | str, ...]
 Model = TypeVar("Model", bound=BaseModel)
 MOST_WRITTEN = 80
+MOST_KEYS = 8  # of a mapping that is not there; more say nothing
+# Keys that only one kind of file has at its top, and what that is.
+_ONLY = {
+    "nodes": "an application file: takt analyse, simulate and execute read it",
+    "measurements": "an experiment: takt run reads it",
+    "parameters": "a file of parameters: takt generate and campaign read it",
+}
 _KEY = "[key]"  # pydantic's last part of the location of a key that is wrong itself
 
 
@@ -66,7 +73,7 @@ class Form(Generic[Model]):
     model: type[Model]
     keys: str  # what it must have: name and measurements
     example: str  # the path of a small one
-    reference: str  # the path of its JSON Schema
+    reference: str  # the path of the page with its keys
     hint: Callable[[list[ErrorDetails]], str | None] = lambda _: None  # a better fix
 
 
@@ -105,7 +112,7 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
         fix = None
         if source.file is not None:
             general = f"correct the file; see {form.reference} for every key"
-            fix = form.hint(faults) or general
+            fix = form.hint(faults) or _of_another_kind(document, form) or general
         raise together(
             [
                 TaktError(
@@ -114,6 +121,14 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
                 for fault in faults
             ]
         ) from None
+
+
+def _of_another_kind(document: Mapping[Any, Any], form: Form[Model]) -> str | None:
+    """What to do with a file that is whole, but not what was asked for."""
+    for key, what in _ONLY.items():
+        if key in document and key not in form.model.model_fields:
+            return f"this is {what}; give {form.noun}; see {form.example}"
+    return None
 
 
 def _each(error: ValidationError) -> Iterator[ErrorDetails]:
@@ -138,7 +153,9 @@ def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str
     if fault["type"] == "missing":
         return f"key {key} is missing"
     if fault["type"] in {"model_type", "dict_type"}:
-        return f"{key}: {_written(fault['input'])} is not a mapping"
+        allowed = sorted(_keys_at(model, location))
+        keys = f" with the keys {', '.join(allowed)}" if 0 < len(allowed) <= MOST_KEYS else ""
+        return f"{key}: {_written(fault['input'])} is not a mapping{keys}"
     if source.file is None:  # the option's name stands before the message already
         key = ""
     message = fault["msg"].removeprefix("Value error, ")

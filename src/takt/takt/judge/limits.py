@@ -105,7 +105,7 @@ FORM = Form(
     Limits,
     keys="callbacks, chains, reads, topics, cells or not_worse_than",
     example="docs/how-to/gate-a-robot-in-ci.md",
-    reference="docs/reference/limits.schema.json",
+    reference="docs/reference/limits-keys.md",
 )
 
 

@@ -82,9 +82,18 @@ def _as_executed(
         limits.late if limits else 0,
         trial.excuses(max_age),
         limit_us=max_age / 1000,
-        worst_us=ages.max if ages else None,
+        worst_us=_oldest(trial, pair),  # ages in metrics count from the publication
     )
     return _fed(trial, judged, pair)
+
+
+def _oldest(trial: Trial, pair: Pair) -> float | None:
+    """Since the sampling, in µs; of data that was not too old, only the executor knew."""
+    names = trial.names
+    for (task, topic), age in trial.recorded.too_old.items():
+        if age and (names.task(task), plain(names.topic(topic))) == pair:
+            return age / 1000
+    return None
 
 
 def _as_recorded(trial: Trial, pair: Pair, limit: int, late: int) -> Judgement:

@@ -74,6 +74,7 @@ class Recorded:
         self.jobs: dict[int, JobsOf] = defaultdict(JobsOf)
         self.chains = [PathOf() for _ in range(chains)]
         self.uses: dict[tuple[int, int], Series] = defaultdict(Series)  # by task and topic
+        self.too_old: dict[tuple[int, int], int] = {}  # the oldest, by the executor's own judgement
         self.published: dict[int, SyntheticOf] = defaultdict(SyntheticOf)  # by topic
         self.used: dict[tuple[int, int], Series] = defaultdict(Series)  # sequences, as uses
         self.delivered: dict[tuple[int, int], GotOf] = defaultdict(GotOf)  # by task and topic
@@ -107,6 +108,7 @@ class Recorded:
         for task, (times,) in by_number(events["task"][releases], events["time"][releases]):
             self.jobs[task].releases.extend(times, np.ones_like(times))
         self._take_deliveries(events)
+        self._take_violations(events)
         self._take_jobs(step.jobs)
         both = step.uses["task"].astype(np.int64) << 16 | step.uses["topic"]
         for number, (age, used) in by_number(both, step.uses["age"], step.uses["sequence"]):
@@ -125,6 +127,14 @@ class Recorded:
         columns = (events["time"][found], events["detail"][found].astype(np.int64))
         for number, (times, counts) in by_number(both, *columns):
             self.delivered[number >> 16, number & 0xFFFF].extend(times, counts)
+
+    def _take_violations(self, events: Table) -> None:
+        """How old data was that was older than declared, since its sampling."""
+        found = events["type"] == Type.age_violation
+        both = events["task"][found].astype(np.int64) << 16 | events["topic"][found]
+        for number, (ages,) in by_number(both, events["value"][found]):
+            pair = number >> 16, number & 0xFFFF
+            self.too_old[pair] = max(self.too_old.get(pair, 0), int(ages.max()))
 
     def _take_jobs(self, jobs: Table) -> None:
         names = ("release", "end", "deadline", "missed", "core", "cpu_time", *_LACK)

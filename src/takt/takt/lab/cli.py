@@ -41,7 +41,10 @@ def lab(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Write results to this folder. (default: results/lab-TIME)", show_default=False
+            "-o",
+            "--out",
+            help="Write results to this folder. (default: results/lab-TIME)",
+            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,

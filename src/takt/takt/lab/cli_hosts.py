@@ -28,6 +28,8 @@ def hosts(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
+            "-o",
+            "--out",
             help="Write results to this folder. (default: results/lab-hosts-TIME)",
             show_default=False,
         ),

@@ -16,7 +16,9 @@ def image(
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(help="Experiment that runs by default. (default: quick)", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Image file to write.")] = Path("takt.img"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Image file to write.")] = Path(
+        "takt.img"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Build a USB stick image that boots a PC into PREEMPT_RT, measures, and powers it off.

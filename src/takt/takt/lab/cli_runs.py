@@ -15,7 +15,9 @@ def runs(
     stick: Annotated[
         Path, typer.Argument(help="USB stick (whole device, /dev/sdX) or image file.")
     ],
-    out: Annotated[Path, typer.Option(help="Copy run folders to this folder.")] = Path("results"),
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Copy run folders to this folder.")
+    ] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
     """Copy the runs from a stick of takt lab image to this machine.

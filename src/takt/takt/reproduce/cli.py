@@ -33,6 +33,8 @@ def reproduce(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
+            "-o",
+            "--out",
             help="Write results to this folder; continue an earlier reproduction there. (default: "
             "results/PAPER-TIME)",
             show_default=False,
@@ -72,9 +74,9 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of a paper on this machine, and compare with its published figures.
 
-    A finding that does not hold here is a result, not a failure: the machine differs. The same
-    applies to messages that a middleware loses in every attempt: the report names them, and a re-
-    run tries them again.
+    A finding that does not hold here is a result, not a failure: the machine differs. So are
+    messages that a middleware loses in every attempt: the report names them, and the next run with
+    the same folder tries again.
 
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synthetic_distributions import synthetic_cell, values
 from synthetic_suites import (
     EVERY,
     PUBLISHED,
@@ -25,11 +26,14 @@ from takt.cli.main import main
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell
 from takt.reproduce import papers
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
 from takt.reproduce.published import experiment_file, read_published
 from takt.reproduce.sticha2014 import BARE_CHECKS, beyond_scale, runs
+from takt.reproduce.sticha2014.evidence import Measured
+from takt.reproduce.sticha2014.tables import TALKERS, rows
 
 
 def judged(name: str, world: World, scale: float = 1.0) -> Answer:
@@ -250,6 +254,21 @@ def test_the_suites_are_those_of_the_thesis_at_its_own_length() -> None:
     assert measured("timer-oneshot") == (48, 96_000_000)  # 47 and 94 million
     assert measured("timer-cyclic") == (16, 32_000_000)
     assert measured("pubsub") == (32, 192_000_000)  # 184 million, of each subscriber apart
+
+
+@pytest.mark.parametrize(("also_without", "rows_of_it"), [(True, 2), (False, 1)])
+def test_other_pairs_are_compared_with_the_point_without_them(
+    tmp_path: Path, also_without: bool, rows_of_it: int
+) -> None:
+    run = suites(0.0002)
+    cells = [
+        synthetic_cell(tmp_path, cell, values((100.0, 10)))
+        for cell in run.cells
+        if cell.kind == "pubsub" and (also_without or cell.talkers)
+    ]
+    measured = Measured(run.model_copy(update={"cells": cells}), tmp_path)
+    found = rows(PUBLISHED, [Evidence(measured, "rcl")])
+    assert [one.measured["max_us"] for one in found if one.table == TALKERS] == [100] * rows_of_it
 
 
 def test_every_published_finding_is_checked_and_has_its_place() -> None:

@@ -109,7 +109,8 @@ Bound Paths::latency(std::size_t stream) const {
 
 void Paths::hold(Walk& walk) const {
   if (!std::exchange(walk.held, true)) {
-    walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, gap(walk.head));
+    const Bound next = walk.head == walk.received ? Bound{nanoseconds{0}} : gap(walk.head);
+    walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, next);
   }
 }
 
@@ -214,7 +215,8 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.max_latency = chain.max_latency;
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
-  Walk walk{.before = first, .direct = !chain.goes_on};
+  const bool received = chain.goes_on && strategy_.tasks()[first].kind == TaskKind::message;
+  Walk walk{.before = first, .received = received ? first : nobody, .direct = !chain.goes_on};
   begin_stretch(walk, first);
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];

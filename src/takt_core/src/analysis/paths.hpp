@@ -163,6 +163,7 @@ class Paths {
   struct Walk {
     std::size_t head = 0;
     std::size_t before = 0;                   // the last callback
+    std::size_t received = nobody;            // the first one, of data that comes from elsewhere
     std::optional<nanoseconds> stretch = {};  // release of the head to the end of the last
     // The streams of the head, and what the messages of each release here; empty where others
     // release a callback of the stretch as well.
@@ -182,7 +183,8 @@ class Paths {
   void begin_stretch(Walk& walk, std::size_t head) const;
   // Goes on to a callback that messages of the one before release.
   void lengthen(Walk& walk, std::size_t callback) const;
-  // Accounts for data of the head that is used until the next data has arrived the same way.
+  // Accounts for data of the head that is used until the next data has arrived the same way; when
+  // that comes from elsewhere, the robot counts (RobotChains::age()).
   void hold(Walk& walk) const;
   // Whether jobs other than those of `writer` release it as well.
   [[nodiscard]] bool is_released_by_others(std::size_t callback, std::size_t writer) const;

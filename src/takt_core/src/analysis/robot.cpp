@@ -363,6 +363,7 @@ Report analyse_robot(const Application& described, const Options& options,
   }
   all.verdict = all.deadlines;
   all.chains = chains.reports(solved);
+  std::ranges::move(chains.without_age(all.chains), std::back_inserter(all.remarks));
   for (const ChainReport& chain : all.chains) {
     if (chain.max_latency) {
       all.verdict = worse(all.verdict, chain.verdict);

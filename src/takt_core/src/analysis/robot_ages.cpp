@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../application/robot.hpp"
+#include "../application/threads.hpp"
 #include "robot_chains.hpp"
 #include "robot_words.hpp"
 
@@ -20,51 +21,94 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 // Backwards from the end of the last part. Data that is not used by one job only, but until the
 // next data has come, is up to the distance of both older; `loses`: that may stay away.
-std::optional<nanoseconds> RobotChains::age(std::size_t number, bool loses) const {
+RobotChains::Age RobotChains::age(std::size_t number, bool loses) const {
   const std::vector<Part>& parts = parts_[number];
   nanoseconds sum{0};
-  Stretch stretch;
+  Stretch stretch{.loses = loses};
   std::int64_t drift = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<nanoseconds> own = bounds_.at(parts[i].chain.name).age;
     if (!own) {
-      return {};
+      return {.why_not = "in " + application::place_text(robot_.processes[parts[i].process]) +
+                         " it has none, from '" + parts[i].chain.callbacks.front() + "' on"};
     }
     if (i > 0) {
-      const std::optional<Way> way = way_to(parts[i], parts[i - 1], stretch, loses);
-      if (!way) {
-        return {};
+      const Way way = way_to(parts[i], parts[i - 1], stretch);
+      if (!way.why_not.empty()) {
+        return {.why_not = way.why_not};
       }
-      sum += way->handover + slower(way->held, drift);
+      sum += way.handover + slower(way.held, drift);
       const application::Link* const link = link_before(parts[i], parts[i - 1]);
       drift = link == nullptr ? drift : std::min(drift + link->drift, application::Link::whole - 1);
+    }
+    if (i > 0 && is_used_again(parts[i])) {
+      Way within;
+      hold(stretch, within);
+      if (!within.why_not.empty()) {
+        return {.why_not = within.why_not};
+      }
+      sum += slower(within.held, drift);
     }
     sum += slower(*own, drift);
     follow(stretch, parts[i]);
   }
-  return sum;
+  return {.bound = sum};
 }
 
-// How much older data may be between two parts; none: its age has no bound.
-std::optional<RobotChains::Way> RobotChains::way_to(const Part& part, const Part& former,
-                                                    Stretch& stretch, bool loses) const {
+// Whether what a message of another process brought is used until the next such message, before
+// a timer or a join of its own process has gone on with it.
+bool RobotChains::is_used_again(const Part& part) const {
+  const std::vector<std::string>& names = part.chain.callbacks;
+  if (callback(names.front()).task.kind != sched::TaskKind::message) {
+    return false;
+  }
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (!callback(names[i - 1]).join.empty()) {
+      return false;
+    }
+    if (!is_released_by(names[i], names[i - 1]) || has_other_writers(names[i], names[i - 1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Data of the stretch stays until the next comes; that counts once.
+void RobotChains::hold(Stretch& stretch, Way& way) const {
+  if (std::exchange(stretch.held, true)) {
+    return;
+  }
+  const std::optional<nanoseconds> next = gap(stretch.head);
+  if (stretch.joined) {
+    way.why_not = "the data of a join is used until its next publication";
+  } else if (stretch.head.empty()) {
+    way.why_not = "no timer samples its data, which is used until the next comes";
+  } else if (!next) {
+    way.why_not = "'" + stretch.head + "' may skip releases, and its data is used until the next";
+  } else if (stretch.loses) {
+    way.why_not = "links may lose the data after which the one before is no longer used";
+  } else {
+    way.held = *next;
+  }
+}
+
+// How much older data may be between two parts.
+RobotChains::Way RobotChains::way_to(const Part& part, const Part& former, Stretch& stretch) const {
   const std::string& first = part.chain.callbacks.front();
   const std::string& before = former.chain.callbacks.back();
   const bool released = is_released_by(first, before);
   const bool others = has_other_writers(first, before);
-  if (others && !released) {
-    return {};  // they may overwrite its data before it is read
-  }
   Way way;
+  if (others && !released) {
+    way.why_not = "others write what '" + first + "' reads of '" + before +
+                  "', and may overwrite it before it is read";
+    return way;
+  }
   if (!released) {
     way.handover = handover_before(part, former);
   }
-  if ((others || !released) && !std::exchange(stretch.held, true)) {
-    const std::optional<nanoseconds> next = stretch.joined ? std::nullopt : gap(stretch.head);
-    if (!next || loses) {
-      return {};
-    }
-    way.held = *next;
+  if (others || !released) {
+    hold(stretch, way);
   }
   return way;
 }
@@ -75,7 +119,7 @@ void RobotChains::follow(Stretch& stretch, const Part& part) const {
     const std::string& name = part.chain.callbacks[i];
     const application::Callback& one = callback(name);
     if (one.task.kind == sched::TaskKind::timer) {
-      stretch = {.head = name};
+      stretch = {.head = name, .loses = stretch.loses};
     }
     const bool goes_on = i + 1 < part.chain.callbacks.size() || part.chain.published;
     stretch.joined = stretch.joined || (goes_on && !one.join.empty());

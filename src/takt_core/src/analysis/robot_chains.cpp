@@ -107,6 +107,18 @@ std::vector<ChainReport> RobotChains::reports(bool bounded) const {
   return result;
 }
 
+std::vector<std::string> RobotChains::without_age(const std::vector<ChainReport>& reports) const {
+  std::vector<std::string> remarks;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const ChainReport& chain = reports[i];
+    if (chain.latency && !chain.age && parts_[i].size() > 1) {
+      remarks.push_back("chain " + sched::name_text(chain.name) +
+                        ": no bound on the age of its data: " + age(i, chain.loss > 0).why_not);
+    }
+  }
+  return remarks;
+}
+
 ChainReport RobotChains::report(std::size_t number) const {
   const std::vector<Part>& parts = parts_[number];
   ChainReport result = bounds_.at(parts.front().chain.name);
@@ -146,7 +158,7 @@ ChainReport RobotChains::report(std::size_t number) const {
   if (first.reaction && first.latency && result.loss == 0) {
     result.reaction = *result.latency + *first.reaction - *first.latency;
   }
-  result.age = age(number, result.loss > 0);
+  result.age = age(number, result.loss > 0).bound;
   return result;
 }
 

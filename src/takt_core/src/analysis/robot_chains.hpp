@@ -30,6 +30,9 @@ class RobotChains {
   // The chains, in the order of the application. `bounded`: false if there are no bounds.
   [[nodiscard]] std::vector<ChainReport> reports(bool bounded) const;
 
+  // A remark for each chain whose data has no bound on its age, although its latency has one.
+  [[nodiscard]] std::vector<std::string> without_age(const std::vector<ChainReport>& reports) const;
+
  private:
   struct Part {
     std::size_t process = 0;
@@ -45,15 +48,22 @@ class RobotChains {
     std::string head = {};  // the timer
     bool joined = false;    // it has passed a join
     bool held = false;      // its data was counted as used until the next comes
+    bool loses = false;     // the next may stay away
   };
   // What data becomes older by between two parts.
   struct Way {
     nanoseconds handover{0};
-    nanoseconds held{0};  // until the next comes, in the clock of the part before
+    nanoseconds held{0};       // until the next comes, in the clock of its timer
+    std::string why_not = {};  // it has no bound
   };
-  [[nodiscard]] std::optional<nanoseconds> age(std::size_t number, bool loses) const;
-  std::optional<Way> way_to(const Part& part, const Part& former, Stretch& stretch,
-                            bool loses) const;
+  struct Age {
+    std::optional<nanoseconds> bound = {};
+    std::string why_not = {};
+  };
+  [[nodiscard]] Age age(std::size_t number, bool loses) const;
+  Way way_to(const Part& part, const Part& former, Stretch& stretch) const;
+  [[nodiscard]] bool is_used_again(const Part& part) const;
+  void hold(Stretch& stretch, Way& way) const;
   void follow(Stretch& stretch, const Part& part) const;
   [[nodiscard]] std::optional<nanoseconds> gap(const std::string& timer) const;
   [[nodiscard]] bool has_other_writers(const std::string& reader, const std::string& writer) const;

@@ -79,7 +79,7 @@ struct Written {
 std::string_view without_spaces(std::string_view text) {
   static constexpr std::array<std::string_view, 9> spaces{" ",  "\t",     "\n",     "\v",    "\f",
                                                           "\r", "\u00a0", "\u2009", "\u202f"};
-  const auto strip = [&text](auto is_at_end, auto remove) {
+  const auto strip = [](auto is_at_end, auto remove) {
     while (true) {
       const auto* const space = std::ranges::find_if(spaces, is_at_end);
       if (space == spaces.end()) {

@@ -170,6 +170,33 @@ TEST(robots, data_of_a_join_that_a_timer_reads_in_another_process_has_no_age) {
   EXPECT_EQ(released.age, released.latency);
 }
 
+// see's message releases look, and act reads what that has found: until the next has come the
+// same way, 30 later.
+TEST(robots, what_a_message_of_another_process_led_to_is_read_until_the_next) {
+  const auto report = [](const std::string& links) {
+    return analyse_json(app(
+        timer("see", 30, 8, 1, ", 'process': 'vision', 'writes': ['seen']") + ", " +
+            message("look", "seen", 4, 2, ", 'process': 'control', 'writes': ['found']") + ", " +
+            timer("act", 50, 3, 1, ", 'process': 'control', 'reads': [{'topic': 'found'}]"),
+        ", 'topics': [{'name': 'seen', 'depth': 4}, {'name': 'found'}], 'processes': [{'name': "
+        "'control', 'cpu': 0, 'priority': 80" +
+            links + ", 'chains': [{'name': 'see', 'callbacks': ['see', 'look', 'act']}]"));
+  };
+  const std::string here =
+      "}, {'name': 'vision', 'cpu': 1, 'priority': 80}], 'handover': {'least': 0, 'most': 20}";
+  const Report known = report(here);
+  const ChainReport& chain = known.scenarios.front().chains.front();
+  ASSERT_TRUE(chain.latency) << chain.bound_by;
+  // In vision 8, then 30 until the next is sent and 20 until look, which goes first, knows of it.
+  EXPECT_EQ(chain.age, nanoseconds{8 + 30 + 20 + (3 + 4)});
+  EXPECT_TRUE(known.scenarios.front().remarks.empty());
+  const Report lossy = report(
+      ", 'host': 'base'}, {'name': 'vision', 'host': 'head', 'cpu': 1, 'priority': 80}], 'links': "
+      "[{'hosts': ['base', 'head'], 'least': 0, 'most': 20, 'loss': 1000}]");
+  EXPECT_FALSE(lossy.scenarios.front().chains.front().age);
+  EXPECT_TRUE(contains(lossy.scenarios.front().remarks, "links may lose the data"));
+}
+
 TEST(robots, the_factor_on_execution_times_keeps_the_latency_of_a_chain) {
   const Report report = analyse_json(
       app("{'name': 'see', 'process': 'vision', 'period': 100, 'priority': 1, 'execution': "

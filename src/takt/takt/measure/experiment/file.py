@@ -27,7 +27,7 @@ FORM = Form(
     Experiment,
     keys="name and measurements",
     example="experiments/quick.yaml",
-    reference="docs/reference/experiment.schema.json",
+    reference="docs/reference/experiment-keys.md",
     hint=_hint,
 )
 

@@ -96,15 +96,20 @@ def _talkers(evidence: Evidence) -> Iterator[Row]:
     if not busy:
         return
     one = busy[0]
-    without_pairs = evidence.cells(
-        kind=one.kind,
-        period_us=one.period_us,
-        scheduling=one.scheduling,
-        load=one.load,
-        subscribers=one.subscribers,
-    )
+    try:
+        without_pairs = evidence.cells(
+            kind=one.kind,
+            period_us=one.period_us,
+            scheduling=one.scheduling,
+            load=NO_LOAD if one.load in NO_LOAD else one.load,
+            subscribers=one.subscribers,
+        )
+    except Missing:
+        without_pairs = []
     others = f"{one.talkers} other pairs at {1e6 / one.talker_period_us:g} Hz"
     for name, cells in (("no other pairs", without_pairs), (others, busy)):
+        if not cells:
+            continue
         row = f"publish/subscribe, 1 kHz, {name}"
         asked = PublishedRow(table=TALKERS, row=row, published={})
         yield _row(TALKERS, row, NAMES[evidence.stack], _figures(cells, asked), asked)

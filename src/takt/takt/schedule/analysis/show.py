@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -161,6 +162,11 @@ def _method(bound_by: str) -> tuple[str, str]:
     return "; ".join(words for words, _, _ in parts), f"eq. {numbers}" if numbers else ""
 
 
+def factor_text(factor: float) -> str:
+    """Rounded down: nothing above it is guaranteed."""
+    return f"{math.floor(factor * 1000) / 1000:g}"
+
+
 def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
     if scenario.sensitivity is None:
         return
@@ -174,9 +180,11 @@ def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
     )
     tightest = ""
     if worst and factor >= 1:
-        tightest = f"; the tightest single callback is {escape(worst[1])}, by {worst[0]:.3g}"
+        tightest = (
+            f"; the tightest single callback is {escape(worst[1])}, by {factor_text(worst[0])}"
+        )
     console.print(
-        f"sensitivity: guaranteed up to {factor:.3f} times the execution times{tightest}",
+        f"sensitivity: guaranteed up to {factor_text(factor)} times the execution times{tightest}",
         soft_wrap=True,
     )
 

@@ -23,7 +23,7 @@ FORM = Form(
     Application,
     keys="nodes",
     example="examples/docking.app.yaml",
-    reference="docs/reference/application.schema.json",
+    reference="docs/reference/application-keys.md",
 )
 
 

@@ -117,8 +117,22 @@ def _judged(
         factor=_factor(bounds),
         callbacks=list(callbacks.values()),
         chains=list(chains.values()),
+        besides=_besides(bounds),
     )
     return candidate, played.duration_ms
+
+
+def _besides(bounds: Analysis) -> list[str]:
+    """What may keep the verdict from ``meets`` although callbacks and chains keep their limits."""
+    found = [
+        f"the age of {age.topic} at {age.callback}, in scenario {scenario.name}"
+        for scenario in bounds.scenarios
+        for age in scenario.ages
+        if not age.meets
+    ]
+    if bounds.switches is not None and not bounds.switches.meets:
+        found.append(f"the limits across switches: {bounds.switches.bound_by}")
+    return found
 
 
 def _factor(bounds: Analysis) -> float | None:

@@ -41,6 +41,7 @@ class Candidate(_Document):
     factor: float | None = None
     callbacks: list[Figures]
     chains: list[Figures]
+    besides: list[str] = []  # what else is not proved: ages of data, limits around switches
 
     @property
     def name(self) -> str:

@@ -39,6 +39,11 @@ def show(console: Console, comparison: Comparison) -> None:
             f"rclcpp's executors have no scenarios: in scenario {escape(comparison.scenario)} only",
             soft_wrap=True,
         )
+    for each in candidates:
+        if each.besides:
+            console.print(
+                f"{each.name}: not proved: {escape('; '.join(each.besides))}", soft_wrap=True
+            )
     for each in comparison.candidates:
         if each.refused is not None:
             console.print(f"{each.name} is left out: {escape(each.refused)}", soft_wrap=True)

@@ -137,6 +137,12 @@ def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> No
     ``begun`` is called when it records. Raises TaktError where no process is running, or they are
     being recorded.
     """
+    if not folder.is_dir():
+        raise TaktError(
+            "no such folder",
+            where=str(folder),
+            fix="give the folder of a running takt record --paused -o FOLDER -- COMMAND",
+        )
     if not _running(folder):
         raise TaktError(
             "no process of this recording is running",

@@ -24,7 +24,7 @@ _NONE_CALLED = (
 )
 _NONE_RECORDED = (
     "no callback of rclcpp: programs with rclpy or rcl have nodes, topics and messages in their "
-    "recordings, and no callbacks"
+    "recordings, and no callbacks; takt view, trace and metrics show their messages"
 )
 
 
@@ -53,11 +53,11 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
             f"who else had the cores is not recorded: there is no file {switches.FILE!r}; the disk "
             "had no space for it, or it was removed"
         )
-    if refused := beside.refused:
+    if processes and (refused := beside.refused):
         fix = "; record as root, or with CAP_PERFMON and ulimit -l 1100 per core"
         of_kernel = refused.startswith(KERNEL)
         notes.append(f"who else had the cores is not recorded: {refused}{fix if of_kernel else ''}")
-    if beside.known and beside.interrupts_refused:
+    if processes and beside.known and beside.interrupts_refused:
         notes.append(f"interrupts are not recorded: {beside.interrupts_refused}")
     callbacks: list[RecordedCallback] = []
     if processes:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from takt.pages import text
 from takt.schedule.analysis.model import Analysis
+from takt.schedule.analysis.show import factor_text
 from takt.schedule.application.model import Application
 from takt.schedule.application.overhead_words import overhead_words
 from takt.schedule.metrics.model import Metrics
@@ -50,8 +51,8 @@ def _proof(analysis: Analysis) -> list[str]:
         *sorted({one.bound_by for one in scenario.callbacks if one.response_us is not None}),
     ]
     if scenario.sensitivity and scenario.sensitivity.factor is not None:
-        factor = int(scenario.sensitivity.factor * 1000) / 1000  # down
-        lines.append(f"Guaranteed up to {factor:g} times the execution times.")
+        factor = factor_text(scenario.sensitivity.factor)
+        lines.append(f"Guaranteed up to {factor} times the execution times.")
     return [text.full_stop(line) for line in lines]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Hashable
 
 from takt.schedule.ros2.called import Call, Handle, Message
 from takt.schedule.ros2.event import Event
+from takt.schedule.ros2.stand_ins import Done, Endpoint
 from takt.schedule.ros2.topics import request_topic, response_topic, service_name, topic_name
 
 
@@ -34,6 +35,10 @@ class Messages:
         self._responses: dict[int, Message | Call] = {}
         self._unsent: dict[Handle, Hashable] = {}  # requests that are not recorded yet, by thread
         self._before: dict[Hashable, Call] = {}  # what they began
+        self._ends: dict[Handle, Endpoint] = {}  # publishers, and readers by the handle of rmw
+        # As long as no callback of rclcpp was called: what stands for them.
+        self.publications: list[Done] = []
+        self.takes: list[Done] = []
 
     def take(self, name: str, event: Event, call: Call | None) -> None:
         """The next event; ``call``: the callback that runs in its thread."""
@@ -48,6 +53,8 @@ class Messages:
     def begins(self, call: Call, topic: str) -> None:
         """A callback of this topic begins: it was called with what its thread took last."""
         self._latest.pop(call.thread, None)
+        self.publications.clear()
+        self.takes.clear()
         if (request := self._unsent.pop(call.thread, None)) is not None:
             self._before[request] = call
         message = self._taken.pop(call.thread, None)
@@ -58,10 +65,16 @@ class Messages:
         topic = topic_name(str(event.fields.get("topic_name", "")))
         for key in ("publisher_handle", "rmw_publisher_handle"):
             self._topics[event.handle(key)] = topic
+        self._add_end(event, "publisher_handle", topic)
 
     def _rcl_subscription_init(self, event: Event, _: Call | None) -> None:
         topic = topic_name(str(event.fields.get("topic_name", "")))
         self._topics[event.handle("rmw_subscription_handle")] = topic
+        self._add_end(event, "rmw_subscription_handle", topic)
+
+    def _add_end(self, event: Event, key: str, topic: str) -> None:
+        handle = event.handle(key)
+        self._ends[handle] = Endpoint(handle, event.handle("node_handle"), topic)
 
     def _rcl_service_init(self, event: Event, _: Call | None) -> None:
         self._service(event, "rmw_service_handle")
@@ -89,7 +102,13 @@ class Messages:
             del self._latest[event.thread]
             self._going[event.thread] = within[1]
         elif topic := self._topics.get(publisher):
-            self._going[event.thread] = self._make(event, topic, call)
+            message = self._going[event.thread] = self._make(event, topic, call)
+            if call is None:
+                self.publications.append(self._done(event, publisher, message))
+
+    def _done(self, event: Event, by: Handle, message: Message | None) -> Done:
+        core = int(event.fields.get("core", -1))
+        return Done(self._ends[by], event.time, event.thread, core, message)
 
     def _rmw_publish(self, event: Event, call: Call | None) -> None:
         message = self._going.pop(event.thread, None)
@@ -158,10 +177,12 @@ class Messages:
         return message
 
     def _rmw_take(self, event: Event, _: Call | None) -> None:
-        topic = self._topics.get(event.handle("rmw_subscription_handle"))
+        reader = event.handle("rmw_subscription_handle")
+        topic = self._topics.get(reader)
         if topic is not None and event.fields.get("taken"):
             known = self._known.get((topic, event.fields.get("source_timestamp")))
             self._taken[event.thread] = known
+            self.takes.append(self._done(event, reader, known))
 
     def _rmw_take_request(self, event: Event, _: Call | None) -> None:
         topic = self._topics.get(event.handle("rmw_service_handle"))

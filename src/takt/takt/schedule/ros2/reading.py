@@ -15,9 +15,11 @@ from takt.schedule.ros2 import babeltrace, recordings
 from takt.schedule.ros2.called import Call, Entity, Handle
 from takt.schedule.ros2.event import Event
 from takt.schedule.ros2.messages import Messages
+from takt.schedule.ros2.stand_ins import stand_ins
 from takt.schedule.ros2.topics import request_topic, topic_name
 
 _KERNEL = "sched_switch"
+_RCLCPP = "rclcpp_"
 _WAIT = "rclcpp_executor_wait_for_work"
 _HANDLED = {
     "rcl_node_init",
@@ -53,8 +55,8 @@ _AFTER_RESPONSE = {
 }
 _RECORDING, _TRACE = "recording of takt record", "trace of ros2_tracing"
 _NO_CALLBACK_FIX = {
-    _RECORDING: "record a program on rclcpp until its callbacks ran: those of rclpy and rcl are "
-    "not recorded",
+    _RECORDING: "record a program on rclcpp until its callbacks ran. Those of rclpy and rcl are "
+    "not recorded; takt view, trace and metrics show their messages, if they exchange any",
     _TRACE: "start the trace before the application, because callbacks are named only at "
     "startup: run ros2 trace, then the application",
 }
@@ -95,6 +97,7 @@ class Reading:
         self._answering: dict[Handle, tuple[Entity, Call]] = {}  # callbacks of responses, by thread
         self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
         self.waited: Counter[Handle] = Counter()  # for its wait set, by thread
+        self._with_rclcpp: set[int] = set()  # processes
         self.executed: Counter[Handle] = Counter()  # timers and subscriptions out of wait sets
         self.outside: dict[str, list[int]] = defaultdict(list)
         self.unknown: Counter[Handle] = Counter()  # calls of callbacks whose begin was missed
@@ -116,6 +119,8 @@ class Reading:
             return
         self.has_threads |= "vtid" in event.fields
         name = event.name.removeprefix("ros2:")
+        if name.startswith(_RCLCPP):
+            self._with_rclcpp.add(event.process)
         if name in _AFTER_RESPONSE:
             self._end_response(event)
         self.messages.take(name, event, self._call(event.thread))
@@ -194,7 +199,8 @@ class Reading:
         job = Call(event.time, event.cpu_time, event.thread, core)
         self.messages.take_response(event, within, job)
         client = self._clients.get(event.handle("rmw_client_handle"))
-        if client is not None and within is None:
+        # Of rclpy nobody knows when it ends.
+        if client is not None and within is None and event.process in self._with_rclcpp:
             self._answering[event.thread] = client, job
 
     def _end_response(self, event: Event) -> None:
@@ -322,6 +328,12 @@ class Reading:
             where=str(path),
             fix=_NO_CALLBACK_FIX[self.source],
         )
+
+    def exchanged(self) -> list[tuple[str, Entity]]:
+        """What stands for callbacks where none was called; to be called once, at the end."""
+        if self.unknown:
+            return []  # some were called
+        return stand_ins(self.messages.publications, self.messages.takes, self.nodes)
 
     def named(self) -> list[tuple[str, Entity]]:
         """All entities with the names that Takt's executor of rclcpp nodes would give them."""

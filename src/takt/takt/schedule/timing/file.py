@@ -20,7 +20,7 @@ FORM = Form(
     TimingFile,
     keys="callbacks",
     example="docs/how-to/prove-a-running-application.md",
-    reference="docs/reference/timing.schema.json",
+    reference="docs/reference/timing-keys.md",
 )
 #: What Takt's executor of rclcpp nodes calls a callback: planner.timer0, arm/map.service:/reset#1.
 _RECORDED = re.compile(

@@ -30,6 +30,7 @@ from takt.schedule.ros2.due import due
 from takt.schedule.ros2.executors import executor_of
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import Recording, recordings
+from takt.schedule.ros2.stand_ins import NOTE
 from takt.schedule.trace.beside import (
     FROM,
     HELD,
@@ -73,15 +74,16 @@ _Row = tuple[int, int, int, int, int, int, int, int]
 
 
 def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -> None:
-    """Writes the trace of a folder; raises TaktError where the recordings have no callback.
+    """Writes the trace of a folder; raises TaktError for one with neither callbacks nor messages.
 
     ``deadlines``: relative, in ns, by the name of the callback; the others have none.
     """
     processes = recordings(folder)
     reading = read(folder)
-    reading.require_callbacks(folder)
     begins = [begin for begin, _ in control.stretches(folder)]
     created = _Converted(reading, processes, deadlines, begins)
+    if created.is_empty:
+        reading.require_callbacks(folder)
     with out.open("wb") as file:
         file.write(_header(processes))
         for kind, number, text in created.names():
@@ -118,7 +120,8 @@ class _Converted:
     ) -> None:
         self._reading = reading
         self._begins = begins  # of the stretches in which it was recorded
-        self._tasks = [one for one in reading.named() if one[1].jobs]
+        self._called = [one for one in reading.named() if one[1].jobs]
+        self._tasks = self._called or reading.exchanged()
         self._complete = {one.process for one in processes if not one.dropped}
         self._programs = {one.process: one.short_program for one in processes}
         self._threads: dict[Handle, int] = {}
@@ -133,7 +136,7 @@ class _Converted:
             deadline = entity.period if deadlines is None else deadlines.get(name, 0)
             self._task(number, entity, deadline, numbers)
         self._messages(reading.messages.created, numbers)
-        self._notes = list(_GENERAL[: 1 + (deadlines is None)])
+        self._notes = list(_GENERAL[: 1 + (deadlines is None)]) if self._called else [NOTE]
         if self._unknown:
             topics = ", ".join(self._unknown)
             self._notes.append(
@@ -147,6 +150,11 @@ class _Converted:
         ):
             if len(found) > _MOST:
                 raise TaktError(f"the recording has {len(found)} {kind}; a trace holds {_MOST}")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it tells of no callback, and of no message in the place of one."""
+        return not self._tasks
 
     def _task(
         self, task: int, entity: Entity, deadline: int, numbers: dict[Call, tuple[int, int]]
@@ -233,7 +241,7 @@ class _Converted:
         for (process, thread), number in self._threads.items():
             program = self._programs.get(process, "process")
             yield "attribute", 0, f"thread.{number}={program} {process}, thread {thread}"
-        if len(self._threads) == 1:
+        if len(self._threads) == 1 and self._called:
             executor = executor_of([entity for _, entity in self._tasks], self._reading)
             yield "attribute", 0, f"executor={executor}"
         for note in self._notes:

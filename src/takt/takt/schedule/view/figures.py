@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from takt.schedule.model import chains as paths
 from takt.schedule.model.observed import ObservedCallback
+from takt.schedule.ros2.stand_ins import SILENT
 from takt.schedule.ros2.topics import plain, topic_name
 from takt.schedule.trace.file import NONE, Names, Trace, by_number
 from takt.schedule.view.gather import Gathered
 
 MOST_CHAINS = 32
 _BINS = 60
-_SILENT = {"rosout", "parameter_events"}  # of no interest where no recorded callback takes them
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def topics(trace: Trace, gathered: Gathered) -> list[Topic]:
             if taken is not None:
                 readers[trace.names.task(task)] = taken
         name = plain(trace.names.topic(number))
-        if not readers and name.rsplit("/", 1)[-1] in _SILENT:
+        if not readers and name.rsplit("/", 1)[-1] in SILENT:
             continue
         writers = gathered.writers[number]
         known = sorted("" if one == NONE else trace.names.task(one) for one in writers)
