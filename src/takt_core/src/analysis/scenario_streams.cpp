@@ -14,7 +14,8 @@ namespace {
 using sched::TaskKind;
 using sched::TaskParameters;
 
-// A task that is released over so many ways is not understood by anybody.
+// A task that is released over so many ways is not understood by anybody. Besides the first way of
+// each, for large robots have many tasks.
 constexpr std::size_t most_streams = 1'000;
 
 // No response comes near what stands for "none", and tests may add to it.
@@ -260,7 +261,7 @@ void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, Stream
   iterates_ = true;
   const std::size_t cause = released.cause();
   const bool again = is_upstream(released.callback, cause);
-  if (streams_.size() >= most_streams || again) {
+  if (streams_.size() >= most_streams + scenario_->parameters().size() || again) {
     add_unfollowed(strategy, released.callback, again, several);
     return;
   }
@@ -327,7 +328,8 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
     // The executor lets the early job be due when the reader is released.
     const nanoseconds deadline = std::min(deadline_of(scenario_->parameters(*age.source)),
                                           std::max(age.lead(), nanoseconds{1}));
-    if (streams_[reader].circle || causes(source, reader) || streams_.size() >= most_streams) {
+    if (streams_[reader].circle || causes(source, reader) ||
+        streams_.size() >= most_streams + scenario_->parameters().size()) {
       if (std::ranges::none_of(streams_, [&](const Stream& stream) {
             return stream.callback == source && stream.circle;
           })) {

@@ -216,5 +216,23 @@ TEST(chains, one_that_grows_without_end_leaves_the_others_their_bounds) {
   EXPECT_FALSE(scenario.chains[4].latency);
 }
 
+// Their number alone is no reason to look at some of them only.
+TEST(chains, many_of_them_are_all_followed) {
+  constexpr int count = 550;
+  std::string callbacks;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = std::to_string(i);
+    const std::string core = on_core(i % 8);
+    callbacks +=
+        (i > 0 ? "," : "") +
+        timer("a" + name, 1'000'000, 1, 1 + i % 98, core + ", 'writes': ['t" + name + "']") + "," +
+        message("b" + name, "t" + name, 1, 1 + i % 98, core);
+  }
+  const Report report =
+      analyse(parsed(app(callbacks, ", 'cpus': [0, 1, 2, 3, 4, 5, 6, 7]")), {.sensitivity = false});
+  EXPECT_EQ(report.verdict, Verdict::meets);
+  EXPECT_FALSE(contains(report.scenarios.front().remarks, "too many ways"));
+}
+
 }  // namespace
 }  // namespace takt::analysis
