@@ -231,6 +231,30 @@ def test_faults_of_threads_have_a_line(tmp_path: Path, new: str, says: str) -> N
     assert re.fullmatch(r".*changed.app.yaml:(8|9|10)(:\d+)?(: .*)?", error.value.where)
 
 
+def test_what_a_thread_receives_is_named_as_written(tmp_path: Path) -> None:
+    file = tmp_path / "changed.app.yaml"
+    file.write_text(
+        """
+processes:
+  p: {cpu: 0, priority: 50, nodes: [a], threads: {dds: {priority: 60, receives: {ext: 1ms}}}}
+  q: {cpu: 1, priority: 50, nodes: [b]}
+nodes:
+  a: {x: {on: ext, wcet: 1ms, priority: 1}}
+  b: {y: {timer: 10ms, wcet: 1ms, priority: 1}}
+"""
+    )
+    with pytest.raises(TaktError, match="'p.dds': it receives topic 'ext', which nobody") as error:
+        _analysed(file)
+    assert "p.dds.ext" not in str(error.value)
+    hosts = (
+        file.read_text().replace("q: {", "q: {host: there, ").replace("p: {", "p: {host: here, ")
+    )
+    file.write_text(hosts.replace("y: {", "y: {writes: [ext], "))
+    with pytest.raises(TaktError, match="it receives topic 'ext' on host 'here', which") as error:
+        _analysed(file)
+    assert "p.dds.ext" not in str(error.value)
+
+
 def test_threads_are_in_the_latency_of_a_chain_and_in_what_is_simulated() -> None:
     document = flat(read_application(THREADS))
     (scenario,) = analyse(document, "").scenarios

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/chain_calls.hpp"
 #include "../application/robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/os/saturating.hpp"
@@ -282,16 +283,23 @@ void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
       continue;
     }
     bool linked = false;
+    const auto follow = [&](TopicState& topic) {
+      topic.hops.push_back(
+          {.from = before,
+           .to = &position,
+           .origins = std::vector<TimePoint>(topic.messages.size(), Position::no_data)});
+      linked = true;
+    };
+    if (application::calls(*before->task->callback, *task.callback)) {
+      follow(*task.trigger->topic);
+      continue;
+    }
     for (TopicState* topic : before->task->writes) {
       const bool reads =
           (task.trigger && task.trigger->topic == topic) ||
           std::ranges::any_of(task.inputs, [&](const Input& in) { return in.topic == topic; });
       if (reads) {
-        topic->hops.push_back(
-            {.from = before,
-             .to = &position,
-             .origins = std::vector<TimePoint>(topic->messages.size(), Position::no_data)});
-        linked = true;
+        follow(*topic);
       }
     }
     if (!linked) {

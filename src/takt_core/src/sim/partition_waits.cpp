@@ -37,16 +37,20 @@ void Partition::wait(TaskState& task, TimePoint now) noexcept {
 
 void Partition::request(TaskState& server, TaskState& client, TimePoint now) noexcept {
   TopicState& service = *server.trigger->topic;
-  server.clients.push_back(&client);
   record(EventType::publish, now, client, client.job.index,
          static_cast<std::int64_t>(service.published), service.shared.id);
   publish(service, &client, client.sampled, now);
+  server.clients.back() = &client;
 }
 
-// The first of the clients that wait goes on.
+// Who has sent the first request goes on, if it waits.
 void Partition::answer(TaskState& server, TimePoint now) noexcept {
-  TaskState& client = *server.clients.front();
+  TaskState* const first = server.clients.front();
   server.clients.erase(server.clients.begin());
+  if (first == nullptr) {
+    return;
+  }
+  TaskState& client = *first;
   client.wakes = os::add_sat(now, client.way_back());
   client.partition->next_ = std::min(client.partition->next_, client.wakes);
 }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -72,8 +72,11 @@ def check_turns(segments: Sequence[Segment]) -> None:
 Segments = list[Annotated[Segment, BeforeValidator(_segment)]]
 
 
-def flat_segments(segments: Sequence[Segment]) -> dict[str, Any]:
-    """The segments of a callback as the core parses them, and what follows from them."""
+def flat_segments(segments: Sequence[Segment], service: Callable[[str], str]) -> dict[str, Any]:
+    """The segments of a callback as the core parses them, and what follows from them.
+
+    ``service``: its name for the core.
+    """
     bounds = [one.bounds for one in segments]
     best, worst = (sum(times) for times in zip(*bounds[::2], strict=True))
     waits = [longest for _, longest in bounds[1::2]]
@@ -86,7 +89,7 @@ def flat_segments(segments: Sequence[Segment]) -> dict[str, Any]:
         "suspension": sum(waits),
         "suspensions": len(waits),
         "segments": [
-            {"call": one.call} if one.call else {"shortest": shortest, "longest": longest}
+            {"call": service(one.call)} if one.call else {"shortest": shortest, "longest": longest}
             for one, (shortest, longest) in zip(segments, bounds, strict=True)
         ],
     }

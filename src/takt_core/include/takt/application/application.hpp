@@ -185,7 +185,8 @@ struct TAKT_CORE_PUBLIC Link {
   static constexpr std::int64_t whole = 1'000'000;  ///< All messages.
 };
 
-/// A path of data through the application: each callback reads what the previous one writes.
+/// A path of data through the application: each callback reads what the previous one writes, or is
+/// the server that it calls. A callback that goes on with a response is there once.
 struct Chain {
   std::string name = {};                    ///< Unique in the application.
   std::vector<std::string> callbacks = {};  ///< Names along the path.
