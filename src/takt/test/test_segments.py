@@ -222,10 +222,45 @@ def test_a_chain_leads_to_the_server_and_back(tmp_path: Path) -> None:
     )
     found = document(tmp_path, f"{text}chains: {{way: {{callbacks: [{', '.join(path)}]}}}}\n")
     (chain,) = analyse(found, "here").scenarios[0].chains
+    assert chain.callbacks == path
+    assert "eq. 32" in chain.bound_by
     (run,) = simulate(found, where="here").chains
     assert run.latency.max_us == 5_000 + 12_000
     assert chain.latency_us is not None
     assert chain.latency_us >= run.latency.max_us
+
+
+DEVICES = """
+policy: fp
+cpus: [0, 1]
+nodes:
+  a: {camera: {timer: 20ms, cpu: 0, segments: [1ms, {wait: 5ms, device: gpu}, 1ms], priority: 20}}
+  b:
+    lidar:
+      timer: 40ms
+      cpu: 1
+      segments: [1ms, {wait: {best: 1ms, worst: 4ms}, device: gpu}, 2ms]
+      priority: 10
+"""
+
+
+def test_a_device_serves_one_request_after_the_other(tmp_path: Path) -> None:
+    found = document(tmp_path, DEVICES)
+    assert found["callbacks"][0]["segments"][1] == {
+        "shortest": 5 * MS,
+        "longest": 5 * MS,
+        "device": "gpu",
+    }
+    assert document(tmp_path, app_yaml(found, "again")) == found
+    bounds = analyse(found, "here").scenarios[0].callbacks
+    assert [one.response_us for one in bounds] == [11_000, 12_000]
+    assert "eq. 36" in bounds[0].bound_by
+    longest = simulate(found, where="here").callbacks
+    assert [one.worst_response_ns for one in longest] == [7 * MS, 12 * MS]
+    with pytest.raises(TaktError, match="does not occupy devices yet"):
+        write_packages(found, tmp_path)
+    with pytest.raises(TaktError, match="for how long"):
+        document(tmp_path, DEVICES.replace("wait: 5ms, ", ""))
 
 
 def test_no_code_is_generated_for_calls(tmp_path: Path) -> None:

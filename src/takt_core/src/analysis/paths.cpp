@@ -213,7 +213,8 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
 }
 
 ChainReport Paths::chain(const application::Chain& chain) const {
-  ChainReport report{.name = chain.name, .callbacks = chain.callbacks};
+  ChainReport report{.name = chain.name,
+                     .callbacks = chain.described.empty() ? chain.callbacks : chain.described};
   report.bound_by = methods::chain;
   if (chain.max_latency.count() > 0) {
     report.max_latency = chain.max_latency;
@@ -245,7 +246,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     const Test test = last.empty() ? model_.test() : model_.test_on(model_.core_of(last.front()));
     report.bound_by = chain_method(test, walk.by);
   }
-  if (walk.waits) {
+  if (walk.waits || !chain.described.empty()) {
     report.bound_by += methods::calls;
   }
   report.latency = sum(walk.latency, walk.stretch);

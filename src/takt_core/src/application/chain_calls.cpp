@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../sched/text.hpp"
@@ -135,7 +136,8 @@ class Way {
 }  // namespace
 
 bool calls(const Callback& client, const Callback& server) {
-  return std::ranges::any_of(client.segments,
+  return !reads(server, client) &&
+         std::ranges::any_of(client.segments,
                              [&](const Segment& segment) { return calls_of(segment, server); });
 }
 
@@ -144,7 +146,10 @@ void follow_calls(Application& application) {
     return;
   }
   for (Chain& chain : application.chains) {
-    chain.callbacks = Way{application, chain}.callbacks();
+    std::vector<std::string> callbacks = Way{application, chain}.callbacks();
+    if (callbacks != chain.callbacks) {
+      chain.described = std::exchange(chain.callbacks, std::move(callbacks));
+    }
   }
 }
 

@@ -12,7 +12,8 @@ namespace takt::application {
 // that leads through calls in a way that no job takes.
 void follow_calls(Application& application);
 
-// Whether jobs of `client` call `server`.
+// Whether data goes from `client` to `server` by a call: it calls it, and publishes nothing that it
+// reads.
 [[nodiscard]] bool calls(const Callback& client, const Callback& server);
 
 }  // namespace takt::application

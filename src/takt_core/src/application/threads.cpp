@@ -115,7 +115,7 @@ class Expansion {
              "name a topic that one of them reads, or remove it");
     }
     if (!is_published(receipt.topic)) {
-      refuse(process, thread, "it receives topic " + topic + ", which nobody publishes",
+      refuse(process, thread, "it receives topic " + topic + ", which no callback publishes",
              "name the topic among the writes of the callback that publishes it, or give it an "
              "external_period");
     }

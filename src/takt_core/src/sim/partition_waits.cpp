@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that wait in virtual time: for a while, or for the response of a server.
+// Jobs that wait in virtual time: for a while, for a device, or for the response of a server.
 #include <algorithm>
 
 #include "partition.hpp"
@@ -21,11 +21,15 @@ void Partition::stop_at_wait(TaskState& task) noexcept {
 void Partition::wait(TaskState& task, TimePoint now) noexcept {
   const Called* const call = task.next_call();
   const nanoseconds time = call == nullptr ? task.wait_time() : nanoseconds{0};
+  TimePoint* const free_at = task.next_device();
   --task.waits;
   task.may_wait -= time;
   task.left = task.after;
   stop_at_wait(task);
   task.wakes = call == nullptr ? os::add_sat(now, time) : TimePoint::max();
+  if (free_at != nullptr) {  // requests are served in their order
+    task.wakes = *free_at = os::add_sat(std::max(now, *free_at), time);
+  }
   waiting_.push_back(&task);
   state_.wait(task);
   record(EventType::preempt, now, task, task.job.index);

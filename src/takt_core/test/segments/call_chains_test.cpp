@@ -78,6 +78,9 @@ TEST(call_chains, lead_through_the_server_and_back) {
   const sim::Result run = sim::simulate(app, {.duration = nanoseconds{400}});
   const std::vector<std::int64_t> latencies = {10, 6, 5, 10};
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    EXPECT_EQ(report.chains[i].callbacks, paths[i]);
+    EXPECT_NE(report.chains[i].bound_by.find("eq. 32"), std::string::npos)
+        << report.chains[i].bound_by;
     EXPECT_EQ(report.chains[i].latency, nanoseconds{latencies[i]}) << i;
     EXPECT_EQ(report.chains[i].reaction, nanoseconds{100 + latencies[i]}) << i;
     EXPECT_EQ(run.chains[i].latency.max, nanoseconds{latencies[i]}) << i;
@@ -124,6 +127,15 @@ TEST(call_chains, that_no_data_takes_are_refused) {
   expect({early, server, driver}, {"client", "server", "client", "driver"},
          "may publish before it has the response");
   EXPECT_EQ(refusal({early, server, driver}, {"client", "server", "client"}), "");
+}
+
+// A chain that had this meaning before calls were followed keeps it.
+TEST(call_chains, go_by_messages_that_the_server_reads) {
+  Described reader = server;
+  reader.more = R"(,"reads":[{"topic":"way"}])";
+  const auto report = analyse(parsed({client, reader}, {{"client", "server"}}), {});
+  const ChainReport& chain = report.scenarios.front().chains.front();
+  EXPECT_EQ(chain.bound_by.find("eq. 32"), std::string::npos) << chain.bound_by;
 }
 
 TEST(call_chains, across_processes_come_back) {

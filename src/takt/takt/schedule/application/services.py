@@ -2,8 +2,8 @@
 """Requests that nobody waits for, as the core knows them: messages to the server and back.
 
 The requests of a service are a topic that releases its server, and the responses are one that the
-server writes and that releases the callbacks of its clients. A server that clients wait for, with call,
-is a service for the core; where others request it without a wait, it is both.
+server writes and that releases the callbacks of its clients. A server that clients wait for, with
+call, is a service for the core; where others request it without a wait, it is both.
 """
 
 from __future__ import annotations
