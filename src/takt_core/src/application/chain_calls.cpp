@@ -43,6 +43,7 @@ class Way {
   // The callbacks without those from which it has come back.
   [[nodiscard]] std::vector<std::string> callbacks() const {
     std::vector<std::string> names;
+    names.reserve(steps_.size());
     for (const Step& step : steps_) {
       names.push_back(step.name);
     }

@@ -79,17 +79,14 @@ void check_ways(const Application& application, const Callback& reader) {
     const auto read = std::ranges::find_if(
         topics, [&](const std::string& topic) { return sends(writer, topic); });
     if (read != topics.end() && between(application, other, own) == nullptr) {
-      const bool calls = reader.server && !sends_as_topic(writer, *read);
-      const std::string does = reader.server      ? "it answers service "
-                               : reader.in_thread ? "it receives topic "
-                                                  : "it reads topic ";
+      const bool called = reader.server && !sends_as_topic(writer, *read);
+      const std::string reads = reader.in_thread ? "it receives topic " : "it reads topic ";
+      const std::string sends = called ? " calls on host " : " requests on host ";
       refuse(reader.in_thread ? place_text(own) : sched::task_text(reader.task),
-             does + service_text(*read) + " on host " + sched::name_text(own.host) + ", which " +
-                 sched::name_text(writer.task.name) +
-                 (calls           ? " calls on host "
-                  : reader.server ? " requests on host "
-                                  : " writes on host ") +
-                 sched::name_text(other.host) + ", and there is no link between them",
+             (reader.server ? "it answers service " : reads) + service_text(*read) + " on host " +
+                 sched::name_text(own.host) + ", which " + sched::name_text(writer.task.name) +
+                 (reader.server ? sends : " writes on host ") + sched::name_text(other.host) +
+                 ", and there is no link between them",
              "add links: [{hosts: [" + other.host + ", " + own.host + "], latency: [200us, 2ms]}]");
     }
   }
