@@ -231,6 +231,54 @@ def test_faults_of_threads_have_a_line(tmp_path: Path, new: str, says: str) -> N
     assert re.fullmatch(r".*changed.app.yaml:(8|9|10)(:\d+)?(: .*)?", error.value.where)
 
 
+# On one core, of which 1 ns in 10 ms is left: busy periods last for a day.
+FULL = """
+processes:
+  low: {cpu: 1, priority: 27, nodes: [c]}
+  middle: {policy: edf, cpu: 1, priority: 61, nodes: [a]}
+  high: {policy: edf, cpu: 1, priority: 78, nodes: [b]}
+middleware: {latency: [293802ns, 300us]}
+nodes:
+  a: {x: {timer: 10ms, wcet: 4029918ns, priority: 1, writes: [one]}}
+  b: {y: {on: three, period: 10ms, deadline: 20ms, wcet: 790437ns, priority: 1}}
+  c: {z: {on: one, deadline: 5179644ns, wcet: 5179644ns, priority: 1, writes: [three]}}
+"""
+
+
+def test_a_core_with_hardly_any_time_left_is_too_much_to_compute(tmp_path: Path) -> None:
+    file = tmp_path / "full.app.yaml"
+    file.write_text(FULL)
+    (scenario,) = _analysed(file).scenarios
+    assert not any(one.response_us for one in scenario.callbacks)
+    assert any("too much to compute" in one for one in scenario.remarks)
+
+
+def test_what_a_thread_receives_is_named_as_written(tmp_path: Path) -> None:
+    file = tmp_path / "changed.app.yaml"
+    file.write_text(
+        """
+processes:
+  p: {cpu: 0, priority: 50, nodes: [a], threads: {dds: {priority: 60, receives: {ext: 1ms}}}}
+  q: {cpu: 1, priority: 50, nodes: [b]}
+nodes:
+  a: {x: {on: ext, wcet: 1ms, priority: 1}}
+  b: {y: {timer: 10ms, wcet: 1ms, priority: 1}}
+"""
+    )
+    with pytest.raises(
+        TaktError, match="dds': it receives topic 'ext', which no callback"
+    ) as error:
+        _analysed(file)
+    assert "p.dds.ext" not in str(error.value)
+    hosts = (
+        file.read_text().replace("q: {", "q: {host: there, ").replace("p: {", "p: {host: here, ")
+    )
+    file.write_text(hosts.replace("y: {", "y: {writes: [ext], "))
+    with pytest.raises(TaktError, match="it receives topic 'ext' on host 'here', which") as error:
+        _analysed(file)
+    assert "p.dds.ext" not in str(error.value)
+
+
 def test_threads_are_in_the_latency_of_a_chain_and_in_what_is_simulated() -> None:
     document = flat(read_application(THREADS))
     (scenario,) = analyse(document, "").scenarios

@@ -176,12 +176,6 @@ def test_requests_from_outside_are_declared_below_topics(tmp_path: Path) -> None
         ("response: /plan", "response: /path", "/path has no server", 6),
         ("on: path", "on: path, response: /plan", "has either timer", 8),
         ("requests: [/plan]", "requests: [/plan, /plan]", "duplicate name", 5),
-        (
-            "on: path, wcet: 1ms",
-            "on: path, segments: [1ms, {call: /plan}, 1ms]",
-            "drive.go calls /plan and waits, and requests without a wait",
-            5,
-        ),
     ],
 )
 def test_what_is_wrong_with_requests_is_said(
@@ -190,6 +184,83 @@ def test_what_is_wrong_with_requests_is_said(
     with pytest.raises(TaktError, match=words) as error:
         document(tmp_path, ASYNCHRONOUS.replace(before, after))
     assert f"segments.app.yaml:{line}" in str(error.value)
+
+
+def test_a_service_is_called_and_requested_without_a_wait(tmp_path: Path) -> None:
+    text = ASYNCHRONOUS.replace(
+        "go: {on: path, wcet: 1ms,", "go: {timer: 40ms, segments: [1ms, {call: /plan}, 1ms],"
+    ).replace(", drive.go", "")
+    found = document(tmp_path, text)
+    again = app_yaml(found, "again")
+    assert "_service" not in again
+    assert document(tmp_path, again)["callbacks"] == found["callbacks"]
+    (scenario,) = analyse(found, "here").scenarios
+    simulated = simulate(found, where="here")
+    for bound, run in zip(scenario.callbacks, simulated.callbacks, strict=True):
+        assert bound.response_us is not None
+        assert run.worst_response_ns <= 1_000 * bound.response_us
+    assert simulated.callbacks[2].jobs * 2 == simulated.callbacks[0].jobs * 3
+    assert scenario.chains[0].latency_us is not None
+
+
+def test_a_request_that_may_be_lost_leaves_the_client_without_a_bound(tmp_path: Path) -> None:
+    text = CALLS.replace("timer: 20ms", "timer: 200ms")
+    text += "topics: {/plan: {external_period: 1s, external_burst: 9}}\n"
+    found = document(tmp_path, text)
+    assert analyse(found, "here").scenarios[0].callbacks[0].response_us is not None
+    found = document(tmp_path, text.replace("burst: 9", "burst: 10"))
+    (scenario,) = analyse(found, "here").scenarios
+    assert scenario.callbacks[0].response_us is None
+    (note,) = [one for one in scenario.remarks if "may lose" in one]
+    assert "requests of service '/plan': up to 11 wait at once, and its queue holds 10" in note
+
+
+def test_a_chain_leads_to_the_server_and_back(tmp_path: Path) -> None:
+    path = ["control.step", "planner.plan", "control.step", "vision.detect"]
+    text = CALLS.replace("detect: {timer: 40ms,", "detect: {on: path,").replace(
+        "priority: 20}", "priority: 20, writes: [path]}"
+    )
+    found = document(tmp_path, f"{text}chains: {{way: {{callbacks: [{', '.join(path)}]}}}}\n")
+    (chain,) = analyse(found, "here").scenarios[0].chains
+    assert chain.callbacks == path
+    assert "eq. 32" in chain.bound_by
+    (run,) = simulate(found, where="here").chains
+    assert run.latency.max_us == 5_000 + 12_000
+    assert chain.latency_us is not None
+    assert chain.latency_us >= run.latency.max_us
+
+
+DEVICES = """
+policy: fp
+cpus: [0, 1]
+nodes:
+  a: {camera: {timer: 20ms, cpu: 0, segments: [1ms, {wait: 5ms, device: gpu}, 1ms], priority: 20}}
+  b:
+    lidar:
+      timer: 40ms
+      cpu: 1
+      segments: [1ms, {wait: {best: 1ms, worst: 4ms}, device: gpu}, 2ms]
+      priority: 10
+"""
+
+
+def test_a_device_serves_one_request_after_the_other(tmp_path: Path) -> None:
+    found = document(tmp_path, DEVICES)
+    assert found["callbacks"][0]["segments"][1] == {
+        "shortest": 5 * MS,
+        "longest": 5 * MS,
+        "device": "gpu",
+    }
+    assert document(tmp_path, app_yaml(found, "again")) == found
+    bounds = analyse(found, "here").scenarios[0].callbacks
+    assert [one.response_us for one in bounds] == [11_000, 12_000]
+    assert "eq. 36" in bounds[0].bound_by
+    longest = simulate(found, where="here").callbacks
+    assert [one.worst_response_ns for one in longest] == [7 * MS, 12 * MS]
+    with pytest.raises(TaktError, match="does not occupy devices yet"):
+        write_packages(found, tmp_path)
+    with pytest.raises(TaktError, match="for how long"):
+        document(tmp_path, DEVICES.replace("wait: 5ms, ", ""))
 
 
 def test_no_code_is_generated_for_calls(tmp_path: Path) -> None:

@@ -112,6 +112,14 @@ void refuse_waits(const Execution& execution) {
           "it calls a service, which is executed under 'takt' in one process only so far",
           "simulate it");
     }
+    for (const application::Segment& segment : callback.segments) {
+      if (!segment.device.empty()) {
+        throw sched::ScheduleError(
+            "task '" + callback.task.name + "'",
+            "it occupies device '" + segment.device + "', which is not executed so far",
+            "simulate it, or remove device");
+      }
+    }
     if (callback.task.waits && robot) {
       throw sched::ScheduleError(
           "task '" + callback.task.name + "'",

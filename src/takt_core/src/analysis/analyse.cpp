@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../application/own_subscriptions.hpp"
+#include "../application/requests.hpp"
 #include "assumptions.hpp"
 #include "by_simulation.hpp"
 #include "certainty.hpp"
@@ -215,7 +216,8 @@ class ScenarioAnalysis {
     }
     if (catches_up) {
       // A client waits for one response at a time, and the queue holds a request of each.
-      if (!application_.callbacks[model_.streams()[streams.front()].callback].server) {
+      if (!application_.callbacks[model_.streams()[streams.front()].callback].server ||
+          application::is_requested(task.trigger)) {
         note_losses(report, task, released);
       }
       return;

@@ -103,10 +103,13 @@ bool Certainty::starves(std::size_t stream) const {
 
 bool Certainty::outlasts(std::size_t stream) const {
   const nanoseconds deadline = sched::relative_deadline(parameters(stream));
-  return deadline.count() > 0 &&
-         parameters(stream).expected_execution +
-                 application_.callbacks[model_.streams()[stream].callback].suspension >
-             deadline;
+  const application::Callback& callback = application_.callbacks[model_.streams()[stream].callback];
+  nanoseconds needed = parameters(stream).expected_execution + callback.suspension;
+  for (const application::Segment& segment : callback.segments) {
+    // Others need not be at the device.
+    needed -= segment.device.empty() ? nanoseconds{0} : segment.longest - segment.occupies;
+  }
+  return deadline.count() > 0 && needed > deadline;
 }
 
 bool Certainty::misses(std::size_t core) const {

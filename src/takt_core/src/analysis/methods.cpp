@@ -92,6 +92,9 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   } else if (demand.releases.jitter.count() > 0) {
     method += methods::holistic;
   }
+  if (demand.occupies) {
+    method += methods::devices;
+  }
   return method;
 }
 

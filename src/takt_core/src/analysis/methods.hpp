@@ -32,6 +32,8 @@ inline constexpr std::string_view suspension_as_blocking =
     "self-suspension as jitter or blocking (Chen, Nelissen & Huang 2016), eq. 13";
 inline constexpr std::string_view calls =
     "; waits for responses of services (after Tindell & Clark 1994), eq. 32";
+inline constexpr std::string_view devices =
+    "; requests of devices in their order, one of each callback, eq. 36";
 inline constexpr std::string_view holistic = "; releases by messages (Tindell & Clark 1994), eq. 9";
 inline constexpr std::string_view edf_demand = "EDF demand (Zhang & Burns 2009), eq. 4";
 inline constexpr std::string_view edf_groups =

@@ -125,6 +125,7 @@ void Paths::begin_stretch(Walk& walk, std::size_t head) const {
   walk.head = head;
   walk.lost = false;
   walk.stretch = response(head);
+  walk.called = nanoseconds{0};
   walk.heads = walk.ends = streams_[head];
 }
 
@@ -149,7 +150,7 @@ void Paths::lengthen(Walk& walk, std::size_t callback) const {
       heads.push_back(walk.heads[i]);
       ends.push_back(next);
       const Response& whole = bounds_.latencies[next];
-      const Bound since = sum(whole.bound, -model_.offset(walk.heads[i]));
+      const Bound since = sum(walk.called, sum(whole.bound, -model_.offset(walk.heads[i])));
       by = since && longest && *since > *longest ? whole.by : by;
       longest = since && longest ? Bound{std::max(*since, *longest)} : Bound{};
     }
@@ -173,6 +174,10 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
   const auto& writes = strategy_.tasks()[walk.before].writes;
   const auto is_written = [&](const sched::Read& read) { return contains(writes, read.topic); };
   walk.direct = walk.direct && streams_[walk.before].size() == 1;
+  if (calls(walk.before, callback)) {
+    follow_call(walk, callback);
+    return true;
+  }
   if (model_.join_of(walk.before) != nobody) {
     return pass_join(walk, callback);
   }
@@ -209,7 +214,8 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
 }
 
 ChainReport Paths::chain(const application::Chain& chain) const {
-  ChainReport report{.name = chain.name, .callbacks = chain.callbacks};
+  ChainReport report{.name = chain.name,
+                     .callbacks = chain.described.empty() ? chain.callbacks : chain.described};
   report.bound_by = methods::chain;
   if (chain.max_latency.count() > 0) {
     report.max_latency = chain.max_latency;
@@ -241,6 +247,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     const std::vector<std::size_t>& last = streams_[walk.before];  // none: it never runs
     const Test test = last.empty() ? model_.test() : model_.test_on(model_.core_of(last.front()));
     report.bound_by = chain_method(test, walk.by);
+  }
+  if (walk.waits || !chain.described.empty()) {
+    report.bound_by += methods::calls;
   }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);

@@ -169,8 +169,12 @@ class Paths {
     // release a callback of the stretch as well.
     std::vector<std::size_t> heads = {};
     std::vector<std::size_t> ends = {};
-    bool lost = false;  // what a job of the stretch is for may get lost
-    By by = By::test;   // of the stretch: the sum of responses, or the chain as a whole
+    // From the release of the head to that of these, which are jobs of a server; 0: they are its
+    // own.
+    std::optional<nanoseconds> called = nanoseconds{0};
+    bool waits = false;  // the bound of a server's client is in it
+    bool lost = false;   // what a job of the stretch is for may get lost
+    By by = By::test;    // of the stretch: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
     bool held = false;   // the age has counted that data of the head stays until the next comes
@@ -181,6 +185,10 @@ class Paths {
   bool extend(Walk& walk, std::size_t callback) const;
   bool pass_join(Walk& walk, std::size_t callback) const;
   void begin_stretch(Walk& walk, std::size_t head) const;
+  // Whether jobs of the one call the other one.
+  [[nodiscard]] bool calls(std::size_t client, std::size_t server) const;
+  // Goes on to the server that the one before calls.
+  void follow_call(Walk& walk, std::size_t server) const;
   // Goes on to a callback that messages of the one before release.
   void lengthen(Walk& walk, std::size_t callback) const;
   // Accounts for data of the head that is used until the next data has arrived the same way; when

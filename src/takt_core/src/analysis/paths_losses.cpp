@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/requests.hpp"
 #include "paths.hpp"
 
 namespace takt::analysis {
@@ -85,6 +86,9 @@ bool Paths::may_drop(std::size_t callback) const {
       return false;
     }
     // Its job reads the message before it ends. Until then so many more may wait in the queue.
+    if (application_.callbacks[callback].server && application::is_requested(task.trigger)) {
+      return model_.may_lose_requests(callback, bounds_.responses);
+    }
     const Bound end = response(callback);
     const auto waiting =
         end ? messages(task.trigger, std::max(nanoseconds{0}, *end - nanoseconds{1}), nobody)

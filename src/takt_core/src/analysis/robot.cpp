@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "../application/robot.hpp"
@@ -28,6 +29,8 @@ using application::Callback;
 using application::Process;
 
 constexpr int most_rounds = 200;
+// In all rounds: near full utilization busy periods are long, and jitters grow by little in each.
+constexpr std::int64_t most_steps = 100'000'000;
 
 // The jobs of one stream: what they take from the processes below.
 struct Load {
@@ -95,12 +98,18 @@ class Robot {
       if (!changed) {
         return true;
       }
+      if (is_stopped()) {
+        return false;
+      }
       if (Interruptible::interrupted()) {
         throw Interrupted{};
       }
     }
     return false;
   }
+
+  // Whether it was too much to compute.
+  [[nodiscard]] bool is_stopped() const { return steps_ <= 0; }
 
   // One process with all that the others do to it.
   Application process(std::size_t number) {
@@ -225,7 +234,9 @@ class Robot {
     const sched::CompiledStrategy strategy = application::compile(view);
     ScenarioModel model{view, strategy, strategy.scenarios().front()};
     Effort effort;
+    const std::int64_t given = effort.steps;
     const ScenarioBounds bounds = model.solve(effort, Graphs::none);
+    steps_ -= given - effort.steps;
     Effects effects;
     for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
       const Demand& demand = model.demand(stream);
@@ -254,6 +265,7 @@ class Robot {
   const Application& robot_;
   std::vector<Effects> effects_;  // by process
   std::vector<bool> disturbed_;
+  std::int64_t steps_ = most_steps;  // that are left
 };
 
 // What was proved of a process alone does not refute anything of it beside others.
@@ -369,13 +381,18 @@ Report analyse_robot(const Application& described, const Options& options,
       all.verdict = worse(all.verdict, chain.verdict);
     }
   }
-  if (!solved) {
+  const bool stopped = !solved && processes.is_stopped();
+  if (stopped) {
+    all.remarks.emplace_back(
+        "how the processes delay each other is too much to compute, as busy periods are long where "
+        "a core has hardly any time left: no bounds, no proposals, no sensitivity");
+  } else if (!solved) {
     all.remarks.emplace_back("the jitters between the processes grow without end");
   }
-  if (options.sensitivity) {
+  if (options.sensitivity && !stopped) {
     all.sensitivity = robot_sensitivity(described, options, analyse_process);
   }
-  if (options.proposals && all.verdict != Verdict::meets) {
+  if (options.proposals && !stopped && all.verdict != Verdict::meets) {
     all.processes = propose_processes(described, options, analyse_process);
   }
   report.verdict = all.verdict;

@@ -123,7 +123,8 @@ ChainReport RobotChains::report(std::size_t number) const {
   const std::vector<Part>& parts = parts_[number];
   ChainReport result = bounds_.at(parts.front().chain.name);
   result.name = robot_.chains[number].name;
-  result.callbacks = robot_.chains[number].callbacks;
+  const application::Chain& chain = robot_.chains[number];
+  result.callbacks = chain.described.empty() ? chain.callbacks : chain.described;
   if (parts.size() == 1) {
     if (result.latency) {
       result.terms = {term_of(parts.front(), *result.latency)};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../application/requests.hpp"
 #include "../application/robot.hpp"
 #include "methods.hpp"
 #include "robot_words.hpp"
@@ -17,7 +18,10 @@ std::vector<Served> served_elsewhere(const application::Application& process,
     if (!server.server || model.streams()[stream].cause() != nobody) {
       continue;
     }
-    const auto response = bounds.converged ? bounds.responses[stream].bound : std::nullopt;
+    const bool loses = application::is_requested(server.task.trigger) &&
+                       model.may_lose_requests(model.streams()[stream].callback, bounds.responses);
+    const auto response =
+        bounds.converged && !loses ? bounds.responses[stream].bound : std::nullopt;
     const auto known = std::ranges::find(result, server.task.trigger, &Served::service);
     if (known == result.end()) {
       result.push_back({.service = server.task.trigger, .response = response});

@@ -59,15 +59,19 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
       continue;
     }
     std::string writers;
+    std::string name = topic.name;
     for (const application::Callback& writer : robot.callbacks) {
       if (writer.process != number && publishes(writer, topic.name)) {
+        name = writer.in_thread && !writer.task.trigger.empty()
+                   ? writer.task.trigger  // which the thread receives
+                   : name;
         writers += (writers.empty() ? "" : " and ") + sched::name_text(writer.task.name) + " of " +
                    application::place_text(robot.processes[writer.process]);
       }
     }
     if (!writers.empty()) {
-      remarks.push_back("nothing bounds the messages on topic " + sched::name_text(topic.name) +
-                        " by " + writers);
+      remarks.push_back("nothing bounds the messages on topic " + sched::name_text(name) + " by " +
+                        writers);
     }
   }
   return remarks;

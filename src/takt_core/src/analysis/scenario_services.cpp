@@ -5,7 +5,9 @@
 // the requests (docs/reference/analysis.md, eq. 32). Both grow from round to round until they
 // agree.
 #include <algorithm>
+#include <utility>
 
+#include "../application/requests.hpp"
 #include "piling_up.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/os/saturating.hpp"
@@ -106,9 +108,68 @@ Arrivals ScenarioModel::requests(std::size_t stream, const ScenarioBounds& bound
                            .distance = std::max(whole, releases.distance - varies)});
 }
 
+// Of a server whose requests need not be waited for: a job takes its request when it starts, and
+// until then the others of its response may come. Each client waits for one of them.
+std::optional<std::int64_t> ScenarioModel::most_requests(
+    std::size_t server, const std::vector<Response>& responses) const {
+  std::vector<std::size_t> clients;
+  nanoseconds longest{0};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (streams_[i].callback != server) {
+      continue;
+    }
+    if (!responses[i].bound) {
+      return {};
+    }
+    longest = std::max(longest, *responses[i].bound);
+    const std::size_t caller = streams_[i].called_by;
+    if (caller != nobody && std::ranges::count(clients, streams_[caller].callback) == 0) {
+      clients.push_back(streams_[caller].callback);
+    }
+  }
+  auto waiting = static_cast<std::int64_t>(clients.size());
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (streams_[i].callback == server && streams_[i].called_by == nobody) {
+      const Arrivals& releases = demand(i).releases;
+      if (releases.period.count() <= 0) {
+        return {};
+      }
+      waiting += releases.closed(std::max(nanoseconds{0}, longest - nanoseconds{1}));
+    }
+  }
+  return waiting;
+}
+
+bool ScenarioModel::may_lose_requests(std::size_t server,
+                                      const std::vector<Response>& responses) const {
+  const std::optional<std::int64_t> waiting = most_requests(server, responses);
+  return !waiting || std::cmp_greater(*waiting, queues_[server]);
+}
+
+void ScenarioModel::note_lost_requests(std::size_t server, const std::vector<Response>& responses) {
+  const std::string& service = strategy_->tasks()[server].trigger;
+  const std::optional<std::int64_t> waiting = most_requests(server, responses);
+  if (!application::is_requested(service) || !waiting ||
+      std::cmp_less_equal(*waiting, queues_[server])) {
+    return;
+  }
+  const std::string begin =
+      "'" + strategy_->tasks()[server].name + "' may lose requests of service ";
+  if (std::ranges::none_of(remarks_,
+                           [&](const std::string& one) { return one.starts_with(begin); })) {
+    remarks_.push_back(begin + application::service_text(service) + ": up to " +
+                       std::to_string(*waiting) + " wait at once, and its queue holds " +
+                       std::to_string(queues_[server]) +
+                       ". A client that calls it may wait for ever. Give it more depth, below "
+                       "topics");
+  }
+}
+
 std::optional<nanoseconds> ScenarioModel::longest_response(
-    std::size_t stream, const Call& call, const std::vector<Response>& responses) const noexcept {
-  if (call.server == nobody) {
+    std::size_t stream, const Call& call, const std::vector<Response>& responses) const {
+  if (call.server == nobody ||
+      (application::is_requested(strategy_->tasks()[call.server].trigger) &&
+       may_lose_requests(call.server, responses))) {
     return {};
   }
   std::optional<nanoseconds> longest = nanoseconds{0};
@@ -139,6 +200,9 @@ bool ScenarioModel::propagate_responses(const std::vector<Response>& responses) 
     }
     std::optional<nanoseconds> suspension = waiting.declared;
     for (const Call& call : waiting.calls) {
+      if (call.server != nobody) {
+        note_lost_requests(call.server, responses);
+      }
       const auto response = longest_response(stream, call, responses);
       suspension = suspension && response ? std::optional{os::add_sat(*suspension, *response)}
                                           : std::nullopt;

@@ -88,6 +88,12 @@ std::vector<ComputingSegment> computing_segments(const application::Callback& ca
   return result;
 }
 
+bool occupies_device(const application::Callback& callback) {
+  return std::ranges::any_of(callback.segments, [](const application::Segment& segment) {
+    return segment.occupies < segment.longest && !segment.device.empty();
+  });
+}
+
 }  // namespace
 
 ScenarioModel::ScenarioModel(const application::Application& application,
@@ -397,7 +403,8 @@ void ScenarioModel::place(const application::Application& application,
                             .segments = computing_segments(application.callbacks[callback]),
                             .sections = sections[callback],
                             .clients = clients_of(stream),
-                            .calls = application.callbacks[callback].calls()});
+                            .calls = application.callbacks[callback].calls(),
+                            .occupies = occupies_device(application.callbacks[callback])});
   }
   pending_.clear();
   for (CoreDemands& core : cores_) {

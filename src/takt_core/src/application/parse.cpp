@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../sched/text.hpp"
+#include "devices.hpp"
 #include "object.hpp"
 #include "own_subscriptions.hpp"
 #include "parse_cores.hpp"
@@ -337,6 +338,7 @@ Application parse(std::string_view json) {
   check_chains(with_threads(application));
   add_lanes(application, at_once);
   add_services(application);
+  add_devices(application);
   check_locks(application);
   check_segments(application);
   return application;

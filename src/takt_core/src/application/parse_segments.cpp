@@ -26,6 +26,13 @@ Segment parse_segment(const Json& json, const std::string& path) {
   object.read("longest", segment.longest);
   segment.shortest = segment.longest;
   object.read("shortest", segment.shortest);
+  if (object.find("device") != nullptr) {
+    object.read("device", segment.device);
+    if (segment.device.empty()) {
+      Object::fail(object.at("device"), "is not the name of a device");
+    }
+    segment.occupies = segment.longest;
+  }
   object.finish();
   if (segment.longest.count() <= 0 || segment.longest > sched::longest_time) {
     Object::fail(object.at("longest"), "is not a time above 0 of up to 100 years");
@@ -57,6 +64,9 @@ void parse_segments(Object& object, Callback& callback) {
     if (i % 2 == 0) {
       if (!segment.call.empty()) {
         Object::fail(place, "calls a service where it computes");
+      }
+      if (!segment.device.empty()) {
+        Object::fail(place, "occupies a device where it computes");
       }
       computes.shortest += segment.shortest;
       computes.longest += segment.longest;

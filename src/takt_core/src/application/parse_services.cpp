@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "chain_calls.hpp"
+#include "requests.hpp"
 #include "robot.hpp"
 #include "takt/sched/error.hpp"
 
@@ -18,15 +21,21 @@ namespace {
   throw sched::ScheduleError(sched::task_text(callback.task), what, fix);
 }
 
-bool uses_as_topic(const Callback& callback, const std::string& name) {
+bool writes(const Callback& callback, const std::string& name) {
+  return std::ranges::find(callback.task.writes, name) != callback.task.writes.end();
+}
+
+// `server`: whose requests may be messages.
+bool uses_as_topic(const Callback& callback, const Callback& server) {
   const sched::Task& task = callback.task;
+  const std::string& name = server.task.trigger;
   return (!callback.server && task.trigger == name) ||
-         std::ranges::find(task.writes, name) != task.writes.end() ||
+         (!is_requested(server.task.trigger) && writes(callback, name)) ||
          std::ranges::find(task.reads, name, &sched::Read::topic) != task.reads.end();
 }
 
 void check_server(const Application& application, const Callback& server) {
-  const std::string service = sched::name_text(server.task.trigger);
+  const std::string service = service_text(server.task.trigger);
   if (server.task.trigger.empty()) {
     refuse(server, "it answers requests, but names no service", "name the service as its trigger");
   }
@@ -51,9 +60,10 @@ void check_server(const Application& application, const Callback& server) {
   if (!server.task.parameters.active) {
     refuse(server, "it is not active, and it is the server of " + service, "remove active");
   }
-  if (application.find_topic(server.task.trigger) != nullptr ||
+  if ((!is_requested(server.task.trigger) &&
+       application.find_topic(server.task.trigger) != nullptr) ||
       std::ranges::any_of(application.callbacks, [&](const Callback& callback) {
-        return uses_as_topic(callback, server.task.trigger);
+        return uses_as_topic(callback, server);
       })) {
     refuse(server, service + " is its service, and a topic", "give the topic another name");
   }
@@ -66,19 +76,23 @@ std::string server_needed(const Application& application, const std::string& ser
       services.push_back(callback.task.trigger);
     }
   }
-  const std::string_view nearest = sched::nearest_name(service, services);
-  return (nearest.empty() ? "" : "did you mean " + sched::name_text(nearest) + "? Else ") +
+  const std::string nearest{sched::nearest_name(service, services)};
+  return (nearest.empty() ? "" : "did you mean " + service_text(nearest) + "? Else ") +
          "give the callback that answers it service: " + service;
 }
 
 void check_call(const Application& application, const Callback& client,
                 const std::string& service) {
-  const std::string call = "it calls service " + sched::name_text(service);
+  const std::string call = "it calls service " + service_text(service);
   const std::size_t place = application.server_of(service);
   if (place == application.callbacks.size()) {
     refuse(client, call + ", which has no server", server_needed(application, service));
   }
   const Callback& server = application.callbacks[place];
+  if (writes(client, service)) {
+    refuse(client, call + ", and requests it without a wait, too",
+           "let another callback request it");
+  }
   const std::string answers = ", whose server " + sched::name_text(server.task.name);
   if (!client.task.group.empty() && client.task.group == server.task.group) {
     refuse(client,
@@ -126,7 +140,7 @@ void check_circles(const Application& application, std::vector<std::size_t>& pat
         way += sched::name_text(application.callbacks[*one].task.name) + " waits for ";
       }
       refuse(client,
-             "its call of service " + sched::name_text(segment.call) +
+             "its call of service " + service_text(segment.call) +
                  " is never answered (deadlock): " + way +
                  sched::name_text(application.callbacks[server].task.name),
              "remove one of these calls");
@@ -168,14 +182,20 @@ void add_services(Application& application) {
     check_circles(application, path, known);
   }
   if (!services.empty() && application.strategy) {
-    throw sched::ScheduleError("service " + sched::name_text(services.front().name),
+    throw sched::ScheduleError("service " + service_text(services.front().name),
                                "calls are not analysed together with scenarios yet",
                                "remove scenarios, default_scenario and switches");
   }
   for (Topic& service : services) {
     service.depth = std::max<std::size_t>(service.depth, 1);
-    application.topics.push_back(std::move(service));
+    const auto requests = std::ranges::find(application.topics, service.name, &Topic::name);
+    if (requests == application.topics.end()) {
+      application.topics.push_back(std::move(service));
+    } else {  // one queue for all of them
+      requests->depth = std::max(requests->depth, service.depth);
+    }
   }
+  follow_calls(application);
 }
 
 }  // namespace takt::application

@@ -12,6 +12,7 @@
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "own_subscriptions.hpp"
+#include "requests.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -59,6 +60,10 @@ void check_hosts(const Application& application) {
   }
 }
 
+bool sends_as_topic(const Callback& writer, const std::string& topic) {
+  return find(writer.task.writes, topic) != writer.task.writes.end();
+}
+
 void check_ways(const Application& application, const Callback& reader) {
   const Process& own = application.processes[reader.process];
   std::vector<std::string> topics;
@@ -74,12 +79,14 @@ void check_ways(const Application& application, const Callback& reader) {
     const auto read = std::ranges::find_if(
         topics, [&](const std::string& topic) { return sends(writer, topic); });
     if (read != topics.end() && between(application, other, own) == nullptr) {
-      refuse(sched::task_text(reader.task),
-             (reader.server ? "it answers service " : "it reads topic ") + sched::name_text(*read) +
-                 " on host " + sched::name_text(own.host) + ", which " +
-                 sched::name_text(writer.task.name) +
-                 (reader.server ? " calls on host " : " writes on host ") +
-                 sched::name_text(other.host) + ", and there is no link between them",
+      const bool called = reader.server && !sends_as_topic(writer, *read);
+      const std::string reads = reader.in_thread ? "it receives topic " : "it reads topic ";
+      const std::string sends = called ? " calls on host " : " requests on host ";
+      refuse(reader.in_thread ? place_text(own) : sched::task_text(reader.task),
+             (reader.server ? "it answers service " : reads) + service_text(*read) + " on host " +
+                 sched::name_text(own.host) + ", which " + sched::name_text(writer.task.name) +
+                 (reader.server ? sends : " writes on host ") + sched::name_text(other.host) +
+                 ", and there is no link between them",
              "add links: [{hosts: [" + other.host + ", " + own.host + "], latency: [200us, 2ms]}]");
     }
   }

@@ -32,10 +32,12 @@ using Received = std::map<std::string, std::string>;
 class Expansion {
  public:
   explicit Expansion(Application& application)
-      : application_(application), received_(application.processes.size()) {}
+      : application_(application),
+        described_(application.processes),
+        received_(application.processes.size()) {}
 
   void run() {
-    const std::vector<Process> described = application_.processes;
+    const std::vector<Process>& described = described_;
     for (std::size_t i = 0; i < described.size(); ++i) {
       application_.processes[i].threads.clear();
       std::set<std::string> names;
@@ -112,6 +114,22 @@ class Expansion {
                  sched::name_text(process.name) + " reads",
              "name a topic that one of them reads, or remove it");
     }
+    if (!is_published(receipt.topic)) {
+      refuse(process, thread, "it receives topic " + topic + ", which no callback publishes",
+             "name the topic among the writes of the callback that publishes it, or give it an "
+             "external_period");
+    }
+  }
+
+  [[nodiscard]] bool is_published(const std::string& topic) const {
+    const Topic* const declared = application_.find_topic(topic);
+    return (declared != nullptr && declared->external) ||
+           any_of(application_.callbacks,
+                  [&](const Callback& one) { return contains(one.task.writes, topic); }) ||
+           any_of(described_, [&](const Process& process) {
+             return any_of(process.threads,
+                           [&](const Thread& thread) { return contains(thread.writes, topic); });
+           });
   }
 
   void add(const Thread& thread, std::size_t number) {
@@ -230,6 +248,7 @@ class Expansion {
   }
 
   Application& application_;
+  const std::vector<Process> described_;
   std::vector<Received> received_;  // by process
 };
 

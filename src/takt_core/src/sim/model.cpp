@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/chain_calls.hpp"
+#include "../application/devices.hpp"
 #include "../application/robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/os/saturating.hpp"
@@ -132,14 +134,16 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
 
 nanoseconds TaskState::segment(std::size_t number, const Job& of) const noexcept {
   const application::Segment& declared_as = callback->segments[number];
+  const nanoseconds longest =
+      declared_as.device.empty() ? declared_as.longest : declared_as.occupies;
   if (!draws_jitter) {
-    return declared_as.longest;
+    return longest;
   }
   const std::uint64_t draw =
       number % 2 == 0
           ? times.at(of.index)
           : waiting.at(of.index * static_cast<std::uint64_t>(most_waits()) + number / 2);
-  return quantile(std::array{declared_as.shortest, declared_as.longest}, draw);
+  return quantile(std::array{declared_as.shortest, longest}, draw);
 }
 
 nanoseconds TaskState::segments_from(std::size_t number, const Job& of) const noexcept {
@@ -243,15 +247,23 @@ void Model::connect(TaskState& state, const sched::Task& task) {
 }
 
 void Model::connect_services() {
+  const std::vector<std::string> devices = application::devices_of(*application_);
+  devices_.resize(devices.size());
   for (TaskState& client : tasks_) {
     client.cost_of_calls = application_->cost_of_calls(*client.callback);
-    if (!client.callback->calls()) {
+    const std::vector<application::Segment>& segments = client.callback->segments;
+    const bool occupies = std::ranges::any_of(
+        segments, [](const application::Segment& one) { return !one.device.empty(); });
+    if (!client.callback->calls() && !occupies) {
       continue;
     }
-    client.plain = false;
-    const std::vector<application::Segment>& segments = client.callback->segments;
+    client.plain = client.plain && !client.callback->calls();
     for (std::size_t at = 1; at < segments.size(); at += 2) {
       Called& called = client.calls.emplace_back();
+      if (const auto device = std::ranges::find(devices, segments[at].device);
+          device != devices.end()) {
+        called.free_at = &devices_[static_cast<std::size_t>(device - devices.begin())];
+      }
       if (!segments[at].call.empty()) {
         called.server = &tasks_[application_->server_of(segments[at].call)];
         called.way = way_between(*called.server, client);
@@ -282,16 +294,23 @@ void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
       continue;
     }
     bool linked = false;
+    const auto follow = [&](TopicState& topic) {
+      topic.hops.push_back(
+          {.from = before,
+           .to = &position,
+           .origins = std::vector<TimePoint>(topic.messages.size(), Position::no_data)});
+      linked = true;
+    };
+    if (application::calls(*before->task->callback, *task.callback)) {
+      follow(*task.trigger->topic);
+      continue;
+    }
     for (TopicState* topic : before->task->writes) {
       const bool reads =
           (task.trigger && task.trigger->topic == topic) ||
           std::ranges::any_of(task.inputs, [&](const Input& in) { return in.topic == topic; });
       if (reads) {
-        topic->hops.push_back(
-            {.from = before,
-             .to = &position,
-             .origins = std::vector<TimePoint>(topic->messages.size(), Position::no_data)});
-        linked = true;
+        follow(*topic);
       }
     }
     if (!linked) {

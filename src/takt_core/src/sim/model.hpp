@@ -120,10 +120,11 @@ struct Input {
   std::uint64_t drop() noexcept;
 };
 
-// A server that a job calls; null: it waits for a time there.
+// A server that a job calls, or a device that it occupies; both null: it waits for a time there.
 struct Called {
   TaskState* server = nullptr;
   application::Handover way = {};  // of the response
+  TimePoint* free_at = nullptr;    // the device: when it has served all requests so far
 };
 
 struct TaskState : sched::CoreTask {
@@ -185,6 +186,10 @@ struct TaskState : sched::CoreTask {
   [[nodiscard]] const Called* next_call() const noexcept {
     return calls.empty() || calls[next_wait() / 2].server == nullptr ? nullptr
                                                                      : &calls[next_wait() / 2];
+  }
+  // The device that it waits for next; null: none.
+  [[nodiscard]] TimePoint* next_device() const noexcept {
+    return calls.empty() ? nullptr : calls[next_wait() / 2].free_at;
   }
   // How long the response is on its way, in the worst case as long as it may be.
   [[nodiscard]] nanoseconds way_back() const noexcept {
@@ -252,10 +257,11 @@ struct TaskState : sched::CoreTask {
   std::vector<application::MessageCount> counts;  // of one job on each of these topics
   sched::Join* join = nullptr;                    // with which it publishes; null: alone
   std::size_t input = 0;                          // its number there
-  std::vector<Called> calls;                      // by wait; empty: it calls no service
-  const Called* called = nullptr;   // for whose response the started job waits, or waited last
-  std::vector<TaskState*> clients;  // whose requests it has not answered, in their order
-  nanoseconds cost_of_calls{0};     // of one job
+  std::vector<Called> calls;                      // by wait; empty: no calls, no devices
+  const Called* called = nullptr;  // for whose response the started job waits, or waited last
+  // Whose requests it has not answered, in their order; null: who does not wait.
+  std::vector<TaskState*> clients;
+  nanoseconds cost_of_calls{0};  // of one job
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
   TimePoint sampled;              // the data of its started job
@@ -342,6 +348,7 @@ class Model {
   const Options* options_;
   std::deque<TopicState> topics_;
   std::deque<sched::Join> joins_;
+  std::vector<TimePoint> devices_;  // when each has served all requests so far
   std::unique_ptr<sched::CompiledApplication> compiled_;
   std::vector<std::unique_ptr<sched::CompiledApplication>> processes_;
   std::deque<TaskState> tasks_;

@@ -272,7 +272,7 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
   ++result_.jobs;
   state_.settle(task, now);
   state_.end(task);
-  if (!task.clients.empty()) {
+  if (!task.clients.empty() && !task.empty) {
     answer(task, now);
   }
 }

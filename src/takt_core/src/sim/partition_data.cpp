@@ -62,7 +62,12 @@ void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t numb
 nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint now) noexcept {
   Input& input = *task.first_lane->trigger;
   TopicState& topic = *input.topic;
-  task.metrics.overwritten += input.drop();
+  const std::uint64_t dropped = input.drop();
+  task.metrics.overwritten += dropped;
+  if (task.callback->server) {
+    task.clients.erase(task.clients.begin(),
+                       task.clients.begin() + static_cast<std::ptrdiff_t>(dropped));
+  }
   task.empty = input.next == topic.published;
   if (task.empty) {
     return nanoseconds{0};
@@ -136,6 +141,9 @@ void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sa
   topic.publish(writer, now, sampled);
   for (Triggered& triggered : topic.triggered) {
     TaskState& task = *triggered.lanes[triggered.turns.next()];
+    if (task.callback->server) {
+      task.clients.push_back(nullptr);
+    }
     task.by_own_core = writer != nullptr && writer->partition == task.partition;
     task.partition->arrive(task, now);
   }

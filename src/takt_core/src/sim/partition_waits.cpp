@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that wait in virtual time: for a while, or for the response of a server.
+// Jobs that wait in virtual time: for a while, for a device, or for the response of a server.
 #include <algorithm>
 
 #include "partition.hpp"
@@ -21,11 +21,15 @@ void Partition::stop_at_wait(TaskState& task) noexcept {
 void Partition::wait(TaskState& task, TimePoint now) noexcept {
   const Called* const call = task.next_call();
   const nanoseconds time = call == nullptr ? task.wait_time() : nanoseconds{0};
+  TimePoint* const free_at = task.next_device();
   --task.waits;
   task.may_wait -= time;
   task.left = task.after;
   stop_at_wait(task);
   task.wakes = call == nullptr ? os::add_sat(now, time) : TimePoint::max();
+  if (free_at != nullptr) {  // requests are served in their order
+    task.wakes = *free_at = os::add_sat(std::max(now, *free_at), time);
+  }
   waiting_.push_back(&task);
   state_.wait(task);
   record(EventType::preempt, now, task, task.job.index);
@@ -37,16 +41,20 @@ void Partition::wait(TaskState& task, TimePoint now) noexcept {
 
 void Partition::request(TaskState& server, TaskState& client, TimePoint now) noexcept {
   TopicState& service = *server.trigger->topic;
-  server.clients.push_back(&client);
   record(EventType::publish, now, client, client.job.index,
          static_cast<std::int64_t>(service.published), service.shared.id);
   publish(service, &client, client.sampled, now);
+  server.clients.back() = &client;
 }
 
-// The first of the clients that wait goes on.
+// Who has sent the first request goes on, if it waits.
 void Partition::answer(TaskState& server, TimePoint now) noexcept {
-  TaskState& client = *server.clients.front();
+  TaskState* const first = server.clients.front();
   server.clients.erase(server.clients.begin());
+  if (first == nullptr) {
+    return;
+  }
+  TaskState& client = *first;
   client.wakes = os::add_sat(now, client.way_back());
   client.partition->next_ = std::min(client.partition->next_, client.wakes);
 }

@@ -15,6 +15,7 @@ struct Part {
   std::int64_t shortest = 0;
   std::int64_t longest = 0;
   std::string call = {};
+  std::string device = {};  // that it occupies meanwhile
 };
 
 // What releases it, its core, priority and parts.
@@ -44,9 +45,11 @@ inline std::string text(const Described& one, Runs runs) {
     computes.longest += i % 2 == 0 ? part.longest : 0;
     waits += i % 2 == 0 ? 0 : part.longest;
     segments += segments.empty() ? "" : ",";
-    segments += part.call.empty() ? R"({"shortest":)" + std::to_string(part.shortest) +
-                                        R"(,"longest":)" + std::to_string(part.longest) + "}"
-                                  : R"({"call":")" + part.call + R"("})";
+    segments += part.call.empty()
+                    ? R"({"shortest":)" + std::to_string(part.shortest) + R"(,"longest":)" +
+                          std::to_string(part.longest) +
+                          (part.device.empty() ? "" : R"(,"device":")" + part.device + '"') + "}"
+                    : R"({"call":")" + part.call + R"("})";
   }
   const std::string best = std::to_string(computes.shortest);
   const std::string worst = std::to_string(computes.longest);

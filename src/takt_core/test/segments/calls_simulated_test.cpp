@@ -50,6 +50,9 @@ std::string random_document(RandomTasks& random, Runs runs) {
   const int cores = static_cast<int>(random.number(1, 3));
   const bool groups = random.chance(0.2);
   std::vector<std::string> services;
+  std::vector<std::string> requested;  // without a wait, too
+  std::string depths = R"(,"topics":[{"name":"t0","depth":9},{"name":"t1","depth":9},)"
+                       R"({"name":"t2","depth":9})";
   const auto add = [&](std::string name, const std::string& released, std::vector<Part> parts) {
     all.push_back({.name = std::move(name),
                    .released = released,
@@ -76,6 +79,11 @@ std::string random_document(RandomTasks& random, Runs runs) {
       called.push_back(services.back());
     }
     services.push_back("/s" + number);
+    if (random.chance(0.3)) {
+      services.back() = "s" + number + "/_service/request";
+      requested.push_back(services.back());
+      depths += R"(,{"name":")" + services.back() + R"(","depth":10})";
+    }
     add("server" + number, served(services.back()), random_parts(random, 3, called));
     if (random.chance(0.3)) {
       const std::string topic = "t" + number;
@@ -96,6 +104,9 @@ std::string random_document(RandomTasks& random, Runs runs) {
   }
   for (std::int64_t i = random.number(0, 2); i > 0; --i) {
     add("other" + std::to_string(i), timer(), random_parts(random, 5, {}));
+    if (!requested.empty()) {
+      all.back().more += R"(,"writes":[")" + requested.back() + R"("])";
+    }
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::swap(all[i],
@@ -104,8 +115,6 @@ std::string random_document(RandomTasks& random, Runs runs) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].priority = 90 - static_cast<int>(random.chance(0.1) ? i / 2 * 2 : i);
   }
-  const std::string depths = R"(,"topics":[{"name":"t0","depth":9},{"name":"t1","depth":9},)"
-                             R"({"name":"t2","depth":9}])";
   std::string between;
   if (runs == Runs::in_processes) {
     std::vector<int> cpus;
@@ -123,7 +132,7 @@ std::string random_document(RandomTasks& random, Runs runs) {
     }
   }
   return document(all,
-                  between + (chains.empty() ? "" : depths + R"(,"chains":[)" + chains + "]") +
+                  between + depths + "]" + (chains.empty() ? "" : R"(,"chains":[)" + chains + "]") +
                       (random.chance(0.3) ? R"(,"overheads":{"dispatch":1,"preemption":1,)"
                                             R"("release":1,"publish":1,"deliver":1})"
                                           : ""),
@@ -154,7 +163,7 @@ void compare(const application::Application& app, Tally& tally) {
         continue;
       }
       const CallbackReport& one = *found;
-      if (app.callbacks[i].server) {
+      if (app.callbacks[i].server && !app.callbacks[i].task.trigger.ends_with("/request")) {
         EXPECT_EQ(run.callbacks[i].skipped + run.callbacks[i].lost_arrivals, 0U);
         EXPECT_EQ(run.callbacks[i].overwritten, 0U);
       }
@@ -191,7 +200,19 @@ void hold_against_simulations(Runs runs, int sets) {
   EXPECT_GT(tally.chains, 0);
 }
 
-// One or two servers, one or two clients, and a timer that calls nobody.
+// Of the last one, to a service that others call.
+void request_without_wait(std::vector<TinyTask>& all, const std::string& service) {
+  const std::string requested = service.substr(1) + "/_service/request";
+  all.back().requests = requested;
+  for (TinyTask& task : all) {
+    task.service = task.service == service ? requested : task.service;
+    for (Part& part : task.parts) {
+      part.call = part.call == service ? requested : part.call;
+    }
+  }
+}
+
+// One or two servers, one or two clients, and a timer that calls nobody, but may request.
 std::vector<TinyTask> tiny_set(RandomTasks& random) {
   std::vector<TinyTask> all;
   const bool apart = random.chance(0.4);
@@ -214,6 +235,9 @@ std::vector<TinyTask> tiny_set(RandomTasks& random) {
   }
   if (all.size() < 4) {
     add(random.number(9, 16), "", {});
+    if (random.chance(0.5)) {
+      request_without_wait(all, "/s" + std::to_string(random.number(0, servers - 1)));
+    }
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::swap(all[i],
@@ -227,7 +251,10 @@ std::vector<TinyTask> tiny_set(RandomTasks& random) {
 
 std::string text(const std::vector<TinyTask>& tasks) {
   std::vector<Described> all;
+  std::string topics;
   for (const TinyTask& one : tasks) {
+    topics +=
+        one.requests.empty() ? "" : R"(,"topics":[{"name":")" + one.requests + R"(","depth":10}])";
     all.push_back({.name = "t" + std::to_string(all.size()),
                    .released = one.period == 0 ? served(one.service)
                                                : R"("overrun":"catch_up","offset":"unknown",)"
@@ -235,9 +262,10 @@ std::string text(const std::vector<TinyTask>& tasks) {
                                                      std::to_string(one.period),
                    .cpu = one.cpu,
                    .priority = one.priority,
-                   .parts = one.parts});
+                   .parts = one.parts,
+                   .more = one.requests.empty() ? "" : R"(,"writes":[")" + one.requests + R"("])"});
   }
-  return document(all);
+  return document(all, topics);
 }
 
 TEST(calls_simulated, no_run_of_a_tiny_application_is_above_a_bound) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every run of a tiny application whose jobs call services, tick by tick, under fixed priorities
-// that differ: timers begin in any phase, and each part of a job takes any time in its range. It
-// shares no code with the library.
+// Every run of a tiny application whose jobs call services and occupy a device, tick by tick, under
+// fixed priorities that differ: timers begin in any phase, and each part of a job takes any time in
+// its range. The device serves requests one after the other, in their order. It shares no code with
+// the library.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "call_documents.hpp"
@@ -21,17 +23,23 @@ struct TinyTask {
   int priority = 1;
   std::int64_t period = 0;       // 0: a server
   std::string service = {};      // that it answers
-  std::vector<Part> parts = {};  // it computes and calls in turn
+  std::vector<Part> parts = {};  // it computes, and calls or waits for the device, in turn
+  int after = -1;                // the task whose ends release it
+  std::string requests = {};     // at its end, without a wait
 };
 
 class EveryCall {
  public:
-  explicit EveryCall(std::vector<TinyTask> tasks) : tasks_(std::move(tasks)) {}
+  // `head`: the task whose releases are followed to the ends of what they lead to.
+  explicit EveryCall(std::vector<TinyTask> tasks, std::size_t head = nobody)
+      : tasks_(std::move(tasks)), head_(head) {}
 
   // Looks at up to `most` states; whether these are all.
   bool explore(std::size_t most) {
     longest_.assign(tasks_.size(), 0);
-    State state{std::vector<Live>(tasks_.size())};
+    latencies_.assign(tasks_.size(), 0);
+    State state;
+    state.resize(tasks_.size());
     begin(state, 0);
     while (!left_.empty() && known_.size() < most) {
       State next = std::move(left_.back());
@@ -43,6 +51,8 @@ class EveryCall {
 
   // By task.
   [[nodiscard]] const std::vector<std::int64_t>& longest() const { return longest_; }
+  // From the release of the head to the end of the task.
+  [[nodiscard]] const std::vector<std::int64_t>& latencies() const { return latencies_; }
 
  private:
   static constexpr std::size_t nobody = 99;
@@ -53,12 +63,19 @@ class EveryCall {
     std::size_t part = 0;
     std::int64_t left = 0;  // of the part; 0: not decided yet
     bool waits = false;
+    std::int64_t origin = -1;  // since the release of the head from which it comes; -1: another
   };
   struct Live {
     std::int64_t next = 0;  // ticks until the next release of a timer
     std::vector<Job> jobs = {};
   };
-  using State = std::vector<Live>;
+  struct Request {
+    std::size_t task = 0;
+    std::int64_t left = 0;  // 0: not decided yet
+  };
+  struct State : std::vector<Live> {
+    std::vector<Request> device = {};
+  };
 
   // Every phase of every timer.
   void begin(State& state, std::size_t task) {
@@ -80,10 +97,15 @@ class EveryCall {
       for (const Job& job : live.jobs) {
         for (const auto value :
              {static_cast<std::size_t>(job.age), job.client, job.part,
-              static_cast<std::size_t>(job.left), static_cast<std::size_t>(job.waits)}) {
+              static_cast<std::size_t>(job.left), static_cast<std::size_t>(job.waits),
+              static_cast<std::size_t>(job.origin + 1)}) {
           key += static_cast<char>(value);
         }
       }
+    }
+    for (const Request& request : state.device) {
+      key += static_cast<char>(request.task);
+      key += static_cast<char>(request.left);
     }
     if (known_.insert(std::move(key)).second) {
       left_.push_back(state);
@@ -93,7 +115,7 @@ class EveryCall {
   void step(State state) {
     for (std::size_t task = 0; task < tasks_.size(); ++task) {
       if (tasks_[task].period > 0 && state[task].next == 0) {
-        state[task].jobs.emplace_back();
+        state[task].jobs.push_back({.origin = task == head_ ? 0 : -1});
         state[task].next = tasks_[task].period;
       }
     }
@@ -114,10 +136,19 @@ class EveryCall {
       }
       return;  // each goes on from here
     }
+    if (!state.device.empty() && state.device.front().left == 0) {
+      Request& request = state.device.front();
+      const Part& part = tasks_[request.task].parts[state[request.task].jobs.front().part];
+      for (request.left = part.shortest; request.left <= part.longest; ++request.left) {
+        add(state);
+      }
+      return;
+    }
     for (Live& live : state) {
       live.next -= live.next > 0 ? 1 : 0;
       for (Job& job : live.jobs) {
         ++job.age;
+        job.origin += job.origin < 0 ? 0 : 1;
       }
     }
     std::vector<std::size_t> done;
@@ -125,6 +156,12 @@ class EveryCall {
       if (--state[task].jobs.front().left == 0) {
         done.push_back(task);
       }
+    }
+    if (!state.device.empty() && --state.device.front().left == 0) {
+      Job& job = state[state.device.front().task].jobs.front();
+      job.waits = false;
+      ++job.part;
+      state.device.erase(state.device.begin());
     }
     // At one time the more urgent one asks first.
     std::ranges::sort(done, std::greater{},
@@ -154,12 +191,27 @@ class EveryCall {
     Job& job = state[task].jobs.front();
     if (++job.part < tasks_[task].parts.size()) {
       const std::string& service = tasks_[task].parts[job.part].call;
-      const auto server = std::ranges::find(tasks_, service, &TinyTask::service);
       job.waits = true;
-      state[static_cast<std::size_t>(server - tasks_.begin())].jobs.push_back({.client = task});
+      if (service.empty()) {
+        state.device.push_back({.task = task});
+        return;
+      }
+      const auto server = std::ranges::find(tasks_, service, &TinyTask::service);
+      state[static_cast<std::size_t>(server - tasks_.begin())].jobs.push_back(
+          {.client = task, .origin = job.origin});
       return;
     }
     longest_[task] = std::max(longest_[task], job.age);
+    latencies_[task] = std::max(latencies_[task], job.origin);
+    for (std::size_t reader = 0; reader < tasks_.size(); ++reader) {
+      if (std::cmp_equal(tasks_[reader].after, task)) {
+        state[reader].jobs.push_back({.origin = job.origin});
+      }
+    }
+    if (!tasks_[task].requests.empty()) {
+      const auto server = std::ranges::find(tasks_, tasks_[task].requests, &TinyTask::service);
+      state[static_cast<std::size_t>(server - tasks_.begin())].jobs.emplace_back();
+    }
     if (job.client != nobody) {
       Job& client = state[job.client].jobs.front();
       client.waits = false;
@@ -169,7 +221,9 @@ class EveryCall {
   }
 
   std::vector<TinyTask> tasks_;
+  std::size_t head_;
   std::vector<std::int64_t> longest_;
+  std::vector<std::int64_t> latencies_;
   std::unordered_set<std::string> known_;
   std::vector<State> left_;
 };

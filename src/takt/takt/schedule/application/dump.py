@@ -213,7 +213,10 @@ def _work(callback: Part) -> dict[str, str]:
 def _segment(segment: Part, waits: bool) -> str:
     if "call" in segment:
         return _mapping({"call": segment["call"]})
-    return _mapping({"wait": _length(segment)}) if waits else _length(segment)
+    if not waits:
+        return _length(segment)
+    device = {"device": segment["device"]} if "device" in segment else {}
+    return _mapping({"wait": _length(segment)} | device)
 
 
 def _section(section: Part) -> dict[str, str]:

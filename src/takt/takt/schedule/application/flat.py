@@ -91,7 +91,7 @@ def _callback(node: str, name: str, callback: Callback, services: Services) -> d
         **(services.release(callback) or _release(callback)),
         "writes": [*timing["writes"], *services.writes(callback)],
         **_messages(callback),
-        **_work(callback),
+        **_work(callback, services),
         **_given(
             group=callback.group,
             join=callback.join,
@@ -118,10 +118,10 @@ def _messages(callback: Callback) -> dict[str, Any]:
     return {"messages": several} if several else {}
 
 
-def _work(callback: Callback) -> dict[str, Any]:
+def _work(callback: Callback, services: Services) -> dict[str, Any]:
     """How long a job computes and waits."""
     if callback.segments:
-        return flat_segments(callback.segments)
+        return flat_segments(callback.segments, services.called)
     return {
         "execution": _execution(callback),
         **_given(suspension=callback.suspension, suspensions=callback.suspensions),

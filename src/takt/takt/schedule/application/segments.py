@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -24,6 +24,13 @@ class Segment(Strict):
         description="in place of them: time that it waits while others run, `2ms` or `{best: 1ms, "
         "worst: 2ms}`",
     )
+    device: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)] | None = (
+        Field(
+            None,
+            description="beside wait: device, such as a GPU or a bus, that it occupies for this "
+            "time; before, it waits for all requests that came before its own",
+        )
+    )
     call: TopicName | None = Field(
         None,
         description="in place of them: service that it calls, and for whose response it waits",
@@ -31,6 +38,11 @@ class Segment(Strict):
 
     @model_validator(mode="after")
     def _either(self) -> Segment:
+        if self.device is not None and self.wait is None:
+            raise ValueError(
+                f"it occupies {self.device} for how long? Such as {{wait: 2ms, device: "
+                f"{self.device}}}"
+            )
         given = [self.worst, self.wait, self.call].count(None) == 2
         if not given or (self.worst is None and self.best is not None):
             raise ValueError(
@@ -72,8 +84,11 @@ def check_turns(segments: Sequence[Segment]) -> None:
 Segments = list[Annotated[Segment, BeforeValidator(_segment)]]
 
 
-def flat_segments(segments: Sequence[Segment]) -> dict[str, Any]:
-    """The segments of a callback as the core parses them, and what follows from them."""
+def flat_segments(segments: Sequence[Segment], service: Callable[[str], str]) -> dict[str, Any]:
+    """The segments of a callback as the core parses them, and what follows from them.
+
+    ``service``: its name for the core.
+    """
     bounds = [one.bounds for one in segments]
     best, worst = (sum(times) for times in zip(*bounds[::2], strict=True))
     waits = [longest for _, longest in bounds[1::2]]
@@ -86,7 +101,10 @@ def flat_segments(segments: Sequence[Segment]) -> dict[str, Any]:
         "suspension": sum(waits),
         "suspensions": len(waits),
         "segments": [
-            {"call": one.call} if one.call else {"shortest": shortest, "longest": longest}
+            {"call": service(one.call)}
+            if one.call
+            else {"shortest": shortest, "longest": longest}
+            | ({"device": one.device} if one.device else {})
             for one, (shortest, longest) in zip(segments, bounds, strict=True)
         ],
     }

@@ -2,8 +2,8 @@
 """Requests that nobody waits for, as the core knows them: messages to the server and back.
 
 The requests of a service are a topic that releases its server, and the responses are one that the
-server writes and that releases the callbacks of its clients. Only a server that all its clients
-wait for, with call, is a service for the core.
+server writes and that releases the callbacks of its clients. A server that clients wait for, with
+call, is a service for the core; where others request it without a wait, it is both.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Services:
         self._answered = {plain(one.response) for one in every if one.response}
         asked = {plain(name) for one in every for name in one.requests}
         outside = {plain(name) for name in application.topics} & self._served
+        self._called = {plain(part.call) for one in every for part in one.segments if part.call}
         self._messages = asked | outside | self._answered
 
     def release(self, callback: Callback) -> Part:
@@ -39,10 +40,12 @@ class Services:
             found = {"kind": "message", "trigger": response_topic(callback.response)}
         elif callback.service is None:
             return {}
-        elif plain(callback.service) in self._messages:
-            found = {"kind": "message", "trigger": request_topic(callback.service)}
-        else:
+        elif plain(callback.service) not in self._messages:
             return {"kind": "service", "trigger": callback.service}
+        elif plain(callback.service) in self._called:
+            return {"kind": "service", "trigger": request_topic(callback.service)}
+        else:
+            found = {"kind": "message", "trigger": request_topic(callback.service)}
         return found if callback.overrun else {**found, "overrun": "catch_up"}
 
     def writes(self, callback: Callback) -> list[str]:
@@ -51,6 +54,10 @@ class Services:
         if callback.service is not None and plain(callback.service) in self._answered:
             found.append(response_topic(callback.service))
         return found
+
+    def called(self, name: str) -> str:
+        """The service of a call, as the core names it."""
+        return request_topic(name) if plain(name) in self._messages else name
 
     def topic(self, name: str) -> str:
         """What an entry below topics is about."""
@@ -63,7 +70,7 @@ def used_topics(application: Application) -> Iterator[str]:
     for callback in application.callbacks.values():
         yield from services.writes(callback)
         release = services.release(callback)
-        if release.get("kind") == "message":
+        if service_name(release.get("trigger", "")):
             yield release["trigger"]
 
 
@@ -71,12 +78,6 @@ def check_services(application: Application, source: Source) -> None:
     """Each request has a server. Raises TaktError with all faults."""
     servers = {
         plain(one.service): name for name, one in application.callbacks.items() if one.service
-    }
-    calls = {
-        plain(segment.call): name
-        for name, one in application.callbacks.items()
-        for segment in one.segments
-        if segment.call
     }
     faults = []
     for place, service in _named(application):
@@ -87,10 +88,6 @@ def check_services(application: Application, source: Source) -> None:
             fix = f"the services are {known}" if known else "no callback has a service"
             text = f"{fix}; give the callback that answers it service: {service}"
             faults.append(TaktError(f"service {service} has no server", where=where, fix=text))
-        elif name in calls:
-            what = f"{calls[name]} calls {service} and waits, and requests without a wait come, too"
-            fix = f"let all clients wait (call: {service}), or none; both are not analysed yet"
-            faults.append(TaktError(what, where=where, fix=fix))
     if faults:
         raise together(faults)
 
@@ -140,6 +137,13 @@ def _as_written(callback: Part, requests: Names, responses: Names) -> Part:
         "requests": [requests[one] for one in writes if one in requests],
     }
     trigger = callback.get("trigger", "")
+    if callback.get("kind") == "service":
+        found["trigger"] = requests.get(trigger, trigger)
+    if "segments" in callback:
+        found["segments"] = [
+            one | {"call": requests[one["call"]]} if one.get("call") in requests else one
+            for one in callback["segments"]
+        ]
     for key, names in (("service", requests), ("response", responses)):
         if trigger in names:
             found[key] = names[trigger]

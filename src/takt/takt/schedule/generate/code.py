@@ -45,6 +45,15 @@ def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
             "the generated code does not call services yet",
             fix="remove service and call, and write both where the work of the callbacks is",
         )
+    if users := [
+        one["name"]
+        for one in document["callbacks"]
+        if any("device" in part for part in one.get("segments", ()))
+    ]:
+        raise TaktError(
+            f"{', '.join(users)}: the generated code does not occupy devices yet",
+            fix="remove device, and use the device where the work of the callback does",
+        )
     if holders := [one["name"] for one in document["callbacks"] if one.get("critical_sections")]:
         raise TaktError(
             f"{', '.join(holders)}: the generated code does not take locks yet",

@@ -110,6 +110,7 @@ struct Demand {
   /// delayed by it. They called it, or called one that waits for it.
   std::vector<std::size_t> clients = {};
   bool calls = false;       ///< Part of its suspension are responses of services.
+  bool occupies = false;    ///< Part of its suspension are requests of a device before its own.
   bool unanswered = false;  ///< Nothing bounds how long it waits for responses.
 
   /// The highest level that its jobs may have.

@@ -211,6 +211,18 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] std::optional<std::int64_t> jobs_while_busy(const std::vector<std::size_t>& streams,
                                                             const ScenarioBounds& bounds) const;
 
+  /// Whether a request of the server may be overwritten before a job takes it, given responses by
+  /// stream; its client would wait for ever.
+  [[nodiscard]] bool may_lose_requests(std::size_t server,
+                                       const std::vector<Response>& responses) const;
+
+  /// How long a job of a callback that calls services takes from this segment on, at least: what
+  /// it computes and waits, and what its servers do.
+  [[nodiscard]] nanoseconds shortest_from(std::size_t callback,
+                                          std::size_t segment) const noexcept {
+    return shortest_part(callback, segment, waiting_[callback].segments.size());
+  }
+
   /// The worst-case execution time of a job of the callback, all overheads included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
 
@@ -335,7 +347,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
                                           std::size_t end) const noexcept;
   [[nodiscard]] Arrivals requests(std::size_t stream, const ScenarioBounds& bounds) const noexcept;
   [[nodiscard]] std::optional<nanoseconds> longest_response(
-      std::size_t stream, const Call& call, const std::vector<Response>& responses) const noexcept;
+      std::size_t stream, const Call& call, const std::vector<Response>& responses) const;
+  [[nodiscard]] std::optional<std::int64_t> most_requests(
+      std::size_t server, const std::vector<Response>& responses) const;
+  void note_lost_requests(std::size_t server, const std::vector<Response>& responses);
   bool propagate_responses(const std::vector<Response>& responses);
   void forget_responses();
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);

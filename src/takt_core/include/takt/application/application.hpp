@@ -185,7 +185,8 @@ struct TAKT_CORE_PUBLIC Link {
   static constexpr std::int64_t whole = 1'000'000;  ///< All messages.
 };
 
-/// A path of data through the application: each callback reads what the previous one writes.
+/// A path of data through the application: each callback reads what the previous one writes, or is
+/// the server that it calls.
 struct Chain {
   std::string name = {};                    ///< Unique in the application.
   std::vector<std::string> callbacks = {};  ///< Names along the path.
@@ -193,6 +194,9 @@ struct Chain {
   nanoseconds max_latency{0};
   bool goes_on = false;    ///< What releases the first one may have no newer data than before.
   bool published = false;  ///< Ends when the join of the last one publishes.
+  /// As described, where a callback calls a server and goes on with the response: in `callbacks` it
+  /// is there once, for its job has waited for the server's. Empty: like `callbacks`.
+  std::vector<std::string> described = {};
 };
 
 /// A switch of the scenario, for simulation and execution.

@@ -16,6 +16,12 @@ struct Segment {
   /// The service that it calls: it waits for the response, however long that takes, and both times
   /// are 0. Empty: no call.
   std::string call = {};
+  /// The device that it waits for, such as a GPU or a bus, and then occupies; requests are served
+  /// one after the other, in their order. Empty: none.
+  std::string device = {};
+  /// It occupies the device for at least `shortest` and at most so long; `longest` contains the
+  /// requests of others before it.
+  std::chrono::nanoseconds occupies{0};
 };
 
 }  // namespace takt::application

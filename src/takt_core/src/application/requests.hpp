@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Services whose requests are messages, besides those of clients that wait.
+#pragma once
+
+#include <string>
+
+#include "takt/application/application.hpp"
+
+namespace takt::application {
+
+// Whether others request the service of this name without a wait.
+[[nodiscard]] bool is_requested(const std::string& service) noexcept;
+
+// The service as people know it, in quotes: not by the topic of its requests.
+[[nodiscard]] std::string service_text(const std::string& service);
+
+}  // namespace takt::application
