@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import recording_files as recorded
 import trace_files as make
 from explained_traces import HIGH, LOW, MS, begin, end, explained
+from explained_traces import OTHER as READER
 from test_explain_bounds import bounded, why
 
 from takt.schedule.explain import Explanation, explain
@@ -163,3 +165,65 @@ def test_an_executor_of_rclcpp_in_the_file_is_not_replaced(tmp_path: Path) -> No
     of_recording(tmp_path, waits=True)
     found = explain(tmp_path / "recording", application=application)
     assert "bounds are those of rclcpp_events: as the file has it" in found.remarks
+
+
+def of_a_late_message(tmp_path: Path, busy: int, idle: int) -> Explanation:
+    """In ms of each 10: a timer of the reader's process, and no callback of it.
+
+    The message of another process is published at 0 and heard after the last of ten jobs.
+    """
+    application = {
+        "version": 1,
+        "name": "two",
+        "processes": [
+            {"name": name, "executor": "rclcpp_single_threaded", "cpu": cpu, "priority": 50}
+            for cpu, name in enumerate(("reader", "writer"))
+        ],
+        "handover": {"least": 0, "most": MS},
+        "callbacks": [
+            {
+                "name": name,
+                "node": name,
+                "process": process,
+                "execution": {"worst": worst * MS},
+                **more,
+            }
+            for name, process, worst, more in (
+                ("high", "reader", busy, {"period": 10 * MS}),
+                ("low", "writer", 1, {"period": 200 * MS, "writes": ["scan"]}),
+                (
+                    "other",
+                    "reader",
+                    1,
+                    {"kind": "message", "trigger": "scan", "period": 200 * MS},
+                ),
+            )
+        ],
+        "topics": [{"name": "scan"}],
+    }
+    heard = 10 * 10 * MS
+    return explained(
+        tmp_path,
+        make.name("attribute", 0, "application=" + json.dumps(application)),
+        *(
+            record
+            for job in range(10)
+            for at in [job * 10 * MS + idle * MS]
+            for record in (
+                begin(HIGH, at, at, number=job),
+                end(HIGH, at + busy * MS, busy * MS, number=job),
+            )
+        ),
+        begin(READER, 0, heard),
+        end(READER, heard + MS, MS),
+    )
+
+
+@pytest.mark.parametrize("busy", [1, 4, 8])
+def test_jobs_while_a_message_was_on_its_way_are_a_part_of_the_way(
+    tmp_path: Path, busy: int
+) -> None:
+    """The executor had nothing to do again and again, so it had not noticed the message."""
+    found = of_a_late_message(tmp_path, busy, 10 - busy)
+    assert found.bounds is not None
+    assert found.bounds.by_cause == {ShareKind.late: 1}

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,15 @@ def _domain_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spin(*command: str | Path, options: tuple[str, ...] = ("--executor", "takt")) -> dict[str, Any]:
-    """The document, with what the program printed and said."""
-    words = [sys.executable, "-m", "takt", "spin", *options, "--json", "--", *map(str, command)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    printed, begin, rest = done.stdout.partition("{\n")
-    document = json.loads(begin + rest) if begin else {}
-    return {"exit": done.returncode, "printed": printed, "stderr": done.stderr, **document}
+    """The document, with what the program printed and what was said beside it."""
+    with tempfile.NamedTemporaryFile("r") as printed:
+        # With --json it would go to standard error, among the words of takt spin.
+        program = ["bash", "-c", 'exec "$@" > "$0"', printed.name, *map(str, command)]
+        words = [sys.executable, "-m", "takt", "spin", *options, "--json", "--", *program]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        document = json.loads(done.stdout) if done.stdout else {}
+        said = {"exit": done.returncode, "printed": printed.read(), "stderr": done.stderr}
+    return {**said, **document}
 
 
 @pytest.mark.parametrize("scenario", SAME)

@@ -142,13 +142,18 @@ TEST_P(Starvation, aSubscriptionHearsBesideATimerThatTakesTooLong) {
 TEST_P(Starvation, twoTimersOfAGroupThatTakeTooLongTakeTurns) {
   const auto node = std::make_shared<rclcpp::Node>("turns");
   std::string order;  // of one group: never written at once
+  int calls = 0;
   const auto make_timer = [&](char letter) {
-    return node->create_wall_timer(period, [this, letter, &order] {
-      if (order.size() == enough) {
+    return node->create_wall_timer(period, [this, letter, &order, &calls] {
+      if (order.size() == enough || ++calls > 10 * enough) {
         executor_->cancel();
         return;
       }
-      order += letter;
+      // Takt's threads run before all timers are armed: without a core for the thread that arms
+      // them, the first one runs alone for a while. They take turns from where both are there.
+      if (!is_takt() || letter == 'b' || !order.empty()) {
+        order += letter;
+      }
       burn(burn_time);
     });
   };
@@ -159,6 +164,7 @@ TEST_P(Starvation, twoTimersOfAGroupThatTakeTooLongTakeTurns) {
   executor_->spin();
   report(order);
   if (is_takt()) {
+    EXPECT_EQ(order.size(), std::size_t{enough});
     EXPECT_EQ(longest_run(order), 1U) << order;
   }
 }

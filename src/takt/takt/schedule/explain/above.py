@@ -87,7 +87,7 @@ class AboveBounds:
 
     def unknown(self, job: Job, before: Sequence[Slice]) -> Unknown:
         """What the bound of a whole job does not know of, whether it is above it or not."""
-        core = -1 if job.core is None else job.core
+        core, name = -1 if job.core is None else job.core, self._names.task(job.task)
         counted = self._analysed.blocking if self._analysed else {}
         found = unknown_to_the_bound(
             job,
@@ -97,12 +97,13 @@ class AboveBounds:
             less_urgent=less_urgent,
             blocking=self._blocking,
             lock_waits=self._lock_waits.of,
-            counted=counted.get(self._names.task(job.task), 0),
+            counted=counted.get(name, 0),
             overheads=self._overheads,
             waits=self._waits,
             same_queue=self._same_queue,
+            from_elsewhere=name in self._handovers,
         )
-        known = self._handovers.get(self._names.task(job.task), 0)
+        known = self._handovers.get(name, 0)
         by_kind = dict(found.by_kind)
         by_kind[ShareKind.late] = max(0, by_kind.get(ShareKind.late, 0) - known)
         return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})

@@ -89,13 +89,15 @@ def unknown_to_the_bound(
     overheads: bool,
     waits: bool,
     same_queue: Callable[[Job, Job], bool],
+    from_elsewhere: bool,
 ) -> Unknown:
     """Of a whole job; ``slices`` of its core by time, some from long before.
 
     ``stolen(begin, end)`` is what the kernel tells in ticks, ``counted`` the blocking that the
     bound counts with, and ``overheads`` whether it counts them. ``same_queue``: whether two
-    jobs have an executor whose bound takes them in the order of their releases. The others are
-    as in ``account``.
+    jobs have an executor whose bound takes them in the order of their releases, and
+    ``from_elsewhere`` whether a message of another process released it, at its publication. The
+    others are as in ``account``.
     """
     release, start, end = whole(job)
     since = _busy_since(job, slices, less_urgent)
@@ -141,6 +143,8 @@ def unknown_to_the_bound(
         may = blocking.may(other, job)
         late.append(max(0, ns - counted) if may else ns)
         counted = max(0, counted - ns) if may else counted
+    if from_elsewhere:
+        late.append(_while_on_its_way(job, slices, same_queue))
     waiting = max(0, job.waited_before - before) if waits else 0
     kinds = found.by_kind(waiting, overheads=overheads)
     kinds[ShareKind.lock] = max(0, held - counted)
@@ -195,6 +199,29 @@ def _lost(
                 room += max(0, min(worst - other.cpu_time, said.overhead))
         rest[key] = left
     return _Lost(taken, unscheduled, overran, late, room), rest
+
+
+def _while_on_its_way(
+    job: Job, slices: Sequence[Slice], same_queue: Callable[[Job, Job], bool]
+) -> int:
+    """For how long others ran before the executor of a job had noticed its message.
+
+    While it had nothing to do, it had not: what ran before that was no reason to wait. Jobs of the
+    same queue count as those that overtook.
+    """
+    release, start, _ = whole(job)
+    found = passed = 0
+    reached = release
+    for one in slices:
+        if one.end <= release or one.begin > start:
+            continue
+        begin = max(one.begin, release)
+        if begin - reached > ORDINARY:
+            found = passed
+        reached = max(reached, one.end)
+        if one.job is not job and not same_queue(one.job, job):
+            passed += max(0, min(one.end, start) - begin)
+    return found
 
 
 def _busy_since(job: Job, slices: Sequence[Slice], less_urgent: Callable[[Job, Job], bool]) -> int:
