@@ -79,7 +79,7 @@ CompiledScenario::CompiledScenario(std::string name, PolicyPtr policy, const Tas
     : name_(std::move(name)),
       policy_(std::move(policy)),
       ages_(set.age_constraints()),
-      ceilings_(set.tasks(), *policy_) {
+      ceilings_(set.tasks(), *policy_, ages_) {
   parameters_.reserve(set.tasks().size());
   for (const Task& task : set.tasks()) {
     parameters_.push_back(task.parameters);

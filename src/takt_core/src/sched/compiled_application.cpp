@@ -20,11 +20,15 @@ Roster make_roster(const CompiledStrategy& strategy, const CompiledScenario& sce
                    const std::vector<TaskIndex>& tasks) {
   std::vector<std::pair<Level, TaskIndex>> order;
   order.reserve(tasks.size());
+  const Ceilings& ceilings = scenario.ceilings();
   for (const TaskIndex task : tasks) {
-    const Level level = scenario.ceilings().has_levels()
-                            ? watch_level(scenario.policy(), scenario.parameters(task),
-                                          strategy.tasks()[task].jitter)
-                            : 0;
+    Level level = 0;
+    if (ceilings.has_levels()) {
+      level = ceilings.may_be_early(task)
+                  ? infinite_ceiling
+                  : watch_level(scenario.policy(), scenario.parameters(task),
+                                strategy.tasks()[task].jitter);
+    }
     order.emplace_back(level, task);
   }
   std::ranges::sort(order, [](const auto& a, const auto& b) {

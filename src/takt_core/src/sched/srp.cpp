@@ -8,7 +8,8 @@
 
 namespace takt::sched {
 
-Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
+Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy,
+                   std::span<const AgeConstraint> ages) {
   tasks_.reserve(tasks.size());
   std::unordered_map<std::string_view, Level> ceilings;
   for (const Task& task : tasks) {
@@ -19,10 +20,16 @@ Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
     tasks_.push_back({.level = level.value_or(0),
                       .boosted = policy.preemption_level(boosted).value_or(0),
                       .ceiling = no_ceiling,
-                      .late = task.jitter.count() > 0});
+                      .late = task.jitter.count() > 0,
+                      .early = false});
     if (!task.group.empty()) {
       Level& ceiling = ceilings.try_emplace(task.group, no_ceiling).first->second;
       ceiling = std::max(ceiling, tasks_.back().boosted);
+    }
+  }
+  for (const AgeConstraint& age : ages) {
+    if (age.needs_early_release() && !policy.fixed_priority()) {
+      tasks_[*age.source].early = true;
     }
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -49,7 +56,8 @@ std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
   std::set<Level> levels;
   std::size_t late = 0;
   for (const TaskIndex task : tasks) {
-    if (tasks_[task].late || tasks_[task].boosted != tasks_[task].level) {
+    const Entry& entry = tasks_[task];
+    if (entry.late || entry.early || entry.boosted != entry.level) {
       ++late;
     } else {
       levels.insert(level(task));

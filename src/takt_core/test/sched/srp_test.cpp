@@ -65,6 +65,19 @@ TEST(Ceilings, leave_room_for_every_task_that_is_noticed_late) {
   EXPECT_EQ(Ceilings(tasks, *edf()).depth(std::vector<TaskIndex>{0, 1, 2}), 2U);
 }
 
+// Released early, it is due when its reader is released, which may be before its own deadline.
+TEST(Ceilings, leave_room_for_sources_that_are_released_early) {
+  const std::vector<Task> tasks{timer("a", 20ms, 1ms, 3), timer("b", 20ms, 1ms, 2),
+                                timer("c", 20ms, 1ms, 1)};
+  const std::vector<TaskIndex> all{0, 1, 2};
+  std::vector<AgeConstraint> ages(1);
+  ages[0] = {.reader = 0, .topic = "t", .max_age = 20ms, .source = 2, .oldest = 40ms};
+  EXPECT_EQ(Ceilings(tasks, *edf(), ages).depth(all), 2U);
+  EXPECT_EQ(Ceilings(tasks, *fixed_priority(), ages).depth(all), 3U);
+  ages[0].max_age = 40ms;  // which needs no early release
+  EXPECT_EQ(Ceilings(tasks, *edf(), ages).depth(all), 1U);
+}
+
 TEST(Ceilings, of_a_comparator_without_levels_let_nothing_preempt_a_group) {
   const PolicyPtr policy = most_work_first();
   const Ceilings ceilings{grouped(), *policy};

@@ -165,6 +165,25 @@ TEST(DataAge, counts_from_the_release_of_the_timer_that_sampled) {
   EXPECT_EQ(result.callbacks[0].early_releases, 0U);
 }
 
+// Its deadline is the release of its reader: it preempts who runs, though their periods are the
+// same.
+TEST(DataAge, a_source_that_is_released_early_preempts_a_job_of_the_same_relative_deadline) {
+  std::vector<Task> tasks{writer("sensor", 20ms, 1ms, 1, "t"), timer("load", 20ms, 12ms, 2),
+                          timer("control", 10ms, 1ms, 3)};
+  tasks[1].parameters.offset = 4ms;
+  tasks[2].parameters.offset = 1ms;
+  tasks[2].reads = {{.topic = "t", .max_age = 8ms}};
+  tasks[2].parameters.deadline = 2ms;
+  tasks[0].cpu = tasks[1].cpu = 0;
+  tasks[2].cpu = 1;
+  application::Application app = application(tasks, "edf");
+  app.cpus = {0, 1};
+  const Result result = simulate(app, {.duration = 100ms});
+  EXPECT_GT(result.callbacks[0].early_releases, 2U);
+  EXPECT_LE(result.callbacks[0].response.max, 6ms);
+  EXPECT_GT(result.callbacks[1].preemptions, 0U);
+}
+
 // As in table 5.14 of Krukiewicz-Gacek 2021: a reader every 100 ms of data that is produced about
 // every 50 ms at the lowest priority, among others, and must not be older than 40 ms.
 TEST(DataAge, is_kept_by_releasing_the_source_early_and_raising_its_priority) {

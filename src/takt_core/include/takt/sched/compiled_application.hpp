@@ -63,7 +63,8 @@ struct AgeLimit {
 ///
 /// A release that may be noticed late (Task::jitter) can be due before jobs with a shorter
 /// deadline: its level here is that of the remaining part of its deadline. The level of a task
-/// whose jobs may be boosted is the boosted one, so that they are noticed in time.
+/// whose jobs may be boosted is the boosted one, so that they are noticed in time; one that may be
+/// released early is above all.
 struct TAKT_CORE_PUBLIC Roster {
   std::vector<TaskIndex> tasks;  ///< By place.
   std::vector<Level> levels;     ///< By place; descending.

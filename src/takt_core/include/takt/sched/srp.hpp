@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "takt/sched/policy.hpp"
+#include "takt/sched/task_set.hpp"
 #include "takt/visibility.hpp"
 
 namespace takt::sched {
@@ -37,7 +38,9 @@ class TAKT_CORE_PUBLIC Ceilings {
  public:
   /// Computes them. All members of a group must be in `tasks`; inactive ones count, because they
   /// may become active.
-  Ceilings(std::span<const Task> tasks, const Policy& policy);
+  /// @param ages limits on the age of data, for which sources are released early.
+  Ceilings(std::span<const Task> tasks, const Policy& policy,
+           std::span<const AgeConstraint> ages = {});
 
   /// Whether the policy has levels. Without them every task has the level 0.
   [[nodiscard]] bool has_levels() const noexcept { return has_levels_; }
@@ -55,10 +58,14 @@ class TAKT_CORE_PUBLIC Ceilings {
   /// Whether a job of `a`, released while a job of `b` runs, can ever preempt it, groups included.
   [[nodiscard]] bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
 
+  /// Whether its jobs may be due earlier than its level says: it is released early, for a reader
+  /// whose release is the deadline. Not under fixed priorities.
+  [[nodiscard]] bool may_be_early(TaskIndex task) const noexcept { return tasks_[task].early; }
+
   /// The most jobs of these tasks that can be started at the same time: one for each level, plus
-  /// each job that is noticed late, because it may preempt its own level, or that may be boosted
-  /// out of it. After a switch of the scenario, jobs that started before it may occupy these
-  /// places; then a job waits for the end of one of them.
+  /// each job that is noticed late, because it may preempt its own level, or that may be boosted or
+  /// released early out of it. After a switch of the scenario, jobs that started before it may
+  /// occupy these places; then a job waits for the end of one of them.
   [[nodiscard]] std::size_t depth(std::span<const TaskIndex> tasks) const;
 
  private:
@@ -67,6 +74,7 @@ class TAKT_CORE_PUBLIC Ceilings {
     Level boosted;
     Level ceiling;
     bool late;  // its releases may be noticed late
+    bool early;
   };
   std::vector<Entry> tasks_;
   bool has_levels_ = true;
