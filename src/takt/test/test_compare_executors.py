@@ -50,12 +50,19 @@ def compared(
 
 
 def test_a_verdict_against_all_proved_limits_has_its_reason(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    example = Path(__file__).parents[3] / "examples" / "docking.app.yaml"
-    run("compare-executors", example, "--duration", "100ms")
+    path = tmp_path / "arm.app.yaml"
+    path.write_text(
+        "{name: arm, cpus: [1], policy: edf, nodes: {arm: {"
+        "fast: {timer: 10ms, wcet: 3ms, priority: 2}, slow: {timer: 60ms, wcet: 6ms, priority: 1}}}"
+        ", scenarios: {day: {}, night: {arm.fast: {timer: 12ms, wcet: 5ms}}}}",
+        encoding="utf-8",
+    )
+    run("compare-executors", path, "--duration", "100ms")
     said = " ".join(capsys.readouterr().out.split())
-    assert "takt p-rm: not proved: the limits across switches: policy 'p-rm' has no bound" in said
+    assert "takt np-fp 2 of 2 0 x 1.09 not proved" in said
+    assert "takt np-fp: not proved: the limits across switches: the bound for jobs of two" in said
     assert "takt edf: not proved" not in said
 
 
