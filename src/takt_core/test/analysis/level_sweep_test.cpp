@@ -12,27 +12,12 @@
 namespace takt::analysis {
 namespace {
 
-std::vector<Demand> draw_demands(RandomTasks& random) {
-  std::vector<Demand> demands;
-  const auto count = random.number(1, 12);
-  const auto levels = random.number(1, count);
-  for (std::int64_t i = 0; i < count; ++i) {
-    Demand demand = draw_demand(random, i, count, 2);
-    demand.level = static_cast<sched::Level>(random.number(1, levels));
-    if (random.chance(0.2)) {
-      demand.ceiling = static_cast<sched::Level>(random.number(1, levels));
-    }
-    demands.push_back(demand);
-  }
-  return demands;
-}
-
 TEST(LevelSweep, gives_the_bounds_that_each_demand_has_alone) {
   int bounded = 0;
   int unbounded = 0;
   RandomTasks random{5};
   for (int set = 0; set < 20'000; ++set) {
-    const std::vector<Demand> demands = draw_demands(random);
+    const std::vector<Demand> demands = draw_levelled_demands(random, true);
     Effort effort;
     const Supply supply = draw_supply(random);
     const auto swept = sweep_levels(demands, effort, supply);

@@ -13,31 +13,13 @@
 namespace takt::analysis {
 namespace {
 
-std::vector<Demand> draw_demands(RandomTasks& random) {
-  std::vector<Demand> demands;
-  const auto count = random.number(1, 12);
-  const auto levels = random.number(1, count);
-  const bool preemptive = random.chance(0.6);
-  for (std::int64_t i = 0; i < count; ++i) {
-    Demand demand = draw_demand(random, i, count, 2);
-    demand.level = static_cast<sched::Level>(random.number(1, levels));
-    if (!preemptive) {
-      demand.ceiling = static_cast<sched::Level>(levels);
-    } else if (random.chance(0.2)) {
-      demand.ceiling = static_cast<sched::Level>(random.number(1, levels));
-    }
-    demands.push_back(demand);
-  }
-  return demands;
-}
-
 TEST(PreparedSweep, knows_what_is_left_until_each_deadline) {
   int exact = 0;
   int less = 0;
   int same = 0;  // of those that keep their core
   RandomTasks random{7};
   for (int set = 0; set < 10'000; ++set) {
-    std::vector<Demand> demands = draw_demands(random);
+    std::vector<Demand> demands = draw_levelled_demands(random, random.chance(0.6));
     const std::vector<Demand> declared = demands;
     const Supply supply = draw_supply(random);
     PreparedSweep sweep{declared};

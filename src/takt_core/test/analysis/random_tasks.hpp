@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/oracle.hpp"
@@ -84,6 +87,15 @@ class RandomTasks {
   std::mt19937_64 engine_;
 };
 
+// In any order: whoever is first is the most urgent.
+template <class Task>
+void shuffle(RandomTasks& random, std::vector<Task>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto other = random.number(0, static_cast<std::int64_t>(i));
+    std::swap(all[i], all[static_cast<std::size_t>(other)]);
+  }
+}
+
 // One of `count` demands, which together take up to about `share` of a core; its level is 0.
 inline Demand draw_demand(RandomTasks& random, std::int64_t index, std::int64_t count,
                           std::int64_t share) {
@@ -97,6 +109,24 @@ inline Demand draw_demand(RandomTasks& random, std::int64_t index, std::int64_t 
   demand.lag = nanoseconds{random.chance(0.25) ? random.number(1, period) : 0};
   demand.execution = nanoseconds{random.number(1, 1 + share * period / count)};
   return demand;
+}
+
+// Up to twelve on some levels, of which some, or all without preemption, have a ceiling.
+inline std::vector<Demand> draw_levelled_demands(RandomTasks& random, bool preemptive) {
+  std::vector<Demand> demands;
+  const auto count = random.number(1, 12);
+  const auto levels = random.number(1, count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    Demand demand = draw_demand(random, i, count, 2);
+    demand.level = static_cast<sched::Level>(random.number(1, levels));
+    if (!preemptive) {
+      demand.ceiling = static_cast<sched::Level>(levels);
+    } else if (random.chance(0.2)) {
+      demand.ceiling = static_cast<sched::Level>(random.number(1, levels));
+    }
+    demands.push_back(demand);
+  }
+  return demands;
 }
 
 inline std::string text(const std::vector<OracleTask>& tasks) {

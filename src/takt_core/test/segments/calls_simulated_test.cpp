@@ -108,10 +108,7 @@ std::string random_document(RandomTasks& random, Runs runs) {
       all.back().more += R"(,"writes":[")" + requested.back() + R"("])";
     }
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::swap(all[i],
-              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
-  }
+  shuffle(random, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].priority = 90 - static_cast<int>(random.chance(0.1) ? i / 2 * 2 : i);
   }
@@ -239,10 +236,7 @@ std::vector<TinyTask> tiny_set(RandomTasks& random) {
       request_without_wait(all, "/s" + std::to_string(random.number(0, servers - 1)));
     }
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::swap(all[i],
-              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
-  }
+  shuffle(random, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].priority = 90 - static_cast<int>(i);
   }

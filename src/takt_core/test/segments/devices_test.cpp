@@ -127,10 +127,7 @@ std::vector<TinyTask> tiny_set(RandomTasks& random) {
       task.parts.push_back(part(2));
     }
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::swap(all[i],
-              all[static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(i)))]);
-  }
+  shuffle(random, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].priority = 90 - static_cast<int>(i);
   }
