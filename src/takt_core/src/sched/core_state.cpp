@@ -13,14 +13,20 @@ using Phase = CoreTask::Phase;
 
 namespace {
 
+// A boosted job has the level of its reader.
+Level level_under(const Target& target, const CoreTask& task) noexcept {
+  const Ceilings& ceilings = target.scenario->ceilings();
+  return task.boosted ? ceilings.boosted_level(task.index) : ceilings.level(task.index);
+}
+
 Level level_once_started(const Job& job, const Target& target, const CoreTask& task,
                          bool fixed) noexcept {
   if (fixed) {
     return job.priority;
   }
-  const Ceilings& ceilings = target.scenario->ceilings();
-  return ceilings.has_levels() && task.under->id == target.id ? ceilings.level(job.task)
-                                                              : no_ceiling;
+  return target.scenario->ceilings().has_levels() && task.under->id == target.id
+             ? level_under(target, task)
+             : no_ceiling;
 }
 
 }  // namespace
@@ -227,7 +233,7 @@ Level CoreState::level_of(const Job& job) const noexcept {
     return job.priority;
   }
   const CoreTask& task = *tasks_[job.task];
-  return task.under->id == target_->id ? target_->scenario->ceilings().level(job.task) : no_ceiling;
+  return task.under->id == target_->id ? level_under(*target_, task) : no_ceiling;
 }
 
 // What a pending job is once it has started.

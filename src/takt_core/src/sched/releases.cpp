@@ -122,6 +122,11 @@ Skipped TimerReleases::end_of_job(TimePoint ended) noexcept {
 }
 
 void TimerReleases::advance_to(TimePoint time) noexcept {
+  if (remembered_) {
+    remembered_->time = time;
+    anchor_ = {.index = next_, .time = os::add_sat(time, period_)};
+    return;
+  }
   anchor_ = {.index = next_, .time = time};
 }
 

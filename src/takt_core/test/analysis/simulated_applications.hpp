@@ -79,6 +79,9 @@ class RandomApplication {
     task.parameters.expected_execution = callback.execution.worst;
     task.parameters.priority = static_cast<int>(number(1, 8));
     task.parameters.overrun = chance(0.5) ? sched::Overrun::catch_up : sched::Overrun::skip;
+    if (timer && chance(0.2)) {
+      task.parameters.overrun = sched::Overrun::queue_one;
+    }
     if (timer) {
       task.parameters.period = nanoseconds{1000 * period};
       task.parameters.offset = nanoseconds{chance(0.5) ? 0 : 1000 * number(0, period)};

@@ -222,6 +222,20 @@ TEST(TimerReleases, GoOnFromAnEarlyRelease) {
   EXPECT_EQ(*timer.next_after(at(17ms)), (Release{.index = 3, .time = at(27ms)}));
 }
 
+// One release is brought forward, not one more made.
+TEST(TimerReleases, GoOnFromAnEarlyReleaseInPlaceOfARememberedOne) {
+  TimerReleases timer;
+  timer.follow(every(10ms, Overrun::queue_one), at(0ms));
+  timer.take();
+  EXPECT_EQ(timer.end_of_job(at(12ms)).count, 0U);  // remembers the one at 10 ms
+  timer.advance_to(at(7ms));
+  EXPECT_EQ(*timer.next(), (Release{.index = 1, .time = at(7ms)}));
+  timer.take();
+  EXPECT_EQ(*timer.next(), (Release{.index = 2, .time = at(17ms)}));
+  timer.take();
+  EXPECT_EQ(*timer.next(), (Release{.index = 3, .time = at(27ms)}));
+}
+
 TEST(MessageReleases, RunInTheOrderOfTheirArrival) {
   MessageReleases messages{8};
   messages.follow(every(0ns, Overrun::catch_up));

@@ -242,6 +242,37 @@ TEST(DataAge, is_kept_by_boosting_only_what_the_reader_needs) {
   EXPECT_LE(schedule.result.callbacks[1].response.max, 14ms + 5ms + 2 * 5ms);
 }
 
+// Also where a scenario of another policy exists, whose levels cannot be compared: what comes
+// before all others by its boost is not kept out by the ceiling of a lower group.
+TEST(DataAge, a_boosted_job_preempts_up_to_its_boosted_priority_whatever_other_scenarios_do) {
+  std::vector<Task> tasks{timer("listener", 100ms, 5ms, 90), timer("load", 400ms, 300ms, 50),
+                          writer("talker", 50ms, 1ms, 1, "t")};
+  tasks[0].reads = {{.topic = "t", .max_age = 15ms}};
+  tasks[0].parameters.offset = 95ms;
+  tasks[1].group = "exclusive";
+  application::Application app = application(tasks, "fp");
+  app.strategy.emplace()
+      .add_scenario(sched::SchedulingScenario{"first"})
+      .add_scenario(
+          sched::SchedulingScenario{"other"}.set_scheduling_policy(sched::non_preemptive_edf()));
+  const Schedule schedule = sim::schedule(app, 10s);
+  EXPECT_GT(count(schedule, trace::EventType::boost), 50U);
+  EXPECT_LE(schedule.result.callbacks[0].sample_age.max, 15ms);
+  EXPECT_LE(schedule.result.callbacks[0].response.max, 7ms);  // never the load's remainder
+}
+
+// Two readers ask, and the second request comes while a release of the source is remembered: it is
+// that one which comes early, not one more.
+TEST(DataAge, an_early_release_takes_the_place_of_a_remembered_one) {
+  std::vector<Task> tasks{writer("source", 5ms, 100us, 98, "t"), timer("first", 10ms, 1ms, 97),
+                          timer("second", 20ms, 1ms, 96)};
+  tasks[0].parameters.overrun = sched::Overrun::queue_one;
+  tasks[1].reads = {{.topic = "t", .max_age = 6ms}};
+  tasks[2].reads = {{.topic = "t", .max_age = 5ms}};
+  const Result result = simulate(application(tasks, "rm"), {.duration = 1s});
+  EXPECT_LE(result.callbacks[2].response.max, 2300us);
+}
+
 // The request (39), the reader's release (40) and the regular one (49) come while another job runs,
 // until 53. What came first counts: the regular one alone would come after the reader.
 TEST(DataAge, is_kept_where_a_request_is_noticed_with_a_later_regular_release) {
