@@ -13,9 +13,9 @@ using Phase = CoreTask::Phase;
 
 namespace {
 
-// A boosted job has the level of its reader.
-Level level_under(const Target& target, const CoreTask& task) noexcept {
-  const Ceilings& ceilings = target.scenario->ceilings();
+// Of the task's job, by the parameters of its release. Boosted, it has the level of its reader.
+Level own_level(const CoreTask& task) noexcept {
+  const Ceilings& ceilings = task.under->scenario->ceilings();
   return task.boosted ? ceilings.boosted_level(task.index) : ceilings.level(task.index);
 }
 
@@ -24,9 +24,8 @@ Level level_once_started(const Job& job, const Target& target, const CoreTask& t
   if (fixed) {
     return job.priority;
   }
-  return target.scenario->ceilings().has_levels() && task.under->id == target.id
-             ? level_under(target, task)
-             : no_ceiling;
+  return target.scenario->ceilings().has_levels() && task.under->id == target.id ? own_level(task)
+                                                                                 : no_ceiling;
 }
 
 }  // namespace
@@ -233,7 +232,7 @@ Level CoreState::level_of(const Job& job) const noexcept {
     return job.priority;
   }
   const CoreTask& task = *tasks_[job.task];
-  return task.under->id == target_->id ? level_under(*target_, task) : no_ceiling;
+  return task.under->id == target_->id ? own_level(task) : no_ceiling;
 }
 
 // What a pending job is once it has started.
