@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <unordered_set>
 
 #include "analysis/exhaustive_core.hpp"
@@ -176,6 +175,14 @@ class Search {
       compute(now, nobody_runs);
     }
     for (const std::size_t task : choices) {
+      if (now.tasks[task].published == finished) {  // who came before it waits already
+        Situation ended = now;
+        end(ended, task);
+        choose_from(ended, ended);
+        if (options_.costs.preemption == 0) {
+          continue;
+        }
+      }
       // Nobody need look for releases that change nothing, until they do, or the scenario changes.
       const bool goes_on =
           charges_.remember() && now.had_core == task && now.tasks[task].suspended == 0;
@@ -300,29 +307,40 @@ class Search {
   // A job that has just published, and only has to end: what its message releases comes first
   // where it preempts it.
   void give_way_from(Situation now, std::size_t task, std::size_t runs) {
-    if (!order_.preempts() || now.tasks[task].published == finished) {
+    if (!order_.preempts() || now.tasks[task].published == finished || !releases_others(task)) {
       return;
     }
     now.tasks[task].published = finished;
-    if (const auto later = before_the_end(now)) {
-      go_on_from(*later, task + 1, runs);
+    for (const Situation& later : before_the_end(now)) {
+      go_on_from(later, task + 1, runs);
     }
   }
 
-  // Messages of this moment were published before the jobs that published them ended, and so before
-  // those end that only have to. Nothing: no job that they release comes first.
-  [[nodiscard]] std::optional<Situation> before_the_end(Situation now) const {
-    std::array<bool, most_tasks> released = {};
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const TaskNow& own = now.tasks[i];
-      released[i] = !tasks_.is_timer(i) && own.waiting == 1 && own.noticed == 0 && own.ages[0] == 0;
-      if (released[i]) {
-        notice(now, i, now.scenario);
+  // What may be noticed before those end that only have to: messages of this moment, which were
+  // published before, and what was released earlier, as the next job of one that ends now. Of those
+  // that may also be noticed later any can be. Only where a job that is noticed comes first.
+  [[nodiscard]] std::vector<Situation> before_the_end(const Situation& now) const {
+    std::vector<Situation> result;
+    before_the_end_from(now, 0, {}, result);
+    return result;
+  }
+
+  void before_the_end_from(Situation now, std::size_t task, std::array<bool, most_tasks> noticed,
+                           std::vector<Situation>& result) const {
+    for (; task < tasks_.size(); ++task) {
+      const TaskNow& own = now.tasks[task];
+      if (own.waiting == 0 || own.noticed != 0 || (tasks_.is_timer(task) && own.ages[0] == 0)) {
+        continue;
       }
+      if (own.ages[0] < tasks_[task].task.lag) {
+        before_the_end_from(now, task + 1, noticed, result);  // not yet
+      }
+      notice(now, task, now.scenario);
+      noticed[task] = true;
     }
-    const std::vector<std::size_t> first = order_.choose(now);
-    const bool comes = std::ranges::any_of(first, [&](std::size_t i) { return released[i]; });
-    return comes ? std::optional{now} : std::nullopt;
+    if (std::ranges::any_of(order_.choose(now), [&](std::size_t i) { return noticed[i]; })) {
+      result.push_back(now);
+    }
   }
 
   // Jobs that only have to end do so as soon as nobody comes before them, or have to pay for having
@@ -332,9 +350,7 @@ class Search {
       if (now.tasks[first].published != finished) {
         continue;
       }
-      if (const auto later = before_the_end(now)) {
-        add(*later);
-      }
+      std::ranges::for_each(before_the_end(now), [this](const Situation& later) { add(later); });
       Situation ended = now;
       end(ended, first);
       end_finished(ended);
@@ -366,6 +382,16 @@ class Search {
     if (now.had_core == task) {
       now.had_core = nobody_runs;
     }
+  }
+
+  [[nodiscard]] bool releases_others(std::size_t writer) const {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const std::vector<std::size_t>& writers = tasks_[i].trigger.writers;
+      if (std::ranges::find(writers, writer) != writers.end()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool release_by(Situation& now, std::size_t writer) {
