@@ -2,12 +2,12 @@
 #include "analysis/exhaustive.hpp"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include "analysis/exhaustive_core.hpp"
 #include "analysis/exhaustive_costs.hpp"
 #include "analysis/exhaustive_data.hpp"
+#include "analysis/exhaustive_notices.hpp"
 #include "analysis/exhaustive_order.hpp"
 
 namespace takt::analysis {
@@ -26,6 +26,7 @@ class Search {
         tasks_(options, tasks),
         order_(tasks_),
         charges_(tasks_),
+        notices_(tasks_, order_, charges_),
         core_(options_.core),
         data_(tasks_, result_) {
     result_.responses.assign(tasks.size(), 0);
@@ -73,7 +74,7 @@ class Search {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskNow& own = now.tasks[i];
       if (own.waiting > 0 && own.noticed == 0 && own.ages[0] > 0) {
-        notice(now, i, before.scenario);
+        notices_.notice(now, i, before.scenario);
       }
       const std::int64_t period = tasks_.of_next(now, i).period;
       if (!tasks_.is_timer(i) || period == tasks_.of_next(before, i).period ||
@@ -86,14 +87,6 @@ class Search {
       }
     }
     return now;
-  }
-
-  void notice(Situation& now, std::size_t task, std::uint8_t scenario) const {
-    TaskNow& own = now.tasks[task];
-    own.noticed = 1;
-    own.under = scenario;
-    own.since = options_.switches ? own.ages[0] : no_age;
-    charges_.notice(now);
   }
 
   // What follows is done one after the other at each tick; each choice is a branch.
@@ -133,7 +126,7 @@ class Search {
       if (own.ages[0] < tasks_[task].task.lag) {
         notice_from(before, now, task + 1);  // not yet
       }
-      notice(now, task, now.scenario);
+      notices_.notice(now, task, now.scenario);
     }
     if (core_.is_limited()) {
       supply_from(before, now);
@@ -178,7 +171,14 @@ class Search {
       if (now.tasks[task].published == finished) {  // who came before it waits already
         Situation ended = now;
         end(ended, task);
-        choose_from(ended, ended);
+        const TaskNow& own = ended.tasks[task];
+        if (own.waiting == 0 || own.ages[0] < tasks_[task].task.lag) {
+          choose_from(ended, ended);
+        }
+        if (own.waiting > 0) {
+          notices_.notice(ended, task, ended.scenario);
+          choose_from(ended, ended);
+        }
         if (options_.costs.preemption == 0) {
           continue;
         }
@@ -307,39 +307,13 @@ class Search {
   // A job that has just published, and only has to end: what its message releases comes first
   // where it preempts it.
   void give_way_from(Situation now, std::size_t task, std::size_t runs) {
-    if (!order_.preempts() || now.tasks[task].published == finished || !releases_others(task)) {
+    if (!order_.preempts() || now.tasks[task].published == finished ||
+        !notices_.releases_others(task)) {
       return;
     }
     now.tasks[task].published = finished;
-    for (const Situation& later : before_the_end(now)) {
+    for (const Situation& later : notices_.before_the_end(now)) {
       go_on_from(later, task + 1, runs);
-    }
-  }
-
-  // What may be noticed before those end that only have to: messages of this moment, which were
-  // published before, and what was released earlier, as the next job of one that ends now. Of those
-  // that may also be noticed later any can be. Only where a job that is noticed comes first.
-  [[nodiscard]] std::vector<Situation> before_the_end(const Situation& now) const {
-    std::vector<Situation> result;
-    before_the_end_from(now, 0, {}, result);
-    return result;
-  }
-
-  void before_the_end_from(Situation now, std::size_t task, std::array<bool, most_tasks> noticed,
-                           std::vector<Situation>& result) const {
-    for (; task < tasks_.size(); ++task) {
-      const TaskNow& own = now.tasks[task];
-      if (own.waiting == 0 || own.noticed != 0 || (tasks_.is_timer(task) && own.ages[0] == 0)) {
-        continue;
-      }
-      if (own.ages[0] < tasks_[task].task.lag) {
-        before_the_end_from(now, task + 1, noticed, result);  // not yet
-      }
-      notice(now, task, now.scenario);
-      noticed[task] = true;
-    }
-    if (std::ranges::any_of(order_.choose(now), [&](std::size_t i) { return noticed[i]; })) {
-      result.push_back(now);
     }
   }
 
@@ -350,7 +324,8 @@ class Search {
       if (now.tasks[first].published != finished) {
         continue;
       }
-      std::ranges::for_each(before_the_end(now), [this](const Situation& later) { add(later); });
+      std::ranges::for_each(notices_.before_the_end(now),
+                            [this](const Situation& later) { add(later); });
       Situation ended = now;
       end(ended, first);
       end_finished(ended);
@@ -384,16 +359,6 @@ class Search {
     }
   }
 
-  [[nodiscard]] bool releases_others(std::size_t writer) const {
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const std::vector<std::size_t>& writers = tasks_[i].trigger.writers;
-      if (std::ranges::find(writers, writer) != writers.end()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   bool release_by(Situation& now, std::size_t writer) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Input& trigger = tasks_[i].trigger;
@@ -413,6 +378,7 @@ class Search {
   Reached result_;
   Order order_;
   Charges charges_;
+  Notices notices_;
   OracleCore core_;
   Data data_;
   std::unordered_set<Situation, Hash> visited_;
