@@ -90,7 +90,8 @@ class Paths {
   // Whether a release may lead to no job, because the previous job has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
-  // Why data of the chain may be lost before a callback's job reads it; empty: it is not.
+  // Why no data passes the chain, or why it may be lost before a callback's job reads it; empty: it
+  // is not.
   [[nodiscard]] std::string loss_on(const application::Chain& chain) const;
   // As may_drop() for a stream whose jobs lead to this stream's.
   [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;

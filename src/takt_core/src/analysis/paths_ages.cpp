@@ -111,6 +111,10 @@ AgeReport Paths::age(const sched::AgeConstraint& constraint) const {
   }
   if (!written) {
     age.reset();
+    if (!outside) {
+      report.bound_by =
+          "nothing that writes topic '" + constraint.topic + "' is released in this scenario";
+    }
   }
   const Bound kept = kept_age(constraint);
   if (kept && (!age || *kept < *age)) {

@@ -106,6 +106,11 @@ bool Paths::may_drop(std::size_t callback) const {
 }
 
 std::string Paths::loss_on(const application::Chain& chain) const {
+  for (const std::string& name : chain.callbacks) {
+    if (streams_[*strategy_.find_task(name)].empty()) {
+      return "'" + name + "' is never released in this scenario";
+    }
+  }
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::size_t callback = *strategy_.find_task(chain.callbacks[i]);
     const sched::Task& task = strategy_.tasks()[callback];

@@ -122,6 +122,7 @@ void Partition::publish_running(TimePoint now) noexcept {
   message_at_ = TimePoint::max();
   task.until_message = nanoseconds{0};
   task.published = true;
+  look_ahead();  // nobody looks at releases that cannot come before it ends, as in the executor
   write(task, task.job, now);
 }
 

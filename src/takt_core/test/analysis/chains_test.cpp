@@ -161,6 +161,18 @@ TEST(chains, a_chain_has_no_latency_where_its_last_callback_never_runs) {
   EXPECT_FALSE(report.scenarios[1].chains.front().latency);
 }
 
+// The first one never runs, so no data comes: said of the chain, and of the data's age.
+TEST(chains, without_a_bound_give_the_callback_that_never_runs) {
+  const ScenarioReport scenario =
+      analyse_json(app(timer("a", 100, 10, 3, ", 'writes': ['x'], 'active': false") + "," +
+                           timer("b", 100, 10, 2, ", 'reads': [{'topic': 'x', 'max_age': 150}]"),
+                       ", 'policy': 'fp', 'chains': [{'name': 'whole', 'callbacks': ['a', 'b']}]"))
+          .scenarios.front();
+  EXPECT_EQ(scenario.chains.front().bound_by, "'a' is never released in this scenario");
+  EXPECT_EQ(scenario.ages.front().bound_by,
+            "nothing that writes topic 'x' is released in this scenario");
+}
+
 struct Place {
   int chain;
   int core;

@@ -2,13 +2,12 @@
 #include "analysis/exhaustive.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <unordered_set>
 
 #include "analysis/exhaustive_core.hpp"
 #include "analysis/exhaustive_costs.hpp"
 #include "analysis/exhaustive_data.hpp"
+#include "analysis/exhaustive_notices.hpp"
 #include "analysis/exhaustive_order.hpp"
 
 namespace takt::analysis {
@@ -27,6 +26,7 @@ class Search {
         tasks_(options, tasks),
         order_(tasks_),
         charges_(tasks_),
+        notices_(tasks_, order_, charges_),
         core_(options_.core),
         data_(tasks_, result_) {
     result_.responses.assign(tasks.size(), 0);
@@ -74,7 +74,7 @@ class Search {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskNow& own = now.tasks[i];
       if (own.waiting > 0 && own.noticed == 0 && own.ages[0] > 0) {
-        notice(now, i, before.scenario);
+        notices_.notice(now, i, before.scenario);
       }
       const std::int64_t period = tasks_.of_next(now, i).period;
       if (!tasks_.is_timer(i) || period == tasks_.of_next(before, i).period ||
@@ -87,14 +87,6 @@ class Search {
       }
     }
     return now;
-  }
-
-  void notice(Situation& now, std::size_t task, std::uint8_t scenario) const {
-    TaskNow& own = now.tasks[task];
-    own.noticed = 1;
-    own.under = scenario;
-    own.since = options_.switches ? own.ages[0] : no_age;
-    charges_.notice(now);
   }
 
   // What follows is done one after the other at each tick; each choice is a branch.
@@ -134,7 +126,7 @@ class Search {
       if (own.ages[0] < tasks_[task].task.lag) {
         notice_from(before, now, task + 1);  // not yet
       }
-      notice(now, task, now.scenario);
+      notices_.notice(now, task, now.scenario);
     }
     if (core_.is_limited()) {
       supply_from(before, now);
@@ -176,6 +168,21 @@ class Search {
       compute(now, nobody_runs);
     }
     for (const std::size_t task : choices) {
+      if (now.tasks[task].published == finished) {  // who came before it waits already
+        Situation ended = now;
+        end(ended, task);
+        const TaskNow& own = ended.tasks[task];
+        if (own.waiting == 0 || own.ages[0] < tasks_[task].task.lag) {
+          choose_from(ended, ended);
+        }
+        if (own.waiting > 0) {
+          notices_.notice(ended, task, ended.scenario);
+          choose_from(ended, ended);
+        }
+        if (options_.costs.preemption == 0) {
+          continue;
+        }
+      }
       // Nobody need look for releases that change nothing, until they do, or the scenario changes.
       const bool goes_on =
           charges_.remember() && now.had_core == task && now.tasks[task].suspended == 0;
@@ -300,29 +307,14 @@ class Search {
   // A job that has just published, and only has to end: what its message releases comes first
   // where it preempts it.
   void give_way_from(Situation now, std::size_t task, std::size_t runs) {
-    if (!order_.preempts() || now.tasks[task].published == finished) {
+    if (!order_.preempts() || now.tasks[task].published == finished ||
+        !notices_.releases_others(task)) {
       return;
     }
     now.tasks[task].published = finished;
-    if (const auto later = before_the_end(now)) {
-      go_on_from(*later, task + 1, runs);
+    for (const Situation& later : notices_.before_the_end(now)) {
+      go_on_from(later, task + 1, runs);
     }
-  }
-
-  // Messages of this moment were published before the jobs that published them ended, and so before
-  // those end that only have to. Nothing: no job that they release comes first.
-  [[nodiscard]] std::optional<Situation> before_the_end(Situation now) const {
-    std::array<bool, most_tasks> released = {};
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const TaskNow& own = now.tasks[i];
-      released[i] = !tasks_.is_timer(i) && own.waiting == 1 && own.noticed == 0 && own.ages[0] == 0;
-      if (released[i]) {
-        notice(now, i, now.scenario);
-      }
-    }
-    const std::vector<std::size_t> first = order_.choose(now);
-    const bool comes = std::ranges::any_of(first, [&](std::size_t i) { return released[i]; });
-    return comes ? std::optional{now} : std::nullopt;
   }
 
   // Jobs that only have to end do so as soon as nobody comes before them, or have to pay for having
@@ -332,9 +324,8 @@ class Search {
       if (now.tasks[first].published != finished) {
         continue;
       }
-      if (const auto later = before_the_end(now)) {
-        add(*later);
-      }
+      std::ranges::for_each(notices_.before_the_end(now),
+                            [this](const Situation& later) { add(later); });
       Situation ended = now;
       end(ended, first);
       end_finished(ended);
@@ -387,6 +378,7 @@ class Search {
   Reached result_;
   Order order_;
   Charges charges_;
+  Notices notices_;
   OracleCore core_;
   Data data_;
   std::unordered_set<Situation, Hash> visited_;

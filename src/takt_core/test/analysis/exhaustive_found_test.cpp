@@ -81,6 +81,82 @@ TEST(exhaustive_found, a_job_without_a_message_ends_at_once) {
   EXPECT_EQ(reached.responses[0], 6);
 }
 
+// The reason why a simulated run is none of those that the search finds; empty: it is one.
+std::string error_in_simulation(const ExhaustiveSet& set, std::uint64_t seed) {
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  EXPECT_TRUE(reached.complete);
+  return error_in(sim::simulate(application_of(set), {.duration = nanoseconds{200},
+                                                      .seed = seed,
+                                                      .execution = sim::ExecutionTimes::drawn,
+                                                      .percentiles = false}),
+                  reached);
+}
+
+// c0 has computed and published. Before it ends come both jobs of c2, of which the second one is
+// noticed when the first one has ended.
+TEST(exhaustive_found, a_job_that_only_has_to_end_lets_every_job_of_its_messages_come_first) {
+  EXPECT_EQ(error_in_simulation({.policy = "fp",
+                                 .rule = Rule::fp,
+                                 .tasks = {{.task = {.execution = 1, .period = 4, .priority = 3}},
+                                           {.task = {.execution = 1, .period = 4, .priority = 5},
+                                            .trigger = {.writers = {0}}},
+                                           {.task = {.execution = 1, .period = 4, .priority = 5},
+                                            .trigger = {.writers = {0, 1}}}}},
+                                1),
+            "");
+}
+
+// The job of c1 that an earlier job of c0 has released is noticed at the moment at which c0 has
+// computed.
+TEST(exhaustive_found, a_job_that_only_has_to_end_lets_come_first_what_is_noticed_then) {
+  EXPECT_EQ(error_in_simulation(
+                {.policy = "edf",
+                 .rule = Rule::edf,
+                 .tasks = {{.task = {.execution = 2, .period = 5, .deadline = 8, .priority = 2}},
+                           {.task = {.execution = 2, .period = 5, .deadline = 5, .lag = 4},
+                            .trigger = {.writers = {0}}}}},
+                1),
+            "");
+}
+
+// c1 publishes when it has begun. Nobody looks at that release before it has ended, so it does not
+// pay for it, and ends in time.
+TEST(exhaustive_found, a_message_interrupts_no_job_that_nobody_preempts) {
+  EXPECT_EQ(
+      error_in({.policy = "np-fp",
+                .rule = Rule::np_fp,
+                .tasks = {{.task = {.execution = 2, .period = 12, .deadline = 19, .priority = 5},
+                           .anywhere = true},
+                          {.task = {.execution = 1, .period = 12, .deadline = 6, .priority = 1},
+                           .trigger = {.writers = {0}, .depth = 1},
+                           .anywhere = true},
+                          {.task = {.execution = 1, .period = 12, .deadline = 13, .priority = 3},
+                           .trigger = {.writers = {1}, .depth = 3}}},
+                .costs = {.dispatch = 1, .release = 1}}),
+      "");
+}
+
+// c1 ends as soon as c2, which came first, waits: its next job is there in the same moment. The
+// search once found 40 and more, with c1 late by a tick in each period.
+TEST(exhaustive_found, the_next_job_is_there_as_soon_as_one_ends_that_gave_way) {
+  const ExhaustiveSet set{
+      .policy = "dm",
+      .rule = Rule::fp,
+      .tasks = {{.task = {.execution = 1, .period = 4, .deadline = 2, .priority = 98},
+                 .drop = Drop::all_but_one},
+                {.task = {.execution = 1, .period = 8, .deadline = 8, .priority = 96},
+                 .suspension = 3,
+                 .suspensions = 2},
+                {.task = {.execution = 1, .period = 8, .deadline = 3, .priority = 97, .lag = 2},
+                 .drop = Drop::stale,
+                 .trigger = {.writers = {1}},
+                 .suspension = 2}},
+      .core = {.interrupt_period = 9, .interrupt_duration = 1, .burst = 1}};
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  EXPECT_TRUE(reached.complete);
+  EXPECT_EQ(reached.responses[1], 11);
+}
+
 // It wakes while c1 has the core, and waits again as soon as it has it: the latency is 10, and the
 // search itself once found 9.
 TEST(exhaustive_found, a_job_may_wait_twice_and_compute_next_to_nothing_in_between) {
