@@ -15,8 +15,9 @@
 //    jitter would be too little.
 //  - Of equal priorities the kernel runs the thread that became ready first, however late its
 //    job was released: if one of two suspends itself, each counts as above the other.
-//  - A job that resumes may each time find a less urgent job that holds a ceiling. As the number of
-//    times has no bound, all jobs that can block it like that count as above.
+//  - A job that resumes may each time find a less urgent job that holds a ceiling or a lock. As the
+//    number of times has no bound, all jobs that can block it like that count as above; of their
+//    time of computing what they compute in the sections that reach it.
 //
 // R is the response in the whole set, hence the least solution for all demands together.
 #pragma once

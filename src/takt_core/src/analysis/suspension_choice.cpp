@@ -22,7 +22,11 @@ bool is_freely_preemptive(std::span<const Demand> demands, std::size_t own_index
   }
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Demand& other = demands[i];
-    const bool holds = other.ceiling > other.level && other.ceiling >= own.level;
+    const auto keeps_out = [&](sched::Level reach) {
+      return reach > other.level && reach >= own.level;
+    };
+    const bool holds =
+        keeps_out(other.ceiling) || std::ranges::any_of(other.sections, keeps_out, &Section::reach);
     if (i != own_index && !other.interrupt && (other.level == own.level || holds)) {
       return false;
     }

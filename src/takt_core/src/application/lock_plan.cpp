@@ -18,11 +18,13 @@ std::vector<std::vector<std::size_t>> enclosing(const std::vector<CriticalSectio
   return result;
 }
 
-LockPlan::LockPlan(const std::vector<CriticalSection>& sections) : sections_{sections} {
+LockPlan::LockPlan(const std::vector<CriticalSection>& sections, std::size_t waits)
+    : sections_{sections} {
   for (const CriticalSection& section : sections) {
     lengths_.push_back(section.longest);
   }
-  steps_.reserve(2 * sections.size());
+  steps_.reserve(2 * sections.size() + waits);
+  with_waits_.reserve(2 * sections.size() + waits);
   open_.reserve(sections.size());
 }
 
@@ -37,7 +39,28 @@ void LockPlan::leave_until(nanoseconds time) noexcept {
   std::erase_if(open_, [&](const Open& section) { return section.declared <= time; });
 }
 
-std::span<const LockStep> LockPlan::steps_within(nanoseconds computing) noexcept {
+// Each where the job holds no lock, as early as that.
+void LockPlan::add_waits(std::span<const nanoseconds> waits) noexcept {
+  with_waits_.clear();
+  std::size_t held = 0;
+  nanoseconds now{0};
+  const auto wait_until = [&](nanoseconds time) {
+    for (; held == 0 && !waits.empty() && waits.front() <= time; waits = waits.subspan(1)) {
+      with_waits_.push_back({.at = std::max(now, waits.front()), .waits = true});
+    }
+  };
+  for (const LockStep& step : steps_) {
+    wait_until(step.at);
+    now = step.at;
+    held = step.takes ? held + 1 : held - 1;
+    with_waits_.push_back(step);
+  }
+  wait_until(nanoseconds::max());
+  steps_.swap(with_waits_);
+}
+
+std::span<const LockStep> LockPlan::steps_within(nanoseconds computing,
+                                                 std::span<const nanoseconds> waits) noexcept {
   steps_.clear();
   open_.clear();
   for (std::size_t i = 0; i < sections_.size(); ++i) {
@@ -55,6 +78,9 @@ std::span<const LockStep> LockPlan::steps_within(nanoseconds computing) noexcept
     open_.push_back({.lock = section.lock, .declared = section.end(), .end = end, .held = held});
   }
   leave_until(nanoseconds::max());
+  if (!waits.empty()) {
+    add_waits(waits);
+  }
   return steps_;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/executor/lock.hpp"
 
+#include <sched.h>
+
 #include "crew.hpp"
 #include "takt/os/clock.hpp"
 
@@ -19,23 +21,49 @@ void pause() noexcept {
 #endif
 }
 
+// Raises the calling thread, if it has a real-time priority, to this one. Returns its former one; 0
+// if it has not changed.
+int raise_thread(int priority) noexcept {
+  sched_param parameters{};
+  if (priority == 0 || sched_getscheduler(0) != SCHED_FIFO ||
+      sched_getparam(0, &parameters) != 0 || parameters.sched_priority >= priority) {
+    return 0;
+  }
+  const sched_param raised{.sched_priority = priority};
+  return sched_setparam(0, &raised) == 0 ? parameters.sched_priority : 0;
+}
+
+void restore_thread(int priority) noexcept {
+  if (priority > 0) {
+    const sched_param parameters{.sched_priority = priority};
+    sched_setparam(0, &parameters);
+  }
+}
+
 }  // namespace
 
 void CeilingMutex::lock() noexcept {
+  const int own_priority = raise_thread(priority_);
   const sched::Level before = Crew::raise_ceiling(&name_);
   mutex_.lock();
   before_ = before;
+  own_priority_ = own_priority;
 }
 
 void CeilingMutex::unlock() noexcept {
   const sched::Level before = before_;
+  const int own_priority = own_priority_;
   mutex_.unlock();
   Crew::lower_ceiling(before);
+  restore_thread(own_priority);
 }
 
 SpinMutex::Request SpinMutex::request() noexcept {
+  const int own_priority = raise_thread(priority_);
   const sched::Level before = Crew::raise_ceiling(nullptr);
-  return {.number = next_.fetch_add(1, std::memory_order_relaxed), .before = before};
+  return {.number = next_.fetch_add(1, std::memory_order_relaxed),
+          .before = before,
+          .own_priority = own_priority};
 }
 
 void SpinMutex::wait(const Request& request) noexcept {
@@ -50,12 +78,15 @@ void SpinMutex::wait(const Request& request) noexcept {
     }
   }
   before_ = request.before;
+  own_priority_ = request.own_priority;
 }
 
 void SpinMutex::unlock() noexcept {
   const sched::Level before = before_;
+  const int own_priority = own_priority_;
   serves_.store(serves_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   Crew::lower_ceiling(before);
+  restore_thread(own_priority);
 }
 
 }  // namespace takt::executor
