@@ -25,9 +25,12 @@ bool is_freely_preemptive(std::span<const Demand> demands, std::size_t own_index
     const auto keeps_out = [&](sched::Level reach) {
       return reach > other.level && reach >= own.level;
     };
-    const bool holds =
-        keeps_out(other.ceiling) || std::ranges::any_of(other.sections, keeps_out, &Section::reach);
-    if (i != own_index && !other.interrupt && (other.level == own.level || holds)) {
+    // Also one of its own sections keeps those above from the core.
+    if (std::ranges::any_of(other.sections, keeps_out, &Section::reach)) {
+      return false;
+    }
+    const bool alike = other.level == own.level || keeps_out(other.ceiling);
+    if (i != own_index && !other.interrupt && alike) {
       return false;
     }
   }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/executor/fifo_mutex.hpp"
 
-#include <sched.h>
-
 #include <mutex>
 
 #include "crew.hpp"
 #include "takt/os/event.hpp"
-#include "takt/os/thread.hpp"
 #include "takt/os/thread_id.hpp"
+#include "thread_priority.hpp"
 
 namespace takt::executor {
 
@@ -26,23 +24,17 @@ struct FifoRequest {
     const Crew* const crew = Crew::current();
     tid = static_cast<pid_t>(os::own_thread_id());
     cpu = crew == nullptr ? -1 : crew->cpu();
-    sched_param parameters{};
-    const bool real_time = cpu >= 0 && sched_getscheduler(0) == SCHED_FIFO &&
-                           sched_getparam(0, &parameters) == 0;
-    priority = real_time ? parameters.sched_priority : 0;
+    priority = cpu >= 0 ? real_time_priority(0) : 0;
     next = nullptr;
   }
   void set_priority(int wanted) const noexcept {
     if (priority > 0) {
-      const sched_param parameters{.sched_priority = wanted};
-      sched_setparam(tid, &parameters);
+      set_real_time_priority(tid, wanted);
     }
   }
 };
 
 namespace {
-
-constexpr int above_all_jobs = os::max_priority + 1;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local FifoRequest mine;

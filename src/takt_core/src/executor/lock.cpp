@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/executor/lock.hpp"
 
-#include <sched.h>
-
 #include "crew.hpp"
 #include "takt/os/clock.hpp"
+#include "thread_priority.hpp"
 
 namespace takt::executor {
 namespace {
@@ -24,19 +23,17 @@ void pause() noexcept {
 // Raises the calling thread, if it has a real-time priority, to this one. Returns its former one; 0
 // if it has not changed.
 int raise_thread(int priority) noexcept {
-  sched_param parameters{};
-  if (priority == 0 || sched_getscheduler(0) != SCHED_FIFO ||
-      sched_getparam(0, &parameters) != 0 || parameters.sched_priority >= priority) {
+  const int own = priority == 0 ? 0 : real_time_priority(0);
+  if (own == 0 || own >= priority) {
     return 0;
   }
-  const sched_param raised{.sched_priority = priority};
-  return sched_setparam(0, &raised) == 0 ? parameters.sched_priority : 0;
+  set_real_time_priority(0, priority);
+  return own;
 }
 
 void restore_thread(int priority) noexcept {
   if (priority > 0) {
-    const sched_param parameters{.sched_priority = priority};
-    sched_setparam(0, &parameters);
+    set_real_time_priority(0, priority);
   }
 }
 

@@ -110,6 +110,15 @@ TEST(EveryRunWithLocks, keeps_to_its_bounds_under_edf) {
   keep_to_bounds("edf");
 }
 
+// A lower callback waits, and holds a lock of a higher one that waits, too: as blocking (eq. 13)
+// that one would be delayed by nothing from below.
+TEST(EveryRunWithLocks, found_that_the_own_sections_keep_those_above_from_counting_as_blocking) {
+  const application::Application app = tiny_set(103084, "fp", true);
+  const AllRuns runs = all_runs(app);
+  EXPECT_EQ(above(report_of(app), runs), "") << text(app);
+  EXPECT_EQ(runs.responses.front(), 10);
+}
+
 // Two scenarios, in which the callbacks have other priorities. No deadline is below the longest
 // execution time; in half of the sets it is one that a bound may come to.
 TEST(EveryRunWithLocks, keeps_the_deadlines_that_are_proved_around_switches) {
