@@ -90,8 +90,8 @@ void refuse_lanes(const Execution& execution) {
 // The executor raises a job that the age of data needs; where the holder of a lock needs a
 // real-time priority of its own, both would change that of one thread.
 void refuse_boosts(const application::Application& application) {
-  const bool waits = std::ranges::any_of(
-      application.callbacks, [](const auto& callback) { return callback.task.waits; });
+  const bool waits = std::ranges::any_of(application.callbacks,
+                                         [](const auto& callback) { return callback.task.waits; });
   const sched::CompiledStrategy strategy = application::compile(application);
   const bool raises = std::ranges::any_of(strategy.scenarios(), [](const auto& scenario) {
     return std::ranges::any_of(scenario.age_constraints(), [](const sched::AgeConstraint& age) {

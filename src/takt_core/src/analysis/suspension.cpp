@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lock_blocking.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -95,6 +96,29 @@ std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> d
     }
   }
   return delayed;
+}
+
+std::optional<std::vector<Demand>> with_sections_as_own(std::span<const Demand> demands,
+                                                        std::size_t own_index) {
+  const Demand& own = demands[own_index];
+  if (!own.waits || own.suspensions == 0) {
+    return {};
+  }
+  std::vector<Demand> below;
+  std::vector<Demand> result{demands.begin(), demands.end()};
+  for (Demand& demand : result) {
+    const bool waited_for = std::ranges::count(demand.clients, own.task) > 0;
+    if (demand.level < own.level && demand.ceiling < own.level && !waited_for) {
+      below.push_back(demand);
+      demand.sections.clear();
+    }
+  }
+  const nanoseconds each = blocking_by_locks(below, own.level, nanoseconds{0});
+  if (each.count() == 0) {
+    return {};
+  }
+  result[own_index].execution = os::add_sat(own.execution, os::mul_sat(each, own.suspensions + 1));
+  return result;
 }
 
 }  // namespace takt::analysis

@@ -327,9 +327,8 @@ class Faults {
   }
 
   [[nodiscard]] bool is_taken(std::size_t lock) const {
-    return std::ranges::any_of(application_.callbacks, [lock](const Callback& callback) {
-      return takes(callback, lock);
-    });
+    return std::ranges::any_of(application_.callbacks,
+                               [lock](const Callback& callback) { return takes(callback, lock); });
   }
 
   [[nodiscard]] std::string its_protocol(std::size_t lock) const {

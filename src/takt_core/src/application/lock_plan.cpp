@@ -39,23 +39,39 @@ void LockPlan::leave_until(nanoseconds time) noexcept {
   std::erase_if(open_, [&](const Open& section) { return section.declared <= time; });
 }
 
-// Each where the job holds no lock, as early as that.
-void LockPlan::add_waits(std::span<const nanoseconds> waits) noexcept {
+// When it holds nothing any more, of what it takes with this step and before it leaves that.
+nanoseconds LockPlan::end_of_outermost(std::size_t taking) const noexcept {
+  std::size_t held = 0;
+  for (std::size_t i = taking;; ++i) {
+    held = steps_[i].takes ? held + 1 : held - 1;
+    if (held == 0) {
+      return steps_[i].at;
+    }
+  }
+}
+
+// Each where the job holds no lock: after the outermost section, but before one with which the job
+// ends, for it computes last.
+void LockPlan::add_waits(nanoseconds computing, std::span<const nanoseconds> waits) noexcept {
   with_waits_.clear();
   std::size_t held = 0;
   nanoseconds now{0};
-  const auto wait_until = [&](nanoseconds time) {
-    for (; held == 0 && !waits.empty() && waits.front() <= time; waits = waits.subspan(1)) {
-      with_waits_.push_back({.at = std::max(now, waits.front()), .waits = true});
+  const auto wait_until = [&](nanoseconds time, nanoseconds latest) {
+    for (; !waits.empty() && waits.front() <= time; waits = waits.subspan(1)) {
+      const nanoseconds at = std::min(waits.front(), latest);
+      with_waits_.push_back({.at = std::max(now, at), .waits = true});
     }
   };
-  for (const LockStep& step : steps_) {
-    wait_until(step.at);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const LockStep& step = steps_[i];
+    if (held == 0) {
+      wait_until(end_of_outermost(i) == computing ? computing : step.at, step.at);
+    }
     now = step.at;
     held = step.takes ? held + 1 : held - 1;
     with_waits_.push_back(step);
   }
-  wait_until(nanoseconds::max());
+  wait_until(computing, computing);
   steps_.swap(with_waits_);
 }
 
@@ -79,7 +95,7 @@ std::span<const LockStep> LockPlan::steps_within(nanoseconds computing,
   }
   leave_until(nanoseconds::max());
   if (!waits.empty()) {
-    add_waits(waits);
+    add_waits(computing, waits);
   }
   return steps_;
 }

@@ -55,9 +55,8 @@ bool CoreState::lower(CoreTask& task, Level before) noexcept {
   }
   entry->ceiling = before;
   if (fixed_) {
-    const auto place = std::find_if(started_.begin(), entry, [&](const Started& other) {
-      return rank(other) > rank(*entry);
-    });
+    const auto place = std::find_if(
+        started_.begin(), entry, [&](const Started& other) { return rank(other) > rank(*entry); });
     std::rotate(place, entry, entry + 1);
   }
   return true;

@@ -281,7 +281,7 @@ struct TaskState : sched::CoreTask {
   std::uint64_t request = 0;  // for a lock across cores that it holds without spinning; 0: none
   nanoseconds until_end{0};   // all of that time
   std::vector<nanoseconds> waits_after;  // after which times of computing it waits
-  TimePoint wakes = TimePoint::max();  // while it waits
+  TimePoint wakes = TimePoint::max();    // while it waits
   RandomStream times;
   RandomStream noticing;
   RandomStream waiting;

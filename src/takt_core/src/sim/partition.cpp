@@ -32,8 +32,7 @@ std::size_t depth_of(const sched::CompiledStrategy& strategy, const sched::Core&
 // Of each lock.
 std::vector<sched::Level> ceilings_in(const application::Application& application,
                                       const sched::CompiledScenario& scenario) {
-  std::vector<sched::Level> ceilings =
-      application::lock_ceilings(application, scenario.ceilings());
+  std::vector<sched::Level> ceilings = application::lock_ceilings(application, scenario.ceilings());
   for (std::size_t i = 0; i < ceilings.size(); ++i) {
     if (application.locks[i].protocol == application::LockProtocol::inheritance) {
       ceilings[i] = sched::no_ceiling;
@@ -68,9 +67,8 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
     state_.share_among(1, model.groups());
   }
   locks_ = !model.application().locks.empty() &&
-           std::ranges::any_of(compiled.strategy.scenarios(), [](const auto& scenario) {
-             return scenario.policy().preemptive();
-           });
+           std::ranges::any_of(compiled.strategy.scenarios(),
+                               [](const auto& scenario) { return scenario.policy().preemptive(); });
   if (locks_) {
     for (const sched::CompiledScenario& scenario : compiled.strategy.scenarios()) {
       ceilings_.push_back(ceilings_in(model.application(), scenario));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mutexes in the order of requests, whose holders come before all others of their core.
+#include "takt/executor/fifo_mutex.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "support.hpp"
-#include "takt/executor/fifo_mutex.hpp"
 #include "takt/executor/lock.hpp"
 #include "takt/os/thread.hpp"
 

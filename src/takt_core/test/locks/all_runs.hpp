@@ -50,14 +50,13 @@ class LockSearch {
         shortest_(app.locks.size(), std::numeric_limits<std::int64_t>::max()) {
     result_.responses.assign(app.callbacks.size(), 0);
     for (std::size_t task = 0; task < app.callbacks.size(); ++task) {
-      for (const application::CriticalSection& section :
-           app.callbacks[task].critical_sections) {
+      for (const application::CriticalSection& section : app.callbacks[task].critical_sections) {
         for (std::size_t scenario = 0; scenario < priorities_.size(); ++scenario) {
           int& ceiling = ceilings_[scenario][section.lock];
           ceiling = std::max(ceiling, priorities_[scenario][task]);
         }
-        shortest_[section.lock] = std::min(
-            shortest_[section.lock], app.callbacks[task].task.parameters.deadline.count());
+        shortest_[section.lock] =
+            std::min(shortest_[section.lock], app.callbacks[task].task.parameters.deadline.count());
       }
     }
   }
@@ -382,7 +381,7 @@ class LockSearch {
   std::vector<std::vector<int>> priorities_;
   std::size_t scenario_ = 0;                // that is followed
   std::vector<std::vector<int>> ceilings_;  // by scenario
-  std::vector<std::int64_t> shortest_;  // deadline of those who take each lock
+  std::vector<std::int64_t> shortest_;      // deadline of those who take each lock
   AllRuns result_;
   std::unordered_set<Situation, Hash> visited_;
   std::vector<Situation> todo_;

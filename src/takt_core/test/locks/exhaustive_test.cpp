@@ -141,8 +141,8 @@ TEST(EveryRunWithLocks, keeps_the_deadlines_that_are_proved_around_switches) {
     std::vector<std::vector<int>> priorities(2);
     for (application::Callback& callback : app.callbacks) {
       callback.task.parameters.overrun = sched::Overrun::skip;
-      callback.task.parameters.deadline = nanoseconds{random.number(
-          callback.execution.worst.count(), callback.task.parameters.period.count())};
+      callback.task.parameters.deadline = nanoseconds{
+          random.number(callback.execution.worst.count(), callback.task.parameters.period.count())};
       priorities[0].push_back(callback.task.parameters.priority);
     }
     priorities[1] = priorities[0];

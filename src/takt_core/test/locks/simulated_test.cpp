@@ -70,8 +70,8 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
   return found;
 }
 
-void keep_to_bounds(const std::string& policy,
-                    std::optional<application::LockProtocol> across = {}, bool waits = false) {
+void keep_to_bounds(const std::string& policy, std::optional<application::LockProtocol> across = {},
+                    bool waits = false) {
   const int sets = rounds(800);
   Comparison all;
   int blocked = 0;

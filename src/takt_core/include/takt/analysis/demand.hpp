@@ -106,7 +106,8 @@ struct Demand {
   nanoseconds suspension{0};                    ///< The longest that one job waits in total.
   std::int64_t suspensions = 0;                 ///< The most times that one job waits; 0: unknown.
   std::vector<ComputingSegment> segments = {};  ///< Of each job; empty: it may wait anywhere.
-  /// Of each job, the enclosing ones first; under preemptive policies. It does not wait within them.
+  /// Of each job, the enclosing ones first; under preemptive policies. It does not wait within
+  /// them.
   std::vector<Section> sections = {};
   /// Of a server: the tasks that wait while one of its jobs is pending, so that none of them is
   /// delayed by it. They called it, or called one that waits for it.

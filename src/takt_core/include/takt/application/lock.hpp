@@ -79,8 +79,9 @@ class TAKT_CORE_PUBLIC LockPlan {
 
   /// The steps of a job that computes for so long, ascending in time; valid until the next call. It
   /// leaves out what it does not reach, also an inner section for which the outer one is too short.
-  /// @param waits after which times of computing it waits, ascending; a wait within a section comes
-  /// after the outermost one, for no job waits while it holds a lock.
+  /// @param waits after which times of computing it waits, ascending. No job waits while it holds a
+  /// lock, and each computes last: a wait within a section comes after the outermost one, or before
+  /// it if the job ends with it.
   [[nodiscard]] std::span<const LockStep> steps_within(
       nanoseconds computing, std::span<const nanoseconds> waits = {}) noexcept;
 
@@ -93,7 +94,8 @@ class TAKT_CORE_PUBLIC LockPlan {
   };
 
   void leave_until(nanoseconds time) noexcept;
-  void add_waits(std::span<const nanoseconds> waits) noexcept;
+  [[nodiscard]] nanoseconds end_of_outermost(std::size_t taking) const noexcept;
+  void add_waits(nanoseconds computing, std::span<const nanoseconds> waits) noexcept;
 
   std::vector<CriticalSection> sections_;
   std::vector<nanoseconds> lengths_;

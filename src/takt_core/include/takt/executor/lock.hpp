@@ -3,9 +3,9 @@
 /// Mutexes that callbacks hold while they compute, whose protocol needs the executor: it starts no
 /// job that could wait for the holder. Both meet the requirements of std::lock_guard. A job leaves
 /// first what it took last. Outside of an executor's jobs they are plain mutexes. The executor
-/// cannot keep callbacks with a thread of their own (Task::waits) from starting: where some take the
-/// mutex, or are on a core of those who do, its holder needs a real-time priority, too. Callbacks
-/// with Binding::kernel_deadline must not take them.
+/// cannot keep callbacks with a thread of their own (Task::waits) from starting: where some take
+/// the mutex, or are on a core of those who do, its holder needs a real-time priority, too.
+/// Callbacks with Binding::kernel_deadline must not take them.
 #pragma once
 
 #include <atomic>
