@@ -34,7 +34,7 @@ CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
 # Not drawn yet; takt_core's own tests draw them.
 NOT_DRAWN = (
     *("Callback.join", "Callback.at_once", "Callback.publishes"),
-    *("Lock.protocol=fmlp+", "Segment.device"),
+    "Segment.device",
 )
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "held_locks.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <takt/application/compile.hpp>
+#include <takt/executor/fifo_mutex.hpp>
 #include <takt/executor/lock.hpp>
 #include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
+#include <takt/os/thread.hpp>
 #include <takt/sched/error.hpp>
 #include <takt/trace/current.hpp>
 #include <takt/trace/event.hpp>
@@ -59,7 +63,7 @@ class InheritedLock final : public HeldLock {
 // Nobody waits for it: who could does not start. Where one thread runs all, nobody waits anyway.
 class CeilingLock final : public HeldLock {
  public:
-  explicit CeilingLock(const std::string& name) : mutex_{name} {}
+  CeilingLock(const std::string& name, int priority) : mutex_{name, priority} {}
 
   void take() noexcept override { mutex_.lock(); }
   void leave() noexcept override { mutex_.unlock(); }
@@ -70,7 +74,7 @@ class CeilingLock final : public HeldLock {
 
 class SpinLock final : public HeldLock {
  public:
-  explicit SpinLock(std::size_t number) : waits_{number} {}
+  SpinLock(std::size_t number, int priority) : mutex_{priority}, waits_{number} {}
 
   void take() noexcept override {
     const executor::SpinMutex::Request request = mutex_.request();
@@ -97,9 +101,56 @@ class SpinLock final : public HeldLock {
   Waits waits_;
 };
 
+class FifoLock final : public HeldLock {
+ public:
+  FifoLock(executor::RequestOrder& order, std::size_t number) : mutex_{order}, waits_{number} {}
+
+  void take() noexcept override {
+    if (!mutex_.request()) {
+      waits_.begin();
+      mutex_.wait();
+      waits_.end();
+    }
+    waits_.holds();
+  }
+  void leave() noexcept override {
+    waits_.leaves();
+    mutex_.unlock();
+  }
+
+ private:
+  executor::FifoMutex mutex_;
+  Waits waits_;
+};
+
+constexpr int above_all_jobs = os::max_priority + 1;
+
+// What a thread that holds the lock needs where some callbacks have threads of their own, which the
+// executor cannot keep from starting: jobs wait under fixed priorities only. 0: nothing.
+int priority_with(const application::Application& application, std::size_t lock) {
+  if (std::ranges::none_of(application.callbacks,
+                           [](const auto& callback) { return callback.task.waits; })) {
+    return 0;
+  }
+  if (application.locks[lock].protocol == application::LockProtocol::spin) {
+    return above_all_jobs;
+  }
+  const sched::CompiledStrategy strategy = application::compile(application);
+  int highest = 0;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (std::ranges::count(application.callbacks[i].critical_sections, lock,
+                           &application::CriticalSection::lock) > 0) {
+      for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
+        highest = std::max(highest, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
+      }
+    }
+  }
+  return highest;
+}
+
 }  // namespace
 
-HeldLocks locks_of(const application::Application& application) {
+HeldLocks locks_of(const application::Application& application, executor::RequestOrder& order) {
   HeldLocks locks;
   for (std::size_t i = 0; i < application.locks.size(); ++i) {
     const application::Lock& lock = application.locks[i];
@@ -108,16 +159,14 @@ HeldLocks locks_of(const application::Application& application) {
         locks.push_back(std::make_unique<InheritedLock>(i));
         break;
       case application::LockProtocol::ceiling:
-        locks.push_back(std::make_unique<CeilingLock>(lock.name));
+        locks.push_back(std::make_unique<CeilingLock>(lock.name, priority_with(application, i)));
         break;
       case application::LockProtocol::spin:
-        locks.push_back(std::make_unique<SpinLock>(i));
+        locks.push_back(std::make_unique<SpinLock>(i, priority_with(application, i)));
         break;
       case application::LockProtocol::fmlp_plus:
-        throw sched::ScheduleError(
-            "lock '" + lock.name + "'",
-            "its protocol is fmlp+, which is analysed and simulated, but not executed yet",
-            "use spin, or remove critical_sections");
+        locks.push_back(std::make_unique<FifoLock>(order, i));
+        break;
     }
   }
   return locks;
@@ -132,7 +181,13 @@ std::span<const application::LockStep> DrawnSections::of(
         section.shortest + drawn_up_to(section.longest - section.shortest, seed_, stream + place_,
                                        job * sections_->size() + i);
   }
-  return plan_.steps_within(computing);
+  waits_.clear();
+  std::chrono::nanoseconds computed{0};
+  for (std::size_t i = 0; i + 1 < turns(*callback_); i += 2) {
+    computed += turn(*callback_, i, computing);
+    waits_.push_back(computed);
+  }
+  return plan_.steps_within(computing, waits_);
 }
 
 }  // namespace takt::runner

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <takt/application/application.hpp>
+#include <takt/executor/fifo_mutex.hpp>
 #include <vector>
+
+#include "work.hpp"
 
 namespace takt::runner {
 
@@ -27,26 +30,34 @@ class HeldLock {
 
 using HeldLocks = std::vector<std::unique_ptr<HeldLock>>;
 
-// One for each lock of the application. Throws std::system_error, sched::ScheduleError.
-HeldLocks locks_of(const application::Application& application);
+// One for each lock of the application. `order` must outlive them. Throws std::system_error,
+// sched::ScheduleError.
+HeldLocks locks_of(const application::Application& application, executor::RequestOrder& order);
 
-// How long jobs hold their locks: as long as in the simulator with the same seed.
+// How long jobs hold their locks: as long as in the simulator with the same seed; and when they
+// wait in between.
 class DrawnSections {
  public:
   // `place`: of the callback in the application.
   DrawnSections(const application::Callback& callback, std::uint64_t seed, std::size_t place)
-      : sections_{&callback.critical_sections},
-        plan_{callback.critical_sections},
+      : callback_{&callback},
+        sections_{&callback.critical_sections},
+        plan_{callback.critical_sections, turns(callback) / 2},
         seed_{seed},
-        place_{place} {}
+        place_{place} {
+    waits_.reserve(turns(callback) / 2);
+  }
 
-  // Where the job takes and leaves locks, if it computes for so long; valid until the next call.
+  // Where the job takes and leaves locks, and waits, if it computes for so long; valid until the
+  // next call.
   [[nodiscard]] std::span<const application::LockStep> of(
       std::uint64_t job, std::chrono::nanoseconds computing) noexcept;
 
  private:
+  const application::Callback* callback_;
   const std::vector<application::CriticalSection>* sections_;
   application::LockPlan plan_;
+  std::vector<std::chrono::nanoseconds> waits_;
   std::uint64_t seed_;
   std::size_t place_;
 };

@@ -3,6 +3,7 @@
 // app_runner APP.json --approach NAME --duration-ns N --trace FILE [--seed S]
 //   [--host NAME --meeting FILE [--clock-offset-ns N]]
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -86,6 +87,33 @@ void refuse_lanes(const Execution& execution) {
   }
 }
 
+// The executor raises a job that the age of data needs; where the holder of a lock needs a
+// real-time priority of its own, both would change that of one thread.
+void refuse_boosts(const application::Application& application) {
+  const bool waits = std::ranges::any_of(application.callbacks,
+                                         [](const auto& callback) { return callback.task.waits; });
+  const sched::CompiledStrategy strategy = application::compile(application);
+  const bool raises = std::ranges::any_of(strategy.scenarios(), [](const auto& scenario) {
+    return std::ranges::any_of(scenario.age_constraints(), [](const sched::AgeConstraint& age) {
+      return age.needs_early_release();
+    });
+  });
+  for (const application::Callback& callback : application.callbacks) {
+    for (const application::CriticalSection& section : callback.critical_sections) {
+      const application::Lock& lock = application.locks[section.lock];
+      const bool changes = lock.protocol == application::LockProtocol::fmlp_plus ||
+                           (waits && lock.protocol != application::LockProtocol::inheritance);
+      if (raises && changes) {
+        throw sched::ScheduleError(
+            "lock '" + lock.name + "'",
+            "its holder has a priority of its own, and jobs are raised for the age of data, which "
+            "is not executed together so far",
+            "use the protocol inheritance, or remove max_age");
+      }
+    }
+  }
+}
+
 // A mutex belongs to one process, and only members.cpp takes it; one thread alone never waits.
 void refuse_locks(const Execution& execution) {
   const std::string& approach = execution.settings.approach;
@@ -99,6 +127,7 @@ void refuse_locks(const Execution& execution) {
           "use the approach 'takt', or remove critical_sections");
     }
   }
+  refuse_boosts(execution.application);
 }
 
 // A client waits where others run meanwhile, in the process of its server.

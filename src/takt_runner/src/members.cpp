@@ -74,6 +74,27 @@ void Member::wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noe
   (*call)->client->wait();
 }
 
+// Returns when it would have begun if it had computed all the time.
+nanoseconds Member::pass_steps(nanoseconds begin, std::uint64_t job, nanoseconds time,
+                               os::TimePoint sampled) noexcept {
+  std::size_t turn = 1;
+  for (const application::LockStep& step : sections.of(job, time)) {
+    compute_until(begin, step.at);
+    const nanoseconds computed = thread_cpu_time();
+    if (step.waits) {
+      wait(turn, time, sampled);
+      turn += 2;
+    } else if (step.takes) {
+      (*locks)[step.lock]->take();
+    } else {
+      (*locks)[step.lock]->leave();
+      continue;
+    }
+    begin += thread_cpu_time() - computed;  // to spin is not to compute
+  }
+  return begin;
+}
+
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
   nanoseconds begin = thread_cpu_time();
   for (const Inlet& inlet : reads) {
@@ -81,18 +102,13 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   }
   const nanoseconds time =
       in_its_scenario(times.of(job), description->task.parameters.expected_execution);
-  for (const application::LockStep& step : sections.of(job, time)) {
-    compute_until(begin, step.at);
-    if (step.takes) {
-      const nanoseconds asked = thread_cpu_time();
-      (*locks)[step.lock]->take();
-      begin += thread_cpu_time() - asked;  // to spin is not to compute
-    } else {
-      (*locks)[step.lock]->leave();
-    }
+  if (description->holds_locks()) {
+    begin = pass_steps(begin, job, time, sampled);
+    compute_until(begin, time);
+  } else {
+    compute_and_wait(begin, time, *description,
+                     [&](std::size_t turn) { wait(turn, time, sampled); });
   }
-  compute_and_wait(begin, time, *description,  // who waits takes no lock
-                   [&](std::size_t turn) { wait(turn, time, sampled); });
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
@@ -111,7 +127,7 @@ Members::Members(const Execution& execution, Common& common, Context context,
     : context_{std::move(context)},
       delivery_{delivery},
       readers_{readers_of(execution.application)},
-      locks_{locks_of(execution.application)} {
+      locks_{locks_of(execution.application, order_)} {
   const auto& callbacks = execution.application.callbacks;
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (std::ranges::find(nodes, callbacks[place].node_name()) != nodes.end()) {

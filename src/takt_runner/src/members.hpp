@@ -68,6 +68,8 @@ struct Member {
 
  private:
   void compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept;
+  nanoseconds pass_steps(nanoseconds begin, std::uint64_t job, nanoseconds time,
+                         os::TimePoint sampled) noexcept;
   void wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noexcept;
 };
 
@@ -100,6 +102,7 @@ class Members {
   std::map<std::string, Node> nodes_;
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<sched::Join> joins_;
+  executor::RequestOrder order_;  // of all requests for locks across cores
   HeldLocks locks_;
   Services services_;
   std::deque<Member> members_;  // their callbacks keep their addresses

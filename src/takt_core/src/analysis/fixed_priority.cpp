@@ -74,14 +74,11 @@ void choose_blocking(std::span<const Demand> demands, std::span<const Demand> de
   }
 }
 
-enum class Choices : std::uint8_t { jitter, all };
+enum class Choices : std::uint8_t { jitter, intervals, all };
 
-Response response_with_waits(std::span<const Demand> demands, std::size_t demand,
-                             const Waited& waited, std::span<const Response> responses,
-                             Choices choices, const Supply& supply, Effort& effort) {
-  if (demands[demand].unanswered) {
-    return {};
-  }
+Response response_among_waiting(std::span<const Demand> demands, std::size_t demand,
+                                const Waited& waited, std::span<const Response> responses,
+                                Choices choices, const Supply& supply, Effort& effort) {
   std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
     boosted = with_boosts(demands, demand, waited);
@@ -104,7 +101,7 @@ Response response_with_waits(std::span<const Demand> demands, std::size_t demand
   Response response;
   spend(most_steps_of_one,
         [&](Effort& part) { response = LevelTest{*delayed, demand, supply, part}.run(never); });
-  if (choices == Choices::all && !boosted) {
+  if (choices != Choices::jitter && !boosted) {
     spend(most_steps_of_one, [&](Effort& part) {
       const Response other =
           response_by_intervals(demands, *delayed, demand, responses, supply, part);
@@ -112,11 +109,33 @@ Response response_with_waits(std::span<const Demand> demands, std::size_t demand
         response = other;
       }
     });
+  }
+  if (choices == Choices::all && !boosted) {
     spend(std::min(effort.steps / part_for_choices, most_steps_of_one), [&](Effort& part) {
       choose_blocking(demands, *delayed, demand, responses, supply, part, response);
     });
   }
   return response;
+}
+
+Response response_with_waits(std::span<const Demand> demands, std::size_t demand,
+                             const Waited& waited, std::span<const Response> responses,
+                             Choices choices, const Supply& supply, Effort& effort) {
+  if (demands[demand].unanswered) {
+    return {};
+  }
+  Response least =
+      response_among_waiting(demands, demand, waited, responses, choices, supply, effort);
+  if (const auto changed = with_sections_as_own(demands, demand)) {
+    // Those above as blocking: before its release sections may have kept them from the core, too.
+    const Choices some = std::min(choices, Choices::intervals);
+    const Response other =
+        response_among_waiting(*changed, demand, waited, responses, some, supply, effort);
+    if (other.bound && (!least.bound || *other.bound < *least.bound)) {
+      least = other;
+    }
+  }
+  return least;
 }
 
 // The least responses that agree with each other. They only grow on the way, so `enough` may end it

@@ -80,7 +80,7 @@ class Waiting {
       if (other != callback && takers_.at(lock).contains(cpu(other))) {
         sum = os::add_sat(sum, held);
       }
-      if (cpu(other) == cpu(callback) && level(other) < level(callback)) {
+      if (cpu(other) == cpu(callback) && level(other) < boosted(callback)) {
         sum = os::add_sat(sum, held);
       }
     }
@@ -94,6 +94,9 @@ class Waiting {
   [[nodiscard]] int cpu(std::size_t callback) const { return strategy_.tasks()[callback].cpu; }
   [[nodiscard]] sched::Level level(std::size_t callback) const {
     return levels_.level(static_cast<sched::TaskIndex>(callback));
+  }
+  [[nodiscard]] sched::Level boosted(std::size_t callback) const {
+    return levels_.boosted_level(static_cast<sched::TaskIndex>(callback));
   }
 
   const application::Application& application_;
@@ -158,6 +161,18 @@ nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level leve
   return std::min(by_kind, sum(any_by_task));
 }
 
+nanoseconds within_sections(const Demand& demand, sched::Level level) noexcept {
+  nanoseconds sum{0};
+  for (const Section& section : demand.sections) {
+    bool counts = section.reach >= level;
+    for (auto outer = section.around_it; outer; outer = demand.sections[*outer].around_it) {
+      counts = counts && demand.sections[*outer].reach < level;
+    }
+    sum = counts ? os::add_sat(sum, section.length) : sum;
+  }
+  return std::min(sum, demand.execution);
+}
+
 std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level) {
   std::set<std::size_t> locks;
   for (const Demand& demand : demands) {
@@ -202,7 +217,8 @@ std::vector<std::vector<Section>> sections_of(const application::Application& ap
           .around = ceiling ? nanoseconds{0} : (1 + 2 * inside) * application.overheads.preemption,
           .by_ceiling = ceiling && protocol != LockProtocol::fmlp_plus,
           .spins = spins,
-          .first = protocol == LockProtocol::fmlp_plus};
+          .first = protocol == LockProtocol::fmlp_plus,
+          .around_it = around[at].empty() ? std::nullopt : std::optional{around[at].back()}};
       if (spins) {
         section.waiting = waiting.spinning(section.lock, i);
       } else if (section.first) {

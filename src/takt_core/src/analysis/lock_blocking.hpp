@@ -32,6 +32,9 @@ bool anyone_locks(std::span<const Demand> demands) noexcept;
 nanoseconds blocking_by_locks(std::span<const Demand> demands, sched::Level level,
                               nanoseconds ceilings);
 
+// What one of its jobs computes in sections that reach the level, at most.
+nanoseconds within_sections(const Demand& demand, sched::Level level) noexcept;
+
 // The locks that contribute to it, by index, ascending.
 std::vector<std::size_t> blocking_locks(std::span<const Demand> demands, sched::Level level);
 

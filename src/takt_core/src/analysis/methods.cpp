@@ -21,7 +21,9 @@ std::string_view fixed_priority_method(const Demand& demand, const Response& res
     return methods::segments;
   }
   if (depends_on_waiting(demands.demands, demand)) {
-    return methods::self_suspension;
+    return blocking_locks(demands.demands, demand.level).empty()
+               ? methods::self_suspension
+               : methods::self_suspension_and_locks;
   }
   if (demand.ceiling == interrupt_level - 1) {
     return methods::non_preemptive;

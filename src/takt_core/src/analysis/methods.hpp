@@ -22,6 +22,9 @@ inline constexpr std::string_view non_preemptive =
     "busy period, not preemptive (Davis et al. 2007), eq. 3";
 inline constexpr std::string_view self_suspension =
     "busy period with self-suspension (Chen et al. 2019), eq. 13";
+inline constexpr std::string_view self_suspension_and_locks =
+    "busy period with self-suspension and critical sections (Chen et al. 2019; Sha et al. 1990), "
+    "eq. 13 and 25";
 inline constexpr std::string_view locks =
     "critical sections of less urgent callbacks (Sha et al. 1990; Baker 1991), eq. 25";
 inline constexpr std::string_view waits_and_intervals =

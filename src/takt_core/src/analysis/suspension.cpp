@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "lock_blocking.hpp"
+#include "takt/os/saturating.hpp"
+
 namespace takt::analysis {
 namespace {
 
@@ -21,8 +24,13 @@ bool is_above(const Demand& own, const Demand& other) noexcept {
   return other.level > own.level || (other.level == own.level && (own.waits || other.waits));
 }
 
-bool blocks_again(const Demand& own, const Demand& other) noexcept {
-  return own.waits && other.level < own.level && other.ceiling >= own.level;
+// What a less urgent job computes in spite of `own`, at most: all of it if it holds a group, else
+// its sections.
+nanoseconds blocks_again(const Demand& own, const Demand& other) noexcept {
+  if (!own.waits || other.level >= own.level || other.interrupt) {
+    return nanoseconds{0};
+  }
+  return other.ceiling >= own.level ? other.execution : within_sections(other, own.level);
 }
 
 }  // namespace
@@ -40,7 +48,7 @@ bool depends_on_waiting(std::span<const Demand> demands, const Demand& own) noex
 bool others_need_response(std::span<const Demand> demands, const Demand& demand) noexcept {
   return demand.waits || std::ranges::any_of(demands, [&](const Demand& other) {
            // NOLINTNEXTLINE(readability-suspicious-call-argument): demand blocks the other one
-           return blocks_again(other, demand);
+           return blocks_again(other, demand).count() > 0;
          });
 }
 
@@ -58,30 +66,59 @@ std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> d
     if (std::ranges::find(demand.clients, own.task) != demand.clients.end()) {
       demand.level = own.level - 1;
       demand.ceiling = sched::no_ceiling;
+      demand.sections.clear();
       continue;
     }
     if (demand.task == own.task) {
       demand.execution += demand.suspension;
       continue;
     }
-    const bool again = blocks_again(own, demand);
-    if (!again && !is_above(own, demand)) {
+    const nanoseconds again = blocks_again(own, demand);
+    if (again.count() == 0 && !is_above(own, demand)) {
       continue;
     }
-    if (again || demand.waits) {
+    if (again.count() > 0) {
+      demand.execution = again;
+    }
+    if (again.count() > 0 || demand.waits) {
       const std::optional<nanoseconds>& response = responses[i].bound;
       if (!response || is_too_long(demand, *response)) {
         return {};
       }
       demand.lag = *response - demand.execution;
     }
-    if (demand.waits && demand.level == threshold) {
+    const bool by_sections = again.count() > 0 && demand.ceiling < own.level;
+    // It may have started before, and take locks while this one waits with its group.
+    if (by_sections || (demand.waits && demand.level == threshold)) {
       demand.level = threshold + 1;
     } else if (demand.level <= own.level) {
       demand.level = own.level + 1;
     }
   }
   return delayed;
+}
+
+std::optional<std::vector<Demand>> with_sections_as_own(std::span<const Demand> demands,
+                                                        std::size_t own_index) {
+  const Demand& own = demands[own_index];
+  if (!own.waits || own.suspensions == 0) {
+    return {};
+  }
+  std::vector<Demand> below;
+  std::vector<Demand> result{demands.begin(), demands.end()};
+  for (Demand& demand : result) {
+    const bool waited_for = std::ranges::count(demand.clients, own.task) > 0;
+    if (demand.level < own.level && demand.ceiling < own.level && !waited_for) {
+      below.push_back(demand);
+      demand.sections.clear();
+    }
+  }
+  const nanoseconds each = blocking_by_locks(below, own.level, nanoseconds{0});
+  if (each.count() == 0) {
+    return {};
+  }
+  result[own_index].execution = os::add_sat(own.execution, os::mul_sat(each, own.suspensions + 1));
+  return result;
 }
 
 }  // namespace takt::analysis

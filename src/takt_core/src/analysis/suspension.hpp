@@ -15,8 +15,11 @@
 //    jitter would be too little.
 //  - Of equal priorities the kernel runs the thread that became ready first, however late its
 //    job was released: if one of two suspends itself, each counts as above the other.
-//  - A job that resumes may each time find a less urgent job that holds a ceiling. As the number of
-//    times has no bound, all jobs that can block it like that count as above.
+//  - A job that resumes may each time find a less urgent job that holds a ceiling or a lock. As the
+//    number of times has no bound, all jobs that can block it like that count as above; of their
+//    time of computing what they compute in the sections that reach it. Where it waits at most n
+//    times, it is ready in at most n + 1 intervals, in each of which sections block it as a job
+//    that does not wait (lock_blocking.hpp): this is a bound, too.
 //
 // R is the response in the whole set, hence the least solution for all demands together.
 #pragma once
@@ -43,5 +46,11 @@ bool others_need_response(std::span<const Demand> demands, const Demand& demand)
 std::optional<std::vector<Demand>> as_delayed_by_waits(std::span<const Demand> demands,
                                                        std::size_t own,
                                                        std::span<const Response> responses);
+
+// The demands without the sections of those below, which `own` contains in its time of computing:
+// once in each interval in which it is ready. None if the number of its waits has no bound, or if
+// there are no such sections.
+std::optional<std::vector<Demand>> with_sections_as_own(std::span<const Demand> demands,
+                                                        std::size_t own);
 
 }  // namespace takt::analysis

@@ -22,8 +22,15 @@ bool is_freely_preemptive(std::span<const Demand> demands, std::size_t own_index
   }
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Demand& other = demands[i];
-    const bool holds = other.ceiling > other.level && other.ceiling >= own.level;
-    if (i != own_index && !other.interrupt && (other.level == own.level || holds)) {
+    const auto keeps_out = [&](sched::Level reach) {
+      return reach > other.level && reach >= own.level;
+    };
+    // Also one of its own sections keeps those above from the core.
+    if (std::ranges::any_of(other.sections, keeps_out, &Section::reach)) {
+      return false;
+    }
+    const bool alike = other.level == own.level || keeps_out(other.ceiling);
+    if (i != own_index && !other.interrupt && alike) {
       return false;
     }
   }

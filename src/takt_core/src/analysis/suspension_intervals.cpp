@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lock_blocking.hpp"
 #include "segment_work.hpp"
 #include "suspension_choice.hpp"
 #include "takt/os/saturating.hpp"
@@ -64,7 +65,8 @@ std::optional<std::vector<Above>> all_above(std::span<const Demand> demands,
     }
     if (other.level <= own.level && other.task != own.task) {
       // While it does not wait it may be blocked once.
-      if (!own.waits && (other.level == own.level || other.ceiling >= own.level)) {
+      if (!own.waits && (other.level == own.level || other.ceiling >= own.level ||
+                         within_sections(other, own.level).count() > 0)) {
         return {};
       }
       continue;
@@ -89,7 +91,8 @@ struct Intervals {
 // Empty: their number is not known. Overheads may be in any of them.
 std::vector<Intervals> intervals_of(const Demand& own, By by) {
   std::vector<Intervals> result;
-  if (by == By::segments && !own.segments.empty()) {
+  // A section may put a wait off.
+  if (by == By::segments && !own.segments.empty() && own.sections.empty()) {
     const nanoseconds around = overheads_of(own);
     result.reserve(own.segments.size());
     for (const ComputingSegment& segment : own.segments) {
@@ -134,8 +137,7 @@ Response response_by_intervals(std::span<const Demand> demands, std::span<const 
                                std::size_t own_index, std::span<const Response> responses,
                                const Supply& supply, Effort& effort) {
   const Demand& own = demands[own_index];
-  if (own.interrupt || own.ceiling > own.level || !supply.whole() ||
-      std::ranges::any_of(demands, [](const Demand& one) { return !one.sections.empty(); })) {
+  if (own.interrupt || own.ceiling > own.level || !supply.whole()) {
     return {};
   }
   std::optional<std::vector<Above>> others = all_above(demands, delayed, own_index);
@@ -152,10 +154,12 @@ Response response_by_intervals(std::span<const Demand> demands, std::span<const 
   if (own.waits && own.suspensions > 0) {
     take_less(By::intervals);
   }
-  bool known = !own.segments.empty();
+  bool known = !own.segments.empty() && own.sections.empty();
   for (Above& other : *others) {
-    other.segments = SegmentWork::of(demands[other.demand], responses[other.demand].bound);
-    known = known || other.segments;
+    if (demands[other.demand].sections.empty()) {
+      other.segments = SegmentWork::of(demands[other.demand], responses[other.demand].bound);
+      known = known || other.segments;
+    }
   }
   if (known) {
     take_less(By::segments);

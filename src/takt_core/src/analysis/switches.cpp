@@ -81,6 +81,9 @@ class Switches {
     if (messages && std::ranges::count(varies_, true) > 0) {
       return "callbacks are released by messages, and priorities or deadlines change";
     }
+    if (std::string reason = locks_not_covered(); !reason.empty()) {
+      return reason;
+    }
     return preemptive_ ? too_deep() : "";
   }
 
@@ -153,6 +156,32 @@ class Switches {
     }
     if (active(i) && (task.waits || !task.group.empty())) {
       return "'" + task.name + (task.waits ? "' waits" : "' is in an exclusive group");
+    }
+    return {};
+  }
+
+  // Locks whose ceilings or order two scenarios see in different ways.
+  [[nodiscard]] std::string locks_not_covered() const {
+    if (!preemptive_) {
+      return {};
+    }
+    const bool changes = std::ranges::count(varies_, true) > 0;
+    for (const application::Callback& callback : application_.callbacks) {
+      for (const application::CriticalSection& section : callback.critical_sections) {
+        const application::Lock& lock = application_.locks[section.lock];
+        if (test_ != Test::fixed_priority) {
+          return "'" + callback.task.name + "' takes lock '" + lock.name +
+                 "', whose ceilings of two scenarios cannot be compared";
+        }
+        if (changes && lock.protocol == application::LockProtocol::fmlp_plus) {
+          return "priorities change, and '" + callback.task.name + "' may wait for lock '" +
+                 lock.name + "' meanwhile without its core";
+        }
+        if (changes && application_.overheads.preemption.count() > 0) {
+          return "priorities change, so that jobs may leave the core for lock '" + lock.name +
+                 "' although it has a ceiling, and each time costs a preemption";
+        }
+      }
     }
     return {};
   }
@@ -262,6 +291,12 @@ class Switches {
         for (Demand& demand : demands) {
           if (demand.interrupt) {
             continue;
+          }
+          // A lock that is held has the ceiling of when it was taken, and somebody above that may
+          // have begun and hold another one: any of them, as with inheritance.
+          for (Section& section : demand.sections) {
+            section.by_ceiling = false;
+            section.reach = sched::infinite_ceiling;
           }
           const bool above = demand.level > level ||
                              (demand.level == level && (varies_[task] || varies_[demand.task]));

@@ -3,6 +3,7 @@
 // What an application must not say of its locks.
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "parse_locks.hpp"
+#include "robot.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -53,6 +55,15 @@ class Faults {
   }
 
  private:
+  struct OneProcess {};
+
+  // Of a robot, whose callbacks have been looked at.
+  Faults(const Application& process, OneProcess /*unused*/) : application_{process} {
+    if (std::ranges::any_of(process.callbacks, &Callback::holds_locks)) {
+      check_policies();
+    }
+  }
+
   [[nodiscard]] std::string lock_text(std::size_t lock) const {
     return "lock " + sched::name_text(application_.locks[lock].name);
   }
@@ -176,16 +187,43 @@ class Faults {
   }
 
   void check_application() {
-    const std::string where = "the application";
-    if (!application_.processes.empty()) {
-      add(where, "locks are not analysed in a robot of several processes yet",
-          "remove critical_sections, or describe the process of the lock alone");
+    if (application_.processes.empty()) {
+      check_policies();
       return;
     }
-    if (application_.strategy) {
-      add(where, "locks are not analysed with scenarios yet",
-          "remove critical_sections, or describe each scenario in a file of its own");
+    check_processes();
+    for (std::size_t i = 0; faults_.empty() && i < application_.processes.size(); ++i) {
+      Faults process{process_of(application_, i), OneProcess{}};
+      std::ranges::move(process.faults_, std::back_inserter(faults_));
     }
+  }
+
+  // A mutex is memory of one process, which has one core.
+  void check_processes() {
+    for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
+      std::set<std::size_t> processes;
+      for (const Callback& callback : application_.callbacks) {
+        if (takes(callback, lock)) {
+          processes.insert(callback.process);
+        }
+      }
+      if (processes.size() > 1) {
+        add(lock_text(lock),
+            "it belongs to one process, and callbacks of " +
+                sched::name_text(application_.processes[*processes.begin()].name) + " and " +
+                sched::name_text(application_.processes[*std::next(processes.begin())].name) +
+                " take it",
+            "give each process a lock of its own, and send messages between them");
+      }
+      if (!processes.empty() && goes_across_cores(application_.locks[lock].protocol)) {
+        add(lock_text(lock), its_protocol(lock) + ", and a process of a robot has one core",
+            "use inheritance or ceiling");
+      }
+    }
+  }
+
+  void check_policies() {
+    const std::string where = "the application";
     if (application_.policy == sched::threads_name) {
       add(where, "locks between the threads of rclcpp_multi_threaded are not analysed yet",
           "remove critical_sections, or use another executor");
@@ -195,28 +233,21 @@ class Faults {
       check_across(false);
       return;
     }
-    const sched::PolicyPtr policy = sched::parse_policy(application_.policy);
-    check_across(policy->preemptive());
-    if (!policy->preemptive()) {
+    check_policy(*sched::parse_policy(application_.policy));
+    if (!application_.strategy) {
       return;
     }
-    if (!policy->fixed_priority()) {
-      check_by_deadline(*policy);
+    for (const sched::ScenarioPtr& scenario : application_.strategy->scenarios()) {
+      if (faults_.empty() && scenario->policy()) {
+        check_policy(*scenario->policy());
+      }
     }
-    for (const Callback& callback : application_.callbacks) {
-      if (callback.task.waits) {
-        add(sched::task_text(callback.task),
-            "it has a suspension, which is not analysed together with locks yet",
-            "count the time in its wcet");
-      }
-      for (const sched::Read& read : callback.task.reads) {
-        if (read.max_age.count() > 0) {
-          add(sched::task_text(callback.task),
-              "it has a maximum age of topic " + sched::name_text(read.topic) +
-                  ", for which priorities change, and that is not analysed with locks yet",
-              "remove max_age, or limit a chain by max_latency");
-        }
-      }
+  }
+
+  void check_policy(const sched::Policy& policy) {
+    check_across(policy.preemptive());
+    if (policy.preemptive() && !policy.fixed_priority()) {
+      check_by_deadline(policy);
     }
   }
 
@@ -226,8 +257,7 @@ class Faults {
       if (!goes_across_cores(protocol) || !is_taken(lock)) {
         continue;
       }
-      const std::string its =
-          std::string{"its protocol is "} + (protocol == LockProtocol::spin ? "spin" : "fmlp+");
+      const std::string its = its_protocol(lock);
       if (!preemptive) {
         add(lock_text(lock), its + ", which is not analysed under this policy",
             protocol == LockProtocol::spin ? "use fp, rm, dm or edf" : "use fp, rm or dm");
@@ -265,9 +295,20 @@ class Faults {
 
   void check_by_deadline(const sched::Policy& policy) {
     if (policy.name() != "edf") {
-      add("policy " + sched::name_text(application_.policy), "locks are not analysed under it",
-          "use fp, rm, dm, edf or np-edf");
+      add("policy " + sched::name_text(std::string{policy.name()}),
+          "locks are not analysed under it", "use fp, rm, dm, edf or np-edf");
       return;
+    }
+    for (const Callback& callback : application_.callbacks) {
+      for (const sched::Read& read : callback.task.reads) {
+        if (read.max_age.count() > 0) {
+          add(sched::task_text(callback.task),
+              "it has a maximum age of topic " + sched::name_text(read.topic) +
+                  ": a job that is released early for it is due before its relative deadline says, "
+                  "on which the ceilings of locks depend under edf",
+              "use fp, rm or dm, or limit a chain by max_latency");
+        }
+      }
     }
     for (std::size_t lock = 0; lock < application_.locks.size(); ++lock) {
       if (application_.locks[lock].protocol == LockProtocol::inheritance && is_taken(lock)) {
@@ -281,10 +322,18 @@ class Faults {
     }
   }
 
+  [[nodiscard]] static bool takes(const Callback& callback, std::size_t lock) {
+    return std::ranges::count(callback.critical_sections, lock, &CriticalSection::lock) > 0;
+  }
+
   [[nodiscard]] bool is_taken(std::size_t lock) const {
-    return std::ranges::any_of(application_.callbacks, [lock](const Callback& callback) {
-      return std::ranges::count(callback.critical_sections, lock, &CriticalSection::lock) > 0;
-    });
+    return std::ranges::any_of(application_.callbacks,
+                               [lock](const Callback& callback) { return takes(callback, lock); });
+  }
+
+  [[nodiscard]] std::string its_protocol(std::size_t lock) const {
+    const bool spins = application_.locks[lock].protocol == LockProtocol::spin;
+    return std::string{"its protocol is "} + (spins ? "spin" : "fmlp+");
   }
 
   const Application& application_;

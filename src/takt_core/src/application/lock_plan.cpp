@@ -18,11 +18,13 @@ std::vector<std::vector<std::size_t>> enclosing(const std::vector<CriticalSectio
   return result;
 }
 
-LockPlan::LockPlan(const std::vector<CriticalSection>& sections) : sections_{sections} {
+LockPlan::LockPlan(const std::vector<CriticalSection>& sections, std::size_t waits)
+    : sections_{sections} {
   for (const CriticalSection& section : sections) {
     lengths_.push_back(section.longest);
   }
-  steps_.reserve(2 * sections.size());
+  steps_.reserve(2 * sections.size() + waits);
+  with_waits_.reserve(2 * sections.size() + waits);
   open_.reserve(sections.size());
 }
 
@@ -37,7 +39,44 @@ void LockPlan::leave_until(nanoseconds time) noexcept {
   std::erase_if(open_, [&](const Open& section) { return section.declared <= time; });
 }
 
-std::span<const LockStep> LockPlan::steps_within(nanoseconds computing) noexcept {
+// When it holds nothing any more, of what it takes with this step and before it leaves that.
+nanoseconds LockPlan::end_of_outermost(std::size_t taking) const noexcept {
+  std::size_t held = 0;
+  for (std::size_t i = taking;; ++i) {
+    held = steps_[i].takes ? held + 1 : held - 1;
+    if (held == 0) {
+      return steps_[i].at;
+    }
+  }
+}
+
+// Each where the job holds no lock: after the outermost section, but before one with which the job
+// ends, for it computes last.
+void LockPlan::add_waits(nanoseconds computing, std::span<const nanoseconds> waits) noexcept {
+  with_waits_.clear();
+  std::size_t held = 0;
+  nanoseconds now{0};
+  const auto wait_until = [&](nanoseconds time, nanoseconds latest) {
+    for (; !waits.empty() && waits.front() <= time; waits = waits.subspan(1)) {
+      const nanoseconds at = std::min(waits.front(), latest);
+      with_waits_.push_back({.at = std::max(now, at), .waits = true});
+    }
+  };
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const LockStep& step = steps_[i];
+    if (held == 0) {
+      wait_until(end_of_outermost(i) == computing ? computing : step.at, step.at);
+    }
+    now = step.at;
+    held = step.takes ? held + 1 : held - 1;
+    with_waits_.push_back(step);
+  }
+  wait_until(computing, computing);
+  steps_.swap(with_waits_);
+}
+
+std::span<const LockStep> LockPlan::steps_within(nanoseconds computing,
+                                                 std::span<const nanoseconds> waits) noexcept {
   steps_.clear();
   open_.clear();
   for (std::size_t i = 0; i < sections_.size(); ++i) {
@@ -55,6 +94,9 @@ std::span<const LockStep> LockPlan::steps_within(nanoseconds computing) noexcept
     open_.push_back({.lock = section.lock, .declared = section.end(), .end = end, .held = held});
   }
   leave_until(nanoseconds::max());
+  if (!waits.empty()) {
+    add_waits(computing, waits);
+  }
   return steps_;
 }
 

@@ -93,7 +93,8 @@ std::vector<sched::Level> lock_ceilings(const Application& application,
       ceilings[section.lock] =
           goes_across_cores(application.locks[section.lock].protocol)
               ? sched::infinite_ceiling
-              : std::max(ceilings[section.lock], levels.level(static_cast<sched::TaskIndex>(i)));
+              : std::max(ceilings[section.lock],
+                         levels.boosted_level(static_cast<sched::TaskIndex>(i)));
     }
   }
   return ceilings;

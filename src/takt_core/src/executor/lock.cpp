@@ -3,6 +3,7 @@
 
 #include "crew.hpp"
 #include "takt/os/clock.hpp"
+#include "thread_priority.hpp"
 
 namespace takt::executor {
 namespace {
@@ -19,23 +20,47 @@ void pause() noexcept {
 #endif
 }
 
+// Raises the calling thread, if it has a real-time priority, to this one. Returns its former one; 0
+// if it has not changed.
+int raise_thread(int priority) noexcept {
+  const int own = priority == 0 ? 0 : real_time_priority(0);
+  if (own == 0 || own >= priority) {
+    return 0;
+  }
+  set_real_time_priority(0, priority);
+  return own;
+}
+
+void restore_thread(int priority) noexcept {
+  if (priority > 0) {
+    set_real_time_priority(0, priority);
+  }
+}
+
 }  // namespace
 
 void CeilingMutex::lock() noexcept {
+  const int own_priority = raise_thread(priority_);
   const sched::Level before = Crew::raise_ceiling(&name_);
   mutex_.lock();
   before_ = before;
+  own_priority_ = own_priority;
 }
 
 void CeilingMutex::unlock() noexcept {
   const sched::Level before = before_;
+  const int own_priority = own_priority_;
   mutex_.unlock();
   Crew::lower_ceiling(before);
+  restore_thread(own_priority);
 }
 
 SpinMutex::Request SpinMutex::request() noexcept {
+  const int own_priority = raise_thread(priority_);
   const sched::Level before = Crew::raise_ceiling(nullptr);
-  return {.number = next_.fetch_add(1, std::memory_order_relaxed), .before = before};
+  return {.number = next_.fetch_add(1, std::memory_order_relaxed),
+          .before = before,
+          .own_priority = own_priority};
 }
 
 void SpinMutex::wait(const Request& request) noexcept {
@@ -50,12 +75,15 @@ void SpinMutex::wait(const Request& request) noexcept {
     }
   }
   before_ = request.before;
+  own_priority_ = request.own_priority;
 }
 
 void SpinMutex::unlock() noexcept {
   const sched::Level before = before_;
+  const int own_priority = own_priority_;
   serves_.store(serves_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   Crew::lower_ceiling(before);
+  restore_thread(own_priority);
 }
 
 }  // namespace takt::executor

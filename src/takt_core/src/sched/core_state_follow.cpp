@@ -88,9 +88,11 @@ void CoreState::rate_started(bool comparable) noexcept {
   const Ceilings& ceilings = target_->scenario->ceilings();
   for (Started& started : started_) {
     if (!comparable) {
-      // Levels of two scenarios cannot be compared: groups that are held keep all others out.
+      // Levels of two scenarios cannot be compared: groups and locks that are held keep all others
+      // out.
       started.level = no_ceiling;
-      started.ceiling = started.task->group == 0 ? no_ceiling : infinite_ceiling;
+      const bool holds = started.task->group != 0 || started.ceiling != no_ceiling;
+      started.ceiling = holds ? infinite_ceiling : no_ceiling;
     } else if (started.task->group != 0 && !started.task->leaves) {
       started.ceiling = std::max(started.ceiling, ceilings.ceiling(started.task->index));
     }

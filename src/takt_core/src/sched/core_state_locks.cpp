@@ -15,13 +15,10 @@ void CoreState::declare_locks(std::span<const Level> ceilings) {
   }
 }
 
-Level CoreState::raise(CoreTask& task, Level ceiling) noexcept {
-  Started& entry = started_entry(task);
-  return std::exchange(entry.ceiling, std::max(entry.ceiling, ceiling));
-}
-
-bool CoreState::lower(CoreTask& task, Level before) noexcept {
-  return std::exchange(started_entry(task).ceiling, before) != before;
+void CoreState::set_lock_ceilings(std::span<const Level> ceilings) noexcept {
+  for (std::size_t i = 0; i < ceilings.size(); ++i) {
+    locks_[i].ceiling = ceilings[i];
+  }
 }
 
 namespace {
@@ -32,20 +29,45 @@ Level rank(const CoreState::Started& started) noexcept {
 
 }  // namespace
 
-void CoreState::put_first(CoreTask& task, std::uint64_t number) noexcept {
+// Above those that it comes before with this ceiling: they wait, and resume below it. Jobs wait
+// under fixed priorities only, where the started ones are in the order of their ranks.
+Level CoreState::raise(CoreTask& task, Level ceiling) noexcept {
   const auto entry = std::ranges::find(started_, &task, &Started::task);
-  entry->ceiling = infinite_ceiling - static_cast<Level>(number);
-  const auto place = std::find_if(entry + 1, started_.end(),
-                                  [&](const Started& other) { return rank(other) > rank(*entry); });
-  std::rotate(entry, entry + 1, place);
+  const Level before = entry->ceiling;
+  if (ceiling <= before) {
+    return before;
+  }
+  entry->ceiling = ceiling;
+  if (fixed_) {
+    const auto place = std::find_if(entry + 1, started_.end(), [&](const Started& other) {
+      return rank(other) > rank(*entry);
+    });
+    std::rotate(entry, entry + 1, place);
+  }
+  return before;
+}
+
+// Below those that have resumed meanwhile and come before it again.
+bool CoreState::lower(CoreTask& task, Level before) noexcept {
+  const auto entry = std::ranges::find(started_, &task, &Started::task);
+  if (entry->ceiling == before) {
+    return false;
+  }
+  entry->ceiling = before;
+  if (fixed_) {
+    const auto place = std::find_if(
+        started_.begin(), entry, [&](const Started& other) { return rank(other) > rank(*entry); });
+    std::rotate(place, entry, entry + 1);
+  }
+  return true;
+}
+
+void CoreState::put_first(CoreTask& task, std::uint64_t number) noexcept {
+  raise(task, infinite_ceiling - static_cast<Level>(number));
 }
 
 void CoreState::put_back(CoreTask& task) noexcept {
-  const auto entry = std::ranges::find(started_, &task, &Started::task);
-  entry->ceiling = no_ceiling;
-  const auto place = std::find_if(started_.begin(), entry,
-                                  [&](const Started& other) { return rank(other) > rank(*entry); });
-  std::rotate(place, entry, entry + 1);
+  lower(task, no_ceiling);
 }
 
 bool CoreState::take(CoreTask& task, std::size_t lock) noexcept {

@@ -125,10 +125,11 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
       publishing(options.seed, publishing_stream + task_index),
       placing(options.seed, placing_stream + task_index),
       holding(options.seed, holding_stream + task_index),
-      plan(described.critical_sections),
+      plan(described.critical_sections, static_cast<std::size_t>(most_waits())),
       metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {
   index = task_index;
   kind = task.kind;
+  waits_after.reserve(static_cast<std::size_t>(most_waits()));
   lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
 }
 

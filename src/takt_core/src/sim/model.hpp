@@ -208,7 +208,7 @@ struct TaskState : sched::CoreTask {
     return draws_jitter ? uniform(beginning.at(job.index), latency) : latency;
   }
 
-  // Where a job that computes for so long takes and leaves its locks.
+  // Where a job that computes for so long takes and leaves its locks, and waits in between.
   void find_steps(nanoseconds computing, const Job& of) noexcept;
 
   // How many messages a job publishes on its n-th topic. In the worst case the most.
@@ -280,7 +280,8 @@ struct TaskState : sched::CoreTask {
   bool waits_for_lock = false;                   // it needs it to continue
   std::uint64_t request = 0;  // for a lock across cores that it holds without spinning; 0: none
   nanoseconds until_end{0};   // all of that time
-  TimePoint wakes = TimePoint::max();  // while it waits
+  std::vector<nanoseconds> waits_after;  // after which times of computing it waits
+  TimePoint wakes = TimePoint::max();    // while it waits
   RandomStream times;
   RandomStream noticing;
   RandomStream waiting;

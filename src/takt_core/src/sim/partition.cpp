@@ -29,6 +29,18 @@ std::size_t depth_of(const sched::CompiledStrategy& strategy, const sched::Core&
   return depth;
 }
 
+// Of each lock.
+std::vector<sched::Level> ceilings_in(const application::Application& application,
+                                      const sched::CompiledScenario& scenario) {
+  std::vector<sched::Level> ceilings = application::lock_ceilings(application, scenario.ceilings());
+  for (std::size_t i = 0; i < ceilings.size(); ++i) {
+    if (application.locks[i].protocol == application::LockProtocol::inheritance) {
+      ceilings[i] = sched::no_ceiling;
+    }
+  }
+  return ceilings;
+}
+
 }  // namespace
 
 Partition::Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
@@ -54,17 +66,14 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   } else if (sched::has_threads(policy)) {
     state_.share_among(1, model.groups());
   }
-  const sched::CompiledScenario& first = compiled.strategy.scenarios().front();
-  locks_ = !model.application().locks.empty() && first.policy().preemptive();
+  locks_ = !model.application().locks.empty() &&
+           std::ranges::any_of(compiled.strategy.scenarios(),
+                               [](const auto& scenario) { return scenario.policy().preemptive(); });
   if (locks_) {
-    std::vector<sched::Level> ceilings =
-        application::lock_ceilings(model.application(), first.ceilings());
-    for (std::size_t i = 0; i < ceilings.size(); ++i) {
-      if (model.application().locks[i].protocol == application::LockProtocol::inheritance) {
-        ceilings[i] = sched::no_ceiling;
-      }
+    for (const sched::CompiledScenario& scenario : compiled.strategy.scenarios()) {
+      ceilings_.push_back(ceilings_in(model.application(), scenario));
     }
-    state_.declare_locks(ceilings);
+    state_.declare_locks(ceilings_.front());
   }
   declare(declared);
 }
@@ -97,6 +106,9 @@ void Partition::follow(TimePoint now) noexcept {
   const bool first = state_.target() == nullptr;
   const sched::Target& target = *std::exchange(pending_, nullptr);
   state_.follow(target, number_, model_.by_index(), now);
+  if (locks_) {
+    state_.set_lock_ceilings(ceilings_[target.id]);
+  }
   limits_ = !target.scenario->age_constraints().empty();
   if (!first && trace_.on()) {
     trace_.record(EventType::scenario, now, result_.cpu, trace::no_task, 0, target.id);
@@ -182,9 +194,12 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   }
   task.waits = task.most_waits();
   task.may_wait = task.callback->suspension;
-  stop_at_wait(task);
-  if (locks_) {
+  task.steps = {};
+  task.step = 0;
+  if (locks_ && task.callback->holds_locks()) {
     begin_steps(task);
+  } else {
+    stop_at_wait(task);
   }
   task.finished = false;
   task.published = task.plain || task.empty;

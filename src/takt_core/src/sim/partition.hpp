@@ -145,6 +145,7 @@ class Partition final : private sched::CoreListener {
   const sched::Target* pending_ = nullptr;  // a switch that no decision has followed yet
   bool limits_ = false;                     // some task has an age limit in this scenario
   bool locks_ = false;                      // jobs take locks, and may be preempted meanwhile
+  std::vector<std::vector<sched::Level>> ceilings_;  // of locks, by scenario; empty: no locks
 
   TaskState* on_core_ = nullptr;             // the task whose job computes
   TimePoint end_ = TimePoint::max();         // of its computing

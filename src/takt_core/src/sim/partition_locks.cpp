@@ -17,7 +17,14 @@ void TaskState::find_steps(nanoseconds computing, const Job& of) noexcept {
     plan.lengths()[i] = sections[i].shortest +
                         uniform(holding.at(number), sections[i].longest - sections[i].shortest);
   }
-  steps = plan.steps_within(computing);
+  waits_after.clear();
+  nanoseconds computed{0};
+  for (; waits > 0; --waits) {  // as if it waited there
+    computed += computing > computed ? before_wait(computing - computed) : nanoseconds{0};
+    waits_after.push_back(computed);
+  }
+  waits = static_cast<std::int64_t>(waits_after.size());
+  steps = plan.steps_within(computing, waits_after);
   step = 0;
 }
 
@@ -123,13 +130,19 @@ bool Partition::take(TaskState& task, std::size_t lock, TimePoint now) noexcept 
 // The running job has come to where it takes or leaves a lock.
 void Partition::pass_step(TaskState& task, TimePoint now) noexcept {
   if (task.steps[task.step].at == task.until_end) {
-    for (; task.step < task.steps.size(); ++task.step) {
+    for (; task.step < task.steps.size() && !task.steps[task.step].waits; ++task.step) {
       leave(task.steps[task.step].lock, now);
     }
-    finish_job(task, now);
-    return;
+    if (task.step == task.steps.size()) {
+      finish_job(task, now);
+      return;
+    }
   }
   const application::LockStep& step = task.steps[task.step];
+  if (step.waits) {
+    wait(task, now);
+    return;
+  }
   if (!step.takes) {
     leave(step.lock, now);  // who waits for it comes before the next step
   } else if (LockAcross* const lock = model_.lock_across(step.lock)) {

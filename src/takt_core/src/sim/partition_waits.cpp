@@ -24,8 +24,12 @@ void Partition::wait(TaskState& task, TimePoint now) noexcept {
   TimePoint* const free_at = task.next_device();
   --task.waits;
   task.may_wait -= time;
-  task.left = task.after;
-  stop_at_wait(task);
+  if (task.steps.empty()) {
+    task.left = task.after;
+    stop_at_wait(task);
+  } else {
+    go_to_next_step(task);
+  }
   task.wakes = call == nullptr ? os::add_sat(now, time) : TimePoint::max();
   if (free_at != nullptr) {  // requests are served in their order
     task.wakes = *free_at = os::add_sat(std::max(now, *free_at), time);

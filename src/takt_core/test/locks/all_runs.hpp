@@ -5,7 +5,10 @@
 // case. Priorities are numbers here, inherited and raised one by one; the library has a stack.
 // Under EDF a job begins if it is due first, and before all who share a lock that is held; of those
 // that are due at the same time any one. Distinct priorities, constant lengths of sections, no
-// overheads.
+// overheads. Where a callback waits, its jobs do so after any time of computing in which they hold
+// no lock, for any times of their sum. With several scenarios (other priorities) any one may follow
+// before each tick: a job has the priority of when it is the first of its callback, a lock the
+// ceiling of when it is taken.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +19,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "takt/application/application.hpp"
@@ -36,18 +40,23 @@ struct AllRuns {
 
 class LockSearch {
  public:
-  LockSearch(const application::Application& app, LeftOut left_out)
+  // `priorities`: of all callbacks, by scenario.
+  LockSearch(const application::Application& app, LeftOut left_out,
+             std::vector<std::vector<int>> priorities)
       : app_(app),
         left_out_(left_out),
-        ceilings_(app.locks.size(), 0),
+        priorities_(std::move(priorities)),
+        ceilings_(priorities_.size(), std::vector<int>(app.locks.size(), 0)),
         shortest_(app.locks.size(), std::numeric_limits<std::int64_t>::max()) {
     result_.responses.assign(app.callbacks.size(), 0);
-    for (const application::Callback& callback : app.callbacks) {
-      for (const application::CriticalSection& section : callback.critical_sections) {
-        int& ceiling = ceilings_[section.lock];
-        ceiling = std::max(ceiling, callback.task.parameters.priority);
+    for (std::size_t task = 0; task < app.callbacks.size(); ++task) {
+      for (const application::CriticalSection& section : app.callbacks[task].critical_sections) {
+        for (std::size_t scenario = 0; scenario < priorities_.size(); ++scenario) {
+          int& ceiling = ceilings_[scenario][section.lock];
+          ceiling = std::max(ceiling, priorities_[scenario][task]);
+        }
         shortest_[section.lock] =
-            std::min(shortest_[section.lock], callback.task.parameters.deadline.count());
+            std::min(shortest_[section.lock], app.callbacks[task].task.parameters.deadline.count());
       }
     }
   }
@@ -61,7 +70,10 @@ class LockSearch {
       }
       const Situation now = todo_.back();
       todo_.pop_back();
-      release_from(now, 0);
+      for (std::size_t scenario = 0; scenario < priorities_.size(); ++scenario) {
+        scenario_ = scenario;
+        release_from(now, 0);
+      }
     }
     return result_;
   }
@@ -69,6 +81,7 @@ class LockSearch {
  private:
   static constexpr std::size_t most_tasks = 4;
   static constexpr std::size_t most_pending = 3;
+  static constexpr std::size_t most_sections = 8;
   static constexpr std::size_t most_situations = 150'000;
   static constexpr std::uint8_t most_age = 100;
 
@@ -77,7 +90,12 @@ class LockSearch {
     std::uint8_t pending = 0;
     std::array<std::uint8_t, most_pending> ages{};
     std::uint8_t computed = 0;
-    std::uint8_t held = 0;  // by section
+    std::uint8_t held = 0;       // by section
+    std::uint8_t wait_left = 0;  // of the wait that it is in
+    std::uint8_t waited = 0;     // with that one
+    std::uint8_t waits = 0;
+    std::uint8_t priority = 0;
+    std::array<std::uint8_t, most_sections> ceilings{};  // of the sections that it is in
   };
   struct Situation {
     std::array<TaskNow, most_tasks> tasks{};
@@ -114,6 +132,9 @@ class LockSearch {
         result_.complete = false;
         return;
       }
+      if (own.pending == 0) {
+        own.priority = static_cast<std::uint8_t>(priorities_[scenario_][task]);
+      }
       own.ages[own.pending++] = 0;
       own.next = static_cast<std::uint8_t>(app_.callbacks[task].task.parameters.period.count());
     }
@@ -147,13 +168,20 @@ class LockSearch {
     return sections(task).size();
   }
 
+  void take(Situation& now, std::size_t task, std::size_t section) const {
+    TaskNow& own = now.tasks[task];
+    own.held = static_cast<std::uint8_t>(own.held | 1U << section);
+    own.ceilings.at(section) =
+        static_cast<std::uint8_t>(ceilings_[scenario_][sections(task)[section].lock]);
+  }
+
   [[nodiscard]] int raised(const Situation& now, std::size_t task) const {
-    int priority = app_.callbacks[task].task.parameters.priority;
+    int priority = now.tasks[task].priority;
     for (std::size_t i = 0; i < sections(task).size(); ++i) {
       const std::size_t lock = sections(task)[i].lock;
       if ((now.tasks[task].held >> i & 1U) != 0 && !left_out_.ceilings &&
           app_.locks[lock].protocol == application::LockProtocol::ceiling) {
-        priority = std::max(priority, ceilings_[lock]);
+        priority = std::max<int>(priority, now.tasks[task].ceilings.at(i));
       }
     }
     return priority;
@@ -169,7 +197,8 @@ class LockSearch {
     for (;;) {
       std::size_t best = size();
       for (std::size_t task = 0; task < size(); ++task) {
-        if (now.tasks[task].pending == 0 || waits_for[task] < size()) {
+        const TaskNow& own = now.tasks[task];
+        if (own.pending == 0 || own.wait_left > 0 || waits_for[task] < size()) {
           continue;
         }
         const auto rank = [&](std::size_t of) {
@@ -188,7 +217,7 @@ class LockSearch {
       }
       const std::size_t other = holder(now, sections(best)[section].lock);
       if (other == size()) {
-        now.tasks[best].held = static_cast<std::uint8_t>(now.tasks[best].held | 1U << section);
+        take(now, best, section);
         priorities[best] = std::max(priorities[best], raised(now, best));
         continue;
       }
@@ -265,7 +294,7 @@ class LockSearch {
         waiting.insert(runs);
         runs = left_out_.inheritance ? due_first(now, waiting) : other;
       } else {
-        now.tasks[runs].held = static_cast<std::uint8_t>(now.tasks[runs].held | 1U << section);
+        take(now, runs, section);
       }
     }
     compute(now, runs);
@@ -275,6 +304,7 @@ class LockSearch {
     for (std::size_t task = 0; task < size(); ++task) {
       TaskNow& own = now.tasks[task];
       own.next = static_cast<std::uint8_t>(own.next - (own.next > 0 ? 1 : 0));
+      own.wait_left = static_cast<std::uint8_t>(own.wait_left - (own.wait_left > 0 ? 1 : 0));
       for (std::size_t k = 0; k < own.pending; ++k) {
         if (++own.ages[k] > most_age) {
           result_.complete = false;
@@ -293,6 +323,7 @@ class LockSearch {
       if (sections(runs)[i].end().count() == own.computed) {
         left = true;
         own.held = static_cast<std::uint8_t>(own.held & ~(1U << i));
+        own.ceilings.at(i) = 0;
       }
     }
     const application::ExecutionTime& execution = app_.callbacks[runs].execution;
@@ -305,6 +336,7 @@ class LockSearch {
       return;
     }
     add(now);
+    add_waits(now, runs);
     if (left) {
       return;
     }
@@ -313,7 +345,22 @@ class LockSearch {
       if (holder(now, sections(runs)[i].lock) < size()) {
         return;
       }
-      own.held = static_cast<std::uint8_t>(own.held | 1U << i);
+      take(now, runs, i);
+      add(now);
+    }
+  }
+
+  void add_waits(Situation now, std::size_t runs) {
+    const application::Callback& callback = app_.callbacks[runs];
+    TaskNow& own = now.tasks[runs];
+    const bool too_often = callback.suspensions > 0 && own.waits == callback.suspensions;
+    if (own.held != 0 || too_often) {
+      return;
+    }
+    own.waits = static_cast<std::uint8_t>(own.waits + (callback.suspensions > 0 ? 1 : 0));
+    while (own.waited < callback.suspension.count()) {
+      ++own.waited;
+      ++own.wait_left;
       add(now);
     }
   }
@@ -323,13 +370,18 @@ class LockSearch {
     std::ranges::rotate(task.ages, task.ages.begin() + 1);
     task.ages.back() = 0;
     --task.pending;
-    task.computed = task.held = 0;
+    task.computed = task.held = task.waited = task.waits = 0;
+    task.ceilings.fill(0);
+    task.priority =
+        static_cast<std::uint8_t>(task.pending == 0 ? 0 : priorities_[scenario_][index]);
   }
 
   const application::Application& app_;
   LeftOut left_out_;
-  std::vector<int> ceilings_;
-  std::vector<std::int64_t> shortest_;  // deadline of those who take each lock
+  std::vector<std::vector<int>> priorities_;
+  std::size_t scenario_ = 0;                // that is followed
+  std::vector<std::vector<int>> ceilings_;  // by scenario
+  std::vector<std::int64_t> shortest_;      // deadline of those who take each lock
   AllRuns result_;
   std::unordered_set<Situation, Hash> visited_;
   std::vector<Situation> todo_;
@@ -337,7 +389,17 @@ class LockSearch {
 
 // At most 4 callbacks with 8 sections each, and no time above 100 ticks.
 inline AllRuns all_runs(const application::Application& app, LeftOut left_out = {}) {
-  return LockSearch{app, left_out}.run();
+  std::vector<int> priorities;
+  for (const application::Callback& callback : app.callbacks) {
+    priorities.push_back(callback.task.parameters.priority);
+  }
+  return LockSearch{app, left_out, {priorities}}.run();
+}
+
+// With these priorities of all callbacks, by scenario.
+inline AllRuns all_runs_of_scenarios(const application::Application& app,
+                                     const std::vector<std::vector<int>>& priorities) {
+  return LockSearch{app, {}, priorities}.run();
 }
 
 }  // namespace takt::analysis

@@ -4,7 +4,8 @@
 // is released a period after its last release or any time later, and computes for any time from its
 // best to its worst case. The cores have one time: what they request at the same moment comes in
 // any order. A queue for each lock; nothing else is known of the protocol. Distinct priorities,
-// constant lengths of sections, no overheads.
+// constant lengths of sections, no overheads. Where a callback waits, its jobs do so after any time
+// of computing in which they ask for no lock and hold none, for any times of their sum.
 #pragma once
 
 #include <algorithm>
@@ -73,6 +74,9 @@ class AcrossSearch {
     std::uint8_t requested = 0;  // the section, from 1 on: it waits for the lock, or holds it
     std::uint8_t passed = 0;     // how many sections it has left
     std::uint8_t asked = 0;      // the place of its request among all, from 1 on
+    std::uint8_t wait_left = 0;  // of the wait that it is in
+    std::uint8_t waited = 0;     // with that one
+    std::uint8_t waits = 0;
   };
   using Queue = std::array<std::uint8_t, most_tasks>;  // of tasks, from 1 on; the first one holds
   struct Situation {
@@ -143,7 +147,8 @@ class AcrossSearch {
     std::vector<std::uint8_t> found;
     for (std::size_t task = 0; task < size(); ++task) {
       const TaskNow& own = now.tasks[task];
-      if (callback(task).task.cpu != static_cast<int>(core) || own.pending == 0) {
+      if (callback(task).task.cpu != static_cast<int>(core) || own.pending == 0 ||
+          own.wait_left > 0) {
         continue;
       }
       if (!spins_ && own.requested != 0 && !holds(now, task)) {
@@ -246,6 +251,7 @@ class AcrossSearch {
     for (std::size_t task = 0; task < size(); ++task) {
       TaskNow& own = now.tasks[task];
       own.next = static_cast<std::uint8_t>(own.next - (own.next > 0 ? 1 : 0));
+      own.wait_left = static_cast<std::uint8_t>(own.wait_left - (own.wait_left > 0 ? 1 : 0));
       for (std::size_t k = 0; k < own.pending; ++k) {
         if (++own.ages[k] > most_age) {
           result_.complete = false;
@@ -290,13 +296,30 @@ class AcrossSearch {
     if (own.requested != 0 &&
         of.critical_sections[own.requested - 1U].end().count() == own.computed) {
       leave(then, task);
-      settle(then, advanced, at + 1);  // whoever waits for the core comes first
+      settle_waiting(then, advanced, at);  // whoever waits for the core comes first
       return;
     }
-    settle(then, advanced, at + 1);
+    settle_waiting(then, advanced, at);
     if (is_due(then, task)) {  // it asks before anything else happens
       enqueue(then, task);
       settle(then, advanced, at + 1);
+    }
+  }
+
+  // It goes on, or waits.
+  void settle_waiting(Situation now, const std::vector<std::uint8_t>& advanced, std::size_t at) {
+    settle(now, advanced, at + 1);
+    const application::Callback& of = callback(advanced[at]);
+    TaskNow& own = now.tasks[advanced[at]];
+    const bool too_often = of.suspensions > 0 && own.waits == of.suspensions;
+    if (own.requested != 0 || too_often) {
+      return;
+    }
+    own.waits = static_cast<std::uint8_t>(own.waits + (of.suspensions > 0 ? 1 : 0));
+    while (own.waited < of.suspension.count()) {
+      ++own.waited;
+      ++own.wait_left;
+      settle(now, advanced, at + 1);
     }
   }
 
@@ -309,7 +332,7 @@ class AcrossSearch {
     std::ranges::rotate(own.ages, own.ages.begin() + 1);
     own.ages.back() = 0;
     --own.pending;
-    own.computed = own.begun = own.passed = 0;
+    own.computed = own.begun = own.passed = own.waited = own.waits = 0;
   }
 
   const application::Application& app_;

@@ -37,15 +37,13 @@ TEST(LockFaults, sections_may_be_disjoint_or_nested) {
 }
 
 TEST(LockFaults, all_are_named_at_once) {
-  const std::string text = refusal(with_locks(
-      timer("a", 100, 10, 2, holds(section("m", 5, 6))) + "," +
-          timer("b", 100, 10, 1,
-                holds(section("m", 1, 5) + "," + section("m", 2, 2)) + ", 'suspension': 3"),
-      m, ", 'scenarios': [{'name': 's'}]"));
+  const std::string text = refusal(
+      with_locks(timer("a", 100, 10, 2, holds(section("m", 5, 6))) + "," +
+                     timer("b", 100, 10, 1, holds(section("m", 1, 5) + "," + section("m", 2, 2))),
+                 m));
   for (const auto* const part :
        {"task 'a'", "ends after the longest execution time, 10 ns", "task 'b'", "while it holds it",
-        "it has a suspension", "locks are not analysed with scenarios yet", "shorten the section",
-        "remove the inner section"}) {
+        "shorten the section", "remove the inner section"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
 }
@@ -89,11 +87,14 @@ TEST(LockFaults, what_is_not_analysed_yet_is_refused) {
   expect(with_locks(timer("a", 100, 10, 2, holds(section_of_m) + ", 'at_once': 2"), m,
                     ", 'cpus': [0, 1]"),
          "several of its jobs may run at once");
-  expect(with_locks(timer("w", 100, 1, 3, ", 'writes': ['x']") + "," +
-                        timer("a", 100, 10, 2,
-                              holds(section_of_m) + ", 'reads': [{'topic': 'x', 'max_age': 500}]"),
-                    m),
+  expect(with_locks(
+             timer("w", 100, 1, 3, ", 'writes': ['x']") + "," +
+                 timer("a", 100, 10, 2,
+                       holds(section("c", 0, 4)) + ", 'reads': [{'topic': 'x', 'max_age': 500}]"),
+             mutex("c", "ceiling"), ", 'policy': 'edf'"),
          "maximum age of topic 'x'");
+  expect(one(section_of_m, m, ", 'scenarios': [{'name': 's', 'policy': 'edf'}]"),
+         "inheritance, which is not analysed under edf");
   expect(with_locks(timer("a", 100, 10, 2, ", 'node': 'n', 'reads': [{'topic': 'x'}]") + "," +
                         message("b", "x", 4, 1, ", 'node': 'n'" + holds(section_of_m)),
                     m, ", 'topics': [{'name': 'x', 'external': true, 'external_period': 50}]"),

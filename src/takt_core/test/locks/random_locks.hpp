@@ -23,6 +23,7 @@ struct LocksForm {
   std::string policy = "fp";               // or edf, whose locks have ceilings
   // The protocol of locks across two or three cores; none: on one core.
   std::optional<application::LockProtocol> across = {};
+  bool waits = false;   // some callbacks wait
   bool varied = false;  // execution times, lengths, jitters, groups, equal priorities, overheads
 };
 
@@ -94,9 +95,14 @@ class RandomLocks : public RandomTasks {
     task.parameters.offset = nanoseconds{number(0, period)};
     task.parameters.deadline = nanoseconds{number(worst, 2 * period)};
     task.parameters.overrun = sched::Overrun::catch_up;
+    if (form.waits && chance(0.6)) {
+      task.waits = true;
+      callback.suspension = nanoseconds{number(1, std::max<std::int64_t>(1, period / 4))};
+      callback.suspensions = chance(0.3) ? 0 : number(1, 3);
+    }
     if (form.varied) {
       callback.jitter = nanoseconds{chance(0.15) ? number(1, period / 2) : 0};
-      task.group = chance(0.15) && !form.across ? "g" : "";
+      task.group = chance(0.15) && !form.across && !task.waits ? "g" : "";
     }
     if (form.varied && !app.callbacks.empty() && chance(0.3)) {
       release_by_messages(app, callback);
@@ -170,7 +176,9 @@ inline std::string text(const application::Application& app) {
               " O=" + std::to_string(parameters.offset.count()) +
               " C=" + std::to_string(callback.execution.best.count()) + ".." +
               std::to_string(callback.execution.worst.count()) +
-              " J=" + std::to_string(callback.jitter.count()) + " G=" + callback.task.group;
+              " J=" + std::to_string(callback.jitter.count()) + " G=" + callback.task.group +
+              " S=" + std::to_string(callback.suspension.count()) + " in " +
+              std::to_string(callback.suspensions);
     for (const std::string& written : callback.task.writes) {
       result += " writes " + written;
     }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "documents.hpp"
 #include "takt/sim/simulation.hpp"
@@ -214,6 +215,26 @@ TEST(Sections, that_a_short_job_does_not_reach_are_left_out) {
     EXPECT_EQ(run.callbacks[0].unfinished + run.callbacks[0].jobs, 400U);
   }
   EXPECT_GT(most, nanoseconds{20});  // b held the lock
+}
+
+// In its time of computing.
+TEST(Waits, come_where_the_job_holds_no_lock_and_still_has_to_compute) {
+  application::LockPlan plan{{{.lock = 0, .begin = nanoseconds{2}, .longest = nanoseconds{4}},
+                              {.lock = 1, .begin = nanoseconds{3}, .longest = nanoseconds{1}},
+                              {.lock = 0, .begin = nanoseconds{8}, .longest = nanoseconds{2}}},
+                             4};
+  const std::vector<nanoseconds> waits{nanoseconds{1}, nanoseconds{3}, nanoseconds{6},
+                                       nanoseconds{9}};
+  const auto text = [&](std::int64_t computing) {
+    std::string result;
+    for (const application::LockStep& step : plan.steps_within(nanoseconds{computing}, waits)) {
+      result += step.waits ? "w" : (step.takes ? "t" : "l") + std::to_string(step.lock);
+      result += "@" + std::to_string(step.at.count()) + " ";
+    }
+    return result;
+  };
+  EXPECT_EQ(text(12), "w@1 t0@2 t1@3 l1@4 l0@6 w@6 w@6 t0@8 l0@10 w@10 ");
+  EXPECT_EQ(text(10), "w@1 t0@2 t1@3 l1@4 l0@6 w@6 w@6 w@8 t0@8 l0@10 ");
 }
 
 }  // namespace

@@ -15,10 +15,12 @@
 namespace takt::analysis {
 namespace {
 
-LocksForm wide(const std::string& policy, std::optional<application::LockProtocol> across = {}) {
+LocksForm wide(const std::string& policy, std::optional<application::LockProtocol> across = {},
+               bool waits = false) {
   return {.periods = {24, 40, 50, 60, 80, 100, 120, 200, 300},
           .policy = policy,
           .across = across,
+          .waits = waits,
           .varied = true};
 }
 
@@ -68,12 +70,12 @@ Comparison compare(const application::Application& app, const ScenarioReport& re
   return found;
 }
 
-void keep_to_bounds(const std::string& policy,
-                    std::optional<application::LockProtocol> across = {}) {
+void keep_to_bounds(const std::string& policy, std::optional<application::LockProtocol> across = {},
+                    bool waits = false) {
   const int sets = rounds(800);
   Comparison all;
   int blocked = 0;
-  const LocksForm form = wide(policy, across);
+  const LocksForm form = wide(policy, across, waits);
   for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = RandomLocks{seed}.make(form);
@@ -113,6 +115,15 @@ TEST(LocksOfFmlpPlus, simulated_responses_are_within_their_bounds) {
 
 TEST(SpinLocks, simulated_responses_are_within_their_bounds_under_edf) {
   keep_to_bounds("edf", application::LockProtocol::spin);
+}
+
+TEST(LocksAndWaits, simulated_responses_are_within_their_bounds) {
+  keep_to_bounds("fp", {}, true);
+}
+
+TEST(LocksAndWaits, simulated_responses_are_within_their_bounds_across_cores) {
+  keep_to_bounds("fp", application::LockProtocol::spin, true);
+  keep_to_bounds("fp", application::LockProtocol::fmlp_plus, true);
 }
 
 // Whoever left out the waiting for other cores, but not the blocking, would be found.

@@ -9,48 +9,79 @@ from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import SUSPENDING
 
 MOST_SECTIONS = 2  # of a callback, one after the other
+ACROSS = ("spin", "fmlp+")  # protocols of locks that callbacks of several cores may take
 
 
 def add_locks(draft: Draft) -> None:
-    """As many as asked for, where the rest of the application allows them."""
+    """As many as asked for, in each process; where the rest of it allows them."""
+    for process in draft.document.get("processes", [None]):
+        _add_locks(draft, process)
+
+
+def _add_locks(draft: Draft, process: Entry | None) -> None:
+    """Of one process; None: of an application that is no robot."""
     wanted, chance = draft.wanted, draft.chance
     count = chance.whole(wanted.locks) if wanted.locks[-1] > 0 else 0
-    if not count or not _are_allowed(draft):
+    policies = _policies(draft, process)
+    free = _takers(draft, process)
+    protocols = _protocols(draft, policies, process)
+    if not count or not free or not protocols:
         return
-    protocol = chance.pick(_protocols(draft))
-    locks = [{"name": f"lock{number}", "protocol": protocol} for number in range(1, count + 1)]
-    for callback in _takers(draft, protocol):
-        if chance.happens() and (sections := list(_sections(draft, callback, locks))):
+    protocol = chance.pick(protocols)
+    locks = draft.document.setdefault("locks", [])
+    new = [
+        {"name": f"lock{len(locks) + number}", "protocol": protocol}
+        for number in range(1, count + 1)
+    ]
+    if protocol not in ACROSS and process is None:
+        core = chance.pick(free).get("cpu")
+        free = [one for one in free if one.get("cpu") == core]
+    for callback in free:
+        if chance.happens() and (sections := list(_sections(draft, callback, new))):
             callback["critical_sections"] = sections
-    draft.document["locks"] = locks
+    locks.extend(new)
 
 
-def _are_allowed(draft: Draft) -> bool:
-    """What the analysis does not know together with locks is refused by the core."""
-    return "scenarios" not in draft.document and not any(
-        "suspension" in one or any("max_age" in read for read in one["reads"])
-        for one in draft.callbacks
+def _policies(draft: Draft, process: Entry | None) -> set[str]:
+    """Those under which jobs may hold locks."""
+    if process is not None:
+        return {process.get("policy", process.get("executor"))}
+    scenarios = draft.document.get("scenarios", [])
+    return {draft.policy, *(one["policy"] for one in scenarios if "policy" in one)}
+
+
+def _protocols(draft: Draft, policies: set[str], process: Entry | None) -> list[str]:
+    """Of one process; sections of different ones are not analysed inside each other.
+
+    None where the core refuses all: under edf with limits of ages.
+    """
+    if "edf" in policies and _limits_ages(draft):
+        return []
+    protocols = ["ceiling"] if "edf" in policies else ["inheritance", "ceiling"]
+    preemptive = policies <= {"edf", *SUSPENDING}
+    protocols += ["spin"] if preemptive and process is None else []
+    groups = any("group" in one for one in draft.callbacks)
+    fixed = policies <= set(SUSPENDING)
+    return [*protocols, *(["fmlp+"] if fixed and process is None and not groups else [])]
+
+
+def _limits_ages(draft: Draft) -> bool:
+    scenarios = draft.document.get("scenarios", [])
+    changes = [change for scenario in scenarios for change in scenario["tasks"]]
+    return any(
+        "max_age" in read for one in (*draft.callbacks, *changes) for read in one.get("reads", [])
     )
 
 
-def _protocols(draft: Draft) -> list[str]:
-    """Of one application; sections of different ones are not analysed inside each other."""
-    if draft.policy in SUSPENDING:
-        return ["inheritance", "ceiling", "spin"]
-    return ["ceiling", "spin"] if draft.policy == "edf" else ["inheritance", "ceiling"]
-
-
-def _takers(draft: Draft, protocol: str) -> list[Entry]:
-    """Who may take them: but for spin locks callbacks that can be on one core.
-
-    No callback that a timer of its node runs, for it reads the topic, too.
-    """
+def _takers(draft: Draft, process: Entry | None) -> list[Entry]:
+    """No callback that a timer of its node runs, for it reads the topic, too."""
     read = {(one["node"], read["topic"]) for one in draft.callbacks for read in one["reads"]}
-    free = [one for one in draft.callbacks if (one["node"], one.get("trigger")) not in read]
-    if protocol == "spin" or not free:
-        return free
-    core = draft.chance.pick(free).get("cpu")
-    return [one for one in free if one.get("cpu") == core]
+    return [
+        one
+        for one in draft.callbacks
+        if (one["node"], one.get("trigger")) not in read
+        and (process is None or one["process"] == process["name"])
+    ]
 
 
 def _sections(draft: Draft, callback: Entry, locks: list[Entry]) -> Iterator[Entry]:
@@ -69,7 +100,7 @@ def _sections(draft: Draft, callback: Entry, locks: list[Entry]) -> Iterator[Ent
         yield _section(draft, locks[lock]["name"], begin * grain, end * grain)
         later = locks[lock + 1 :]
         inner = sorted((chance.whole((begin, end)), chance.whole((begin, end))))
-        if later and inner[0] < inner[1] and locks[lock]["protocol"] != "spin":
+        if later and inner[0] < inner[1] and locks[lock]["protocol"] not in ACROSS:
             yield _section(draft, chance.pick(later)["name"], *(one * grain for one in inner))
 
 

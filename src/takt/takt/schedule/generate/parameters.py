@@ -130,7 +130,7 @@ class Parameters(Thesis):
     scenarios: values.Whole = Field([0], description="how many, each with changes of its own")
     switches: values.Whole = Field([0], description="how many, where there are scenarios")
     locks: values.Whole = Field(
-        [0], description="how many, where no callback waits, no age is limited, and no scenario is"
+        [0], description="how many, in each process; under edf where no age is limited"
     )
     overheads: values.Time = Field(0, description="the most of each")
     processes: values.Counts = Field(
@@ -153,7 +153,7 @@ class Parameters(Thesis):
     services: values.Share = Field(
         0.0,
         description="of the timers that become servers of other callbacks, in every other "
-        "application without scenarios, locks and limits of ages",
+        "application without scenarios and limits of ages",
     )
 
     @property

@@ -35,13 +35,13 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
             if key != "measured" and chance.happens()
         }
     _share_nodes(draft)
-    add_locks(draft)
     add_bursts(draft)
     if processes > 1:
         add_processes(draft, processes)
     if wanted.services:
         add_services(draft)
         utilization = draft.utilization()
+    add_locks(draft)
     return utilization
 
 

@@ -74,6 +74,7 @@ struct Section {
   bool by_ceiling = false;  ///< Immediate priority ceiling, in place of priority inheritance.
   bool spins = false;       ///< By ceiling, and waits for holders on other cores.
   bool first = false;       ///< Whoever holds it comes before all others of its core (FMLP+).
+  std::optional<std::size_t> around_it = {};  ///< The section that encloses it, by index.
 };
 
 /// A part of each job in which it computes, and the wait after it.
@@ -105,7 +106,9 @@ struct Demand {
   nanoseconds suspension{0};                    ///< The longest that one job waits in total.
   std::int64_t suspensions = 0;                 ///< The most times that one job waits; 0: unknown.
   std::vector<ComputingSegment> segments = {};  ///< Of each job; empty: it may wait anywhere.
-  std::vector<Section> sections = {};           ///< Of each job; under preemptive fixed priorities.
+  /// Of each job, the enclosing ones first; under preemptive policies. It does not wait within
+  /// them.
+  std::vector<Section> sections = {};
   /// Of a server: the tasks that wait while one of its jobs is pending, so that none of them is
   /// delayed by it. They called it, or called one that waits for it.
   std::vector<std::size_t> clients = {};

@@ -59,25 +59,31 @@ struct CriticalSection {
   [[nodiscard]] nanoseconds end() const noexcept { return begin + longest; }
 };
 
-/// Where a job takes or leaves a lock.
+/// Where a job takes or leaves a lock, or waits for something else.
 struct LockStep {
   nanoseconds at{0};     ///< After this time of computing.
   std::size_t lock = 0;  ///< Index in Application::locks.
   bool takes = false;    ///< Otherwise it leaves the lock.
+  bool waits = false;    ///< It does neither: it waits (Task::waits), and holds no lock.
 };
 
 /// The steps of the jobs of one callback, one job after the other. Only construction allocates.
 class TAKT_CORE_PUBLIC LockPlan {
  public:
   /// For these sections, in the order of Callback::critical_sections.
-  explicit LockPlan(const std::vector<CriticalSection>& sections);
+  /// @param waits the most times that a job waits.
+  explicit LockPlan(const std::vector<CriticalSection>& sections, std::size_t waits = 0);
 
   /// How long the next job would hold each lock, by section; the longest times until they are set.
   [[nodiscard]] std::span<nanoseconds> lengths() noexcept { return lengths_; }
 
   /// The steps of a job that computes for so long, ascending in time; valid until the next call. It
   /// leaves out what it does not reach, also an inner section for which the outer one is too short.
-  [[nodiscard]] std::span<const LockStep> steps_within(nanoseconds computing) noexcept;
+  /// @param waits after which times of computing it waits, ascending. No job waits while it holds a
+  /// lock, and each computes last: a wait within a section comes after the outermost one, or before
+  /// it if the job ends with it.
+  [[nodiscard]] std::span<const LockStep> steps_within(
+      nanoseconds computing, std::span<const nanoseconds> waits = {}) noexcept;
 
  private:
   struct Open {
@@ -88,10 +94,13 @@ class TAKT_CORE_PUBLIC LockPlan {
   };
 
   void leave_until(nanoseconds time) noexcept;
+  [[nodiscard]] nanoseconds end_of_outermost(std::size_t taking) const noexcept;
+  void add_waits(nanoseconds computing, std::span<const nanoseconds> waits) noexcept;
 
   std::vector<CriticalSection> sections_;
   std::vector<nanoseconds> lengths_;
   std::vector<LockStep> steps_;
+  std::vector<LockStep> with_waits_;
   std::vector<Open> open_;
 };
 

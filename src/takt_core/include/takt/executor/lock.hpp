@@ -2,8 +2,10 @@
 /// @file
 /// Mutexes that callbacks hold while they compute, whose protocol needs the executor: it starts no
 /// job that could wait for the holder. Both meet the requirements of std::lock_guard. A job leaves
-/// first what it took last. Outside of an executor's jobs they are plain mutexes. Callbacks with a
-/// thread of their own (Task::waits, Binding::kernel_deadline) must not take them.
+/// first what it took last. Outside of an executor's jobs they are plain mutexes. The executor
+/// cannot keep callbacks with a thread of their own (Task::waits) from starting: where some take
+/// the mutex, or are on a core of those who do, its holder needs a real-time priority, too.
+/// Callbacks with Binding::kernel_deadline must not take them.
 #pragma once
 
 #include <atomic>
@@ -25,7 +27,9 @@ namespace takt::executor {
 class TAKT_CORE_PUBLIC CeilingMutex {
  public:
   /// @param name as the tasks that take it name it.
-  explicit CeilingMutex(std::string name) : name_{std::move(name)} {}
+  /// @param priority of the thread that holds it, at least; 0: that of its job.
+  explicit CeilingMutex(std::string name, int priority = 0)
+      : name_{std::move(name)}, priority_{priority} {}
 
   /// Raises the ceiling of the calling job, and takes the mutex.
   void lock() noexcept;
@@ -35,6 +39,8 @@ class TAKT_CORE_PUBLIC CeilingMutex {
 
  private:
   const std::string name_;
+  const int priority_;
+  int own_priority_ = 0;                     // of the holder's thread; 0: it has not changed
   PriorityMutex mutex_;                      // for tasks that do not name it, and for other threads
   sched::Level before_ = sched::no_ceiling;  // the holder's ceiling without it
 };
@@ -48,7 +54,11 @@ class TAKT_CORE_PUBLIC SpinMutex {
   struct Request {
     std::uint32_t number = 0;  ///< Counts the requests, and begins anew after 2^32 of them.
     sched::Level before = sched::no_ceiling;  ///< The ceiling of the job without the lock.
+    int own_priority = 0;  ///< Of the thread without the lock; 0: it has not changed.
   };
+
+  /// @param priority of a thread from its request on, at least; 0: that of its job.
+  explicit SpinMutex(int priority = 0) noexcept : priority_{priority} {}
 
   /// Keeps the core, and takes a place in the queue.
   Request request() noexcept;
@@ -68,9 +78,11 @@ class TAKT_CORE_PUBLIC SpinMutex {
   void unlock() noexcept;
 
  private:
+  const int priority_;
   std::atomic<std::uint32_t> next_{0};
   std::atomic<std::uint32_t> serves_{0};
   sched::Level before_ = sched::no_ceiling;  // of the holder
+  int own_priority_ = 0;                     // of the holder
 };
 
 }  // namespace takt::executor

@@ -226,6 +226,10 @@ class TAKT_CORE_PUBLIC CoreState {
   /// priority ceiling; all who take it are on this core); no_ceiling: priority inheritance alone.
   void declare_locks(std::span<const Level> ceilings);
 
+  /// The ceilings of these locks from now on, in another scenario. Whoever holds one keeps the
+  /// ceiling that it had when it was taken.
+  void set_lock_ceilings(std::span<const Level> ceilings) noexcept;
+
   /// The running job needs the lock.
   /// @return whether it holds the lock now. If not, another job has the core until the lock is
   /// free; call again when this one is the running job once more.
