@@ -117,4 +117,26 @@ void name_processes_above(ScenarioReport& report) {
   }
 }
 
+void name_topics(ScenarioReport& report, const application::Application& robot,
+                 const application::Process& process) {
+  for (const application::Callback& receipt : robot.callbacks) {
+    const bool own = receipt.in_thread && !receipt.task.trigger.empty() &&
+                     robot.processes[receipt.process].serves == process.name;
+    if (!own) {
+      continue;
+    }
+    const std::string inside = sched::name_text(receipt.task.name);
+    const std::string outside = sched::name_text(receipt.task.trigger);
+    const auto rename = [&](std::string& text) {
+      for (std::size_t at = text.find(inside); at != std::string::npos;
+           at = text.find(inside, at + outside.size())) {
+        text.replace(at, inside.size(), outside);
+      }
+    };
+    std::ranges::for_each(report.remarks, rename);
+    std::ranges::for_each(report.chains, rename, &ChainReport::bound_by);
+    std::ranges::for_each(report.callbacks, rename, &CallbackReport::bound_by);
+  }
+}
+
 }  // namespace takt::analysis
