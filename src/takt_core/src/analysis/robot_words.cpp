@@ -30,6 +30,14 @@ nanoseconds scaled_up(nanoseconds time, std::int64_t parts, std::int64_t whole) 
   return nanoseconds{static_cast<std::int64_t>((product + whole - 1) / whole)};
 }
 
+bool is_read(const application::Application& process, const std::string& topic) {
+  return std::ranges::any_of(process.callbacks, [&](const application::Callback& reader) {
+    return reader.task.trigger == topic ||
+           std::ranges::find(reader.task.reads, topic, &sched::Read::topic) !=
+               reader.task.reads.end();
+  });
+}
+
 }  // namespace
 
 bool is_above(const application::Process& other, const application::Process& own) {
@@ -55,7 +63,7 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
                                             std::size_t number) {
   std::vector<std::string> remarks;
   for (const application::Topic& topic : process.topics) {
-    if (!topic.external || topic.external_period.count() > 0) {
+    if (!topic.external || topic.external_period.count() > 0 || !is_read(process, topic.name)) {
       continue;
     }
     std::string writers;
