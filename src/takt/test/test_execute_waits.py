@@ -15,6 +15,7 @@ pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
 from executed import MS, cpu, executed, skip_without_rclcpp
 
+from takt.errors import TaktError
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution import APPROACHES
@@ -117,3 +118,55 @@ def test_a_client_waits_for_the_job_of_its_server(tmp_path: Path) -> None:
     assert asked <= answered <= asked + 1
     assert found["driver"].waiting.min() >= MS
     assert len(found["control"].execution) > asked
+
+
+def users_of_a_device() -> list[dict[str, Any]]:
+    """Two with a request each: while the one is served, the other one comes."""
+    callbacks = []
+    for name, priority, occupies in (("camera", 30, 5 * MS), ("lidar", 20, 4 * MS)):
+        part = {"shortest": MS, "longest": MS}
+        request = {"shortest": occupies, "longest": occupies, "device": "gpu"}
+        callbacks.append(
+            {
+                "name": f"{name}.use",
+                "node": name,
+                "period": 25 * MS,
+                "priority": priority,
+                "execution": {"best": 2 * MS, "worst": 2 * MS, "quantiles": [2 * MS]},
+                "suspension": occupies,
+                "suspensions": 1,
+                "segments": [part, request, part],
+            }
+        )
+    return callbacks
+
+
+def _served_one_after_the_other(trace: Path) -> None:
+    found = {one.name.partition(".")[0]: one.waiting for one in observed(trace).callbacks}
+    occupied = {"camera": 5 * MS, "lidar": 4 * MS}
+    for name, least in occupied.items():
+        assert len(found[name]) > 1
+        assert found[name].min() >= least
+    # Some request has found the device occupied.
+    assert any(found[name].max() > least + MS for name, least in occupied.items())
+
+
+def test_a_device_serves_one_callback_after_the_other(tmp_path: Path) -> None:
+    described = application() | {"callbacks": users_of_a_device(), "topics": []}
+    _served_one_after_the_other(executed(tmp_path, "takt", described).trace)
+
+
+def test_a_device_serves_processes_one_after_the_other(tmp_path: Path) -> None:
+    callbacks = [one | {"process": one["node"]} for one in users_of_a_device()]
+    processes = [
+        {"name": one["process"], "policy": "fp", "cpu": cpu(), "priority": 10 * place + 10}
+        for place, one in enumerate(callbacks)
+    ]
+    described = {"version": 1, "name": "waits", "callbacks": callbacks, "processes": processes}
+    _served_one_after_the_other(executed(tmp_path, "takt", described).trace)
+
+
+def test_devices_are_occupied_under_takt_only(tmp_path: Path) -> None:
+    described = application() | {"callbacks": users_of_a_device(), "topics": []}
+    with pytest.raises(TaktError, match="occupies device 'gpu', which is executed under 'takt'"):
+        executed(tmp_path, "baseline0", described)

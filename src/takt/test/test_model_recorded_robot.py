@@ -189,7 +189,7 @@ def test_priorities_are_distinct_and_follow_the_shortest_periods(tmp_path: Path)
     document, written = pair.modelled(tmp_path)
     found = processes(document)
     assert found["filters"]["priority"] > found["sensors"]["priority"] >= 1
-    assert noted(written, "priorities of processes: not in a recording")
+    assert noted(written, "priorities of processes: not in this recording")
 
 
 def test_several_threads_are_written_as_one_and_said(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -277,6 +278,63 @@ nodes:
     with pytest.raises(TaktError, match="it receives topic 'ext' on host 'here', which") as error:
         _analysed(file)
     assert "p.dds.ext" not in str(error.value)
+
+
+LOSES = """
+processes:
+  p: {cpu: 0, priority: 50, nodes: [a], threads: {dds: {priority: 60, receives: {scan: 1ms}}}}
+  q: {cpu: 1, priority: 50, nodes: [b]}
+topics: {scan: {depth: 1}, plan: {depth: 9}}
+nodes:
+  a:
+    x: {on: scan, wcet: 9ms, priority: 1, overrun: catch_up}
+    z: {timer: 100ms, wcet: 5ms, priority: 9}
+  b: {y: {timer: 10ms, wcet: 1ms, priority: 1, writes: [scan]}}
+"""
+
+
+def test_losses_of_what_a_thread_receives_are_named_as_written(tmp_path: Path) -> None:
+    file = tmp_path / "loses.app.yaml"
+    file.write_text(LOSES)
+    text = _analysed(file).model_dump_json()
+    assert "'a.x' may lose messages of 'scan'" in text
+    assert "'p.dds.scan'" not in text
+
+
+CALLS = """
+processes:
+  p: {policy: fp, cpu: 0, priority: 50, nodes: [a]}
+  q: {policy: fp, cpu: 1, priority: 50, nodes: [b]}
+middleware: {latency: [100us, 1ms]}
+nodes:
+  a: {step: {timer: 50ms, priority: 5, segments: [1ms, {call: /plan}, 2ms]}}
+  b:
+    plan: {service: /plan, wcet: 3ms, priority: 9, writes: [path]}
+    follow: {on: path, wcet: 4ms, priority: 7}
+chains:
+  asked: {callbacks: [a.step, b.plan]}
+  led: {callbacks: [a.step, b.plan, b.follow], max_latency: 30ms}
+"""
+
+
+def test_a_chain_leaves_a_process_by_a_call(takt: Takt, tmp_path: Path) -> None:
+    file = tmp_path / "calls.app.yaml"
+    file.write_text(CALLS)
+    (scenario,) = _analysed(file).scenarios
+    asked, led = scenario.chains
+    assert asked.callbacks == ["a.step", "b.plan"]
+    # 1 + 1 + 3 + 1 + 2 ms of the client, without the 2 ms after the response and 0.1 ms of its way.
+    assert asked.latency_us == 5_900
+    assert led.meets
+    trace = tmp_path / "calls.takttrace"
+    simulated = json.loads(
+        takt("simulate", file, "--duration", "1s", "--json", "--trace", trace).stdout
+    )
+    played = {one["chain"]: one["latency_us"]["max"] for one in simulated["chains"]}
+    assert 0 < played["asked"] <= asked.latency_us
+    assert played["asked"] < played["led"] <= led.latency_us
+    measured = json.loads(takt("metrics", trace, "--json").stdout)["traces"][0]["chains"]
+    assert {one["chain"]: one["latency_us"]["count"] for one in measured} == {"asked": 20, "led": 20}
 
 
 def test_threads_are_in_the_latency_of_a_chain_and_in_what_is_simulated() -> None:

@@ -257,8 +257,11 @@ def test_a_device_serves_one_request_after_the_other(tmp_path: Path) -> None:
     assert "eq. 36" in bounds[0].bound_by
     longest = simulate(found, where="here").callbacks
     assert [one.worst_response_ns for one in longest] == [7 * MS, 12 * MS]
-    with pytest.raises(TaktError, match="does not occupy devices yet"):
-        write_packages(found, tmp_path)
+    takt, *_ = write_packages(found, tmp_path)
+    (source,) = takt.glob("src/*.cpp")
+    assert "devices::gpu_.occupy(1ms, 4ms);" in source.read_text(encoding="utf-8")
+    (work,) = takt.glob("src/*.hpp")
+    assert "inline Device gpu_;" in work.read_text(encoding="utf-8")
     with pytest.raises(TaktError, match="for how long"):
         document(tmp_path, DEVICES.replace("wait: 5ms, ", ""))
 

@@ -5,7 +5,7 @@
 // subscription of messages within the process), "threads" (a timer in each of four threads), "fork"
 // (the same in a child, after the parent's), "exec" (becomes itself with "plain"), "killed" (kills
 // itself after the events), "many" (a hundred thousand calls), "many-killed" (both), "long" (until
-// it is ended).
+// it is ended). "every MS": one timer with this period, for two seconds.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,12 +101,27 @@ void threads() {
   }
 }
 
+void every(std::chrono::milliseconds period) {
+  ros_trace_rcl_init(address(0));
+  node(2, "ticker");
+  timer(10, 2, std::chrono::nanoseconds{period}.count());
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto due = begin + period; due < begin + std::chrono::seconds{2}; due += period) {
+    std::this_thread::sleep_until(due);
+    call(11, false, std::chrono::microseconds{100});
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "plain";
   if (what == "threads") {
     threads();
+    return 0;
+  }
+  if (what == "every" && argc > 2) {
+    every(std::chrono::milliseconds{std::stoi(argv[2])});
     return 0;
   }
   talk(what == "long" ? 100'000 : 20, what == "intra");

@@ -15,10 +15,11 @@ namespace takt::runner {
 
 using namespace std::chrono_literals;
 
-Common::Common(std::size_t topics, std::size_t processes, Elsewhere elsewhere)
-    : processes_{processes},
+Common::Common(std::size_t topics, std::size_t processes, Elsewhere elsewhere, std::size_t devices)
+    : topics_{topics},
+      processes_{processes},
       elsewhere_{std::move(elsewhere)},
-      bytes_{sizeof(Meeting) + topics * sizeof(Counter)} {
+      bytes_{sizeof(Meeting) + (topics + devices) * sizeof(Counter)} {
   void* const memory =
       mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -28,6 +29,9 @@ Common::Common(std::size_t topics, std::size_t processes, Elsewhere elsewhere)
   sequences_ = reinterpret_cast<Counter*>(meeting_ + 1);
   for (std::size_t i = 0; i < topics; ++i) {
     std::construct_at(sequences_ + i, elsewhere_.first_sequence);
+  }
+  for (std::size_t i = 0; i < devices; ++i) {
+    std::construct_at(&device(i), 0);
   }
 }
 

@@ -27,8 +27,9 @@ struct Elsewhere {
 
 class Common {
  public:
-  // For `topics` topics and `processes` that start together. Throws std::system_error.
-  Common(std::size_t topics, std::size_t processes, Elsewhere elsewhere = {});
+  // For `topics` topics, `processes` that start together, and `devices`. Throws std::system_error.
+  Common(std::size_t topics, std::size_t processes, Elsewhere elsewhere = {},
+         std::size_t devices = 0);
   ~Common();
   Common(const Common&) = delete;
   Common& operator=(const Common&) = delete;
@@ -38,6 +39,11 @@ class Common {
   // The number of the next message of a topic, from 0, whoever writes it.
   std::int64_t next_sequence(std::size_t topic) noexcept {
     return sequences()[topic].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Until when a device is occupied, as far as it was asked, in ns of CLOCK_MONOTONIC.
+  [[nodiscard]] std::atomic<std::int64_t>& device(std::size_t number) const noexcept {
+    return sequences()[topics_ + number];
   }
 
   // Times of this host's clock as messages carry them, and back.
@@ -69,6 +75,7 @@ class Common {
   void agree_here();
   void look_at_the_meeting();
 
+  std::size_t topics_;
   std::size_t processes_;
   Elsewhere elsewhere_;
   std::size_t bytes_;

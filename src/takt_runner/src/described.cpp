@@ -87,6 +87,18 @@ Receivers receivers_of(const application::Process& process) {
   return result;
 }
 
+std::vector<std::string> devices_of(const application::Application& application) {
+  std::vector<std::string> devices;
+  for (const application::Callback& callback : application.callbacks) {
+    for (const application::Segment& segment : callback.segments) {
+      if (!segment.device.empty() && std::ranges::find(devices, segment.device) == devices.end()) {
+        devices.push_back(segment.device);
+      }
+    }
+  }
+  return devices;
+}
+
 std::vector<std::string> hosts_of(const application::Application& robot) {
   std::vector<std::string> hosts;
   for (const application::Process& process : robot.processes) {

@@ -42,6 +42,9 @@ struct Receivers {
 // highest of their priorities. Above all where none is.
 Receivers receivers_of(const application::Process& process);
 
+// The devices that callbacks occupy, each once, in their order.
+std::vector<std::string> devices_of(const application::Application& application);
+
 // The hosts of a robot's processes, each once, in their order.
 std::vector<std::string> hosts_of(const application::Application& robot);
 

@@ -130,6 +130,12 @@ void refuse_locks(const Execution& execution) {
   refuse_boosts(execution.application);
 }
 
+// Whether others of its process run meanwhile: it has a thread of its own priority.
+bool waits_apart(const application::Application& robot, const application::Callback& callback) {
+  const std::string& policy = robot.processes[callback.process].policy;
+  return policy == "fp" || policy == "rm" || policy == "dm";
+}
+
 // A client waits where others run meanwhile, in the process of its server.
 void refuse_waits(const Execution& execution) {
   const bool takt = execution.settings.approach == "takt";
@@ -142,17 +148,18 @@ void refuse_waits(const Execution& execution) {
           "simulate it");
     }
     for (const application::Segment& segment : callback.segments) {
-      if (!segment.device.empty()) {
+      if (!segment.device.empty() && !takt) {
         throw sched::ScheduleError(
             "task '" + callback.task.name + "'",
-            "it occupies device '" + segment.device + "', which is not executed so far",
-            "simulate it, or remove device");
+            "it occupies device '" + segment.device + "', which is executed under 'takt' only",
+            "use the approach 'takt', or simulate it");
       }
     }
-    if (callback.task.waits && robot) {
+    if (callback.task.waits && robot && !waits_apart(execution.application, callback)) {
       throw sched::ScheduleError(
           "task '" + callback.task.name + "'",
-          "it waits, which is not executed in a robot of several processes so far", "simulate it");
+          "it waits, which is executed in processes with fixed priorities (fp, rm, dm) only",
+          "give its process such a policy, or simulate it");
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "device.hpp"
 #include "joins.hpp"
 
 namespace takt::runner {
@@ -62,7 +63,13 @@ void Member::on_message(const Message& message) noexcept {
   }
 }
 
-void Member::wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noexcept {
+void Member::wait(std::size_t turn, std::uint64_t job, nanoseconds time,
+                  os::TimePoint sampled) noexcept {
+  if (std::atomic<std::int64_t>* const device = devices.empty() ? nullptr : devices[turn / 2];
+      device != nullptr) {
+    os::sleep_until(occupy(*device, requests.of(job, turn)));
+    return;
+  }
   std::optional<MemberCall>* const call = calls.empty() ? nullptr : &calls[turn / 2];
   if (call == nullptr || !*call) {
     os::sleep_until(os::now() + runner::turn(*description, turn, time));
@@ -82,7 +89,7 @@ nanoseconds Member::pass_steps(nanoseconds begin, std::uint64_t job, nanoseconds
     compute_until(begin, step.at);
     const nanoseconds computed = thread_cpu_time();
     if (step.waits) {
-      wait(turn, time, sampled);
+      wait(turn, job, time, sampled);
       turn += 2;
     } else if (step.takes) {
       (*locks)[step.lock]->take();
@@ -107,7 +114,7 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
     compute_until(begin, time);
   } else {
     compute_and_wait(begin, time, *description,
-                     [&](std::size_t turn) { wait(turn, time, sampled); });
+                     [&](std::size_t turn) { wait(turn, job, time, sampled); });
   }
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
@@ -147,6 +154,17 @@ Members::Members(const Execution& execution, Common& common, Context context,
   }
 }
 
+void Members::add_devices(const Execution& execution, Common& common, Member& member) {
+  const std::vector<std::string> devices = devices_of(execution.application);
+  const std::vector<application::Segment>& segments = member.description->segments;
+  for (std::size_t at = 1; at < segments.size(); at += 2) {
+    const auto found = std::ranges::find(devices, segments[at].device);
+    member.devices.push_back(
+        found == devices.end() ? nullptr
+                               : &common.device(static_cast<std::size_t>(found - devices.begin())));
+  }
+}
+
 void Members::add_calls(const Execution& execution, Common& common, Member& member,
                         const Node& own) {
   const application::Callback& client = *member.description;
@@ -179,6 +197,7 @@ void Members::add(const Execution& execution, Common& common, const application:
     member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
   add_calls(execution, common, member, own);
+  add_devices(execution, common, member);
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = own.create_timer(callback.task.parameters.period,
                                     [&member](const sched::Job& job) { member.on_timer(job); });

@@ -4,6 +4,7 @@
 // three approaches build the same ones and differ in who executes them.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -44,20 +45,23 @@ struct Member {
   Member(const application::Callback& callback, std::uint64_t seed, std::size_t place)
       : description{&callback},
         times{callback.execution, seed, place},
-        sections{callback, seed, place} {}
+        sections{callback, seed, place},
+        requests{callback, seed, place} {}
 
   const application::Callback* description;
   DrawnTimes times;
   DrawnSections sections;
+  DrawnRequests requests;
   const Common* common{nullptr};
   HeldLocks* locks{nullptr};  // of the application, by index
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
-  std::vector<DrawnMessages> counts;               // messages of one job on each of them
-  std::vector<std::optional<MemberCall>> calls;    // by wait; empty: it calls no service
-  Service* service{nullptr};                       // that it answers
-  std::shared_ptr<Timer> timer;                    // of a timer callback
-  std::shared_ptr<Subscription<Message>> trigger;  // of a message callback
+  std::vector<DrawnMessages> counts;                // messages of one job on each of them
+  std::vector<std::optional<MemberCall>> calls;     // by wait; empty: it calls no service
+  std::vector<std::atomic<std::int64_t>*> devices;  // by wait; null: none; empty: it occupies none
+  Service* service{nullptr};                        // that it answers
+  std::shared_ptr<Timer> timer;                     // of a timer callback
+  std::shared_ptr<Subscription<Message>> trigger;   // of a message callback
   std::uint16_t trigger_number{trace::no_topic};
   std::uint64_t messages{0};   // that it was called with
   sched::Join* join{nullptr};  // with which it publishes; null: alone
@@ -70,7 +74,7 @@ struct Member {
   void compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept;
   nanoseconds pass_steps(nanoseconds begin, std::uint64_t job, nanoseconds time,
                          os::TimePoint sampled) noexcept;
-  void wait(std::size_t turn, nanoseconds time, os::TimePoint sampled) noexcept;
+  void wait(std::size_t turn, std::uint64_t job, nanoseconds time, os::TimePoint sampled) noexcept;
 };
 
 class Members {
@@ -92,6 +96,7 @@ class Members {
   void end_calls() noexcept { services_.end(); }
 
  private:
+  static void add_devices(const Execution& execution, Common& common, Member& member);
   void add_calls(const Execution& execution, Common& common, Member& member, const Node& own);
   void add(const Execution& execution, Common& common, const application::Callback& callback,
            std::size_t place);

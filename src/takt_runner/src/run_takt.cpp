@@ -35,7 +35,7 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
     return;
   }
   const Context context;
-  Common common{application.topics.size(), 1};
+  Common common{application.topics.size(), 1, {}, devices_of(application).size()};
   Members members{execution, common, context, nodes_of(application), Delivery::before_the_callback};
   Feeder feeder{execution, common, context, Delivery::before_the_callback};
   SchedulingExecutor executor{{.policy = sched::parse_policy(application.policy),

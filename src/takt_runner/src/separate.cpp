@@ -49,7 +49,7 @@ Separate::Separate(const Execution& execution, std::size_t processes)
     : execution_{execution},
       outside_{has_outside(execution.application, execution.settings.host)},
       common_{execution.application.topics.size(), processes + (outside_ ? 1 : 0),
-              elsewhere(execution)} {}
+              elsewhere(execution), devices_of(execution.application).size()} {}
 
 void Separate::add(const std::string& name, const Run& run) {
   add(baseline::NodeProcess{.name = name}, run);

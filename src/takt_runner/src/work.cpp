@@ -111,6 +111,14 @@ std::chrono::nanoseconds drawn_up_to(std::chrono::nanoseconds most, std::uint64_
       static_cast<std::int64_t>((Wide{values} * random_bits(seed, stream, n)) >> 64U)};
 }
 
+std::chrono::nanoseconds DrawnRequests::of(std::uint64_t job, std::size_t turn) const noexcept {
+  constexpr std::uint64_t stream = std::uint64_t{1} << 32U;  // of the simulator
+  const application::Segment& request = callback_->segments[turn];
+  const std::uint64_t waits = turns(*callback_) / 2;
+  return request.shortest + drawn_up_to(request.occupies - request.shortest, seed_, stream + place_,
+                                        job * waits + turn / 2);
+}
+
 std::int64_t DrawnMessages::of(std::uint64_t job) const noexcept {
   constexpr std::uint64_t stream = std::uint64_t{1} << 35U;  // of the simulator
   const std::chrono::nanoseconds more{count_.most - count_.least};

@@ -73,6 +73,22 @@ class DrawnTimes {
   std::size_t callback_;
 };
 
+// How long each job occupies devices: as long as in the simulator with the same seed.
+class DrawnRequests {
+ public:
+  // `place`: of the callback in the application.
+  DrawnRequests(const application::Callback& callback, std::uint64_t seed, std::size_t place)
+      : callback_{&callback}, seed_{seed}, place_{place} {}
+
+  // In the wait of that turn.
+  [[nodiscard]] std::chrono::nanoseconds of(std::uint64_t job, std::size_t turn) const noexcept;
+
+ private:
+  const application::Callback* callback_;
+  std::uint64_t seed_;
+  std::size_t place_;
+};
+
 // How many messages each job publishes on a topic: as many as in the simulator with the same seed.
 class DrawnMessages {
  public:

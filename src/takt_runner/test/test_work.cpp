@@ -3,10 +3,15 @@
 // In which turns a job computes and waits, and how the middleware of a process runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "described.hpp"
+#include "device.hpp"
 #include "work.hpp"
 
 namespace takt::runner {
@@ -70,6 +75,46 @@ TEST(Receivers, HaveTheHighestOfTheirPrioritiesAndTheirCores) {
                   {.cpu = 3, .priority = 60, .receives = {{.topic = "b"}}}}};
   EXPECT_EQ(receivers_of(process).priority, 70);
   EXPECT_EQ(receivers_of(process).cpus, (std::vector<int>{1, 3}));
+}
+
+// Of two, whichever comes first, the other one is served after it.
+TEST(Devices, ServeOneRequestAfterTheOther) {
+  std::atomic<std::int64_t> free_at{0};
+  const os::TimePoint begin = os::now();
+  const os::TimePoint first = occupy(free_at, 1h);
+  const os::TimePoint second = occupy(free_at, 2h);
+  EXPECT_GE(first, begin + 1h);
+  EXPECT_EQ(second, first + 2h);
+  std::vector<os::TimePoint> ends(4);
+  std::vector<std::thread> threads;
+  for (os::TimePoint& end : ends) {
+    threads.emplace_back([&] { end = occupy(free_at, 1h); });
+  }
+  for (std::thread& one : threads) {
+    one.join();
+  }
+  std::ranges::sort(ends);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_EQ(ends[i], second + (static_cast<int>(i) + 1) * 1h);
+  }
+}
+
+TEST(Devices, AreOccupiedWithinTheDeclaredRange) {
+  application::Callback callback;
+  callback.segments = {{.shortest = 1ms, .longest = 1ms},
+                       {.shortest = 2ms, .longest = 9ms, .device = "gpu", .occupies = 4ms},
+                       {.shortest = 1ms, .longest = 1ms}};
+  callback.task.waits = true;
+  const DrawnRequests requests{callback, 7, 1};
+  std::vector<nanoseconds> drawn;
+  for (std::uint64_t job = 0; job < 1000; ++job) {
+    drawn.push_back(requests.of(job, 1));
+  }
+  const auto [least, most] = std::ranges::minmax(drawn);
+  EXPECT_GE(least, 2ms);
+  EXPECT_LE(most, 4ms);
+  EXPECT_LT(least, 2100us);
+  EXPECT_GT(most, 3900us);
 }
 
 }  // namespace

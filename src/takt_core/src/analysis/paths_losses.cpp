@@ -120,7 +120,7 @@ std::string Paths::loss_on(const application::Chain& chain) const {
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
     const bool each = parameters.overrun == sched::Overrun::catch_up;
     const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
-    std::string text = "a message of topic '" + task.trigger + "' may be lost before '" +
+    std::string text = application::message_text(task.trigger) + " may be lost before '" +
                        task.name + "' reads it: ";
     text += jobs ? "up to " + std::to_string(*jobs) + " come while the core is busy"
                  : "more of them may come within its response";

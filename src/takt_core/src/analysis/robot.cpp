@@ -365,6 +365,7 @@ Report analyse_robot(const Application& described, const Options& options,
       forget(one);
     }
     name_processes_above(one);
+    name_topics(one, robot, robot.processes[i]);
     name_calls(one, robot);
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
     for (CallbackReport& callback : one.callbacks) {

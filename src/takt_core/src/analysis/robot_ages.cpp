@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/chain_calls.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "robot_chains.hpp"
@@ -66,7 +67,7 @@ bool RobotChains::is_used_again(const Part& part) const {
     if (!callback(names[i - 1]).join.empty()) {
       return false;
     }
-    if (!is_released_by(names[i], names[i - 1]) || has_other_writers(names[i], names[i - 1])) {
+    if (!is_followed(names[i], names[i - 1])) {
       return true;
     }
   }
@@ -96,8 +97,9 @@ void RobotChains::hold(Stretch& stretch, Way& way) const {
 RobotChains::Way RobotChains::way_to(const Part& part, const Part& former, Stretch& stretch) const {
   const std::string& first = part.chain.callbacks.front();
   const std::string& before = former.chain.callbacks.back();
-  const bool released = is_released_by(first, before);
-  const bool others = has_other_writers(first, before);
+  const bool called = is_called(part, former);
+  const bool released = called || is_released_by(first, before);
+  const bool others = called ? has_other_clients(first, before) : has_other_writers(first, before);
   Way way;
   if (others && !released) {
     way.why_not = "others write what '" + first + "' reads of '" + before +
@@ -136,6 +138,24 @@ std::optional<nanoseconds> RobotChains::gap(const std::string& timer) const {
   const nanoseconds period = callback(timer).task.parameters.period;
   const nanoseconds jitter = known->second.jitter;
   return *known->second.response + jitter <= period ? std::optional{period + jitter} : std::nullopt;
+}
+
+// Whether each job of the reader has its data from one of the writer, which releases or calls it.
+bool RobotChains::is_followed(const std::string& reader, const std::string& writer) const {
+  if (application::calls(callback(writer), callback(reader))) {
+    return !has_other_clients(reader, writer);
+  }
+  return is_released_by(reader, writer) && !has_other_writers(reader, writer);
+}
+
+// Whether jobs of the server are for others, too.
+bool RobotChains::has_other_clients(const std::string& server, const std::string& client) const {
+  const std::string& service = callback(server).task.trigger;
+  const application::Topic* const declared = robot_.find_topic(service);
+  return (declared != nullptr && declared->external) ||
+         std::ranges::any_of(robot_.callbacks, [&](const application::Callback& one) {
+           return one.task.name != client && application::sends(one, service);
+         });
 }
 
 // Whether others publish what the reader has from the writer, or from its join.

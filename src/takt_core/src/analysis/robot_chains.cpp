@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../application/chain_calls.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
@@ -49,8 +50,9 @@ RobotChains::RobotChains(const application::Application& robot) : robot_(robot) 
       const std::size_t process = callback(name).process;
       if (parts.empty() || parts.back().process != process) {
         if (!parts.empty()) {
+          const application::Callback& last = callback(parts.back().chain.callbacks.back());
           parts.back().chain.published =
-              !callback(parts.back().chain.callbacks.back()).join.empty();
+              !last.join.empty() && !application::calls(last, callback(name));
         }
         parts.push_back({.process = process,
                          .chain = {.name = std::to_string(i) + "." + std::to_string(parts.size()),
@@ -175,16 +177,21 @@ bool RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t 
                             std::vector<LatencyTerm>& terms) const {
   const Part& part = parts_[chain][number];
   const std::string& first = part.chain.callbacks.front();
-  const std::optional<nanoseconds> own = bounds_.at(part.chain.name).latency;
+  if (ends_by_response(chain, number)) {
+    return true;  // in the term of its client
+  }
+  std::optional<nanoseconds> own = bounds_.at(part.chain.name).latency;
   if (!own) {
     return false;
   }
+  *own -= after_call(chain, number);
   nanoseconds counted{0};  // in the bound of the part
   if (number > 0) {
     const Part& before = parts_[chain][number - 1];
-    const bool released = is_released_by(first, before.chain.callbacks.back());
+    const bool called = is_called(part, before);
+    const bool released = called || is_released_by(first, before.chain.callbacks.back());
     const std::optional<nanoseconds> wait = released ? nanoseconds{0} : this->wait(first);
-    if (!wait || (released && may_lose(first))) {
+    if (!wait || (released && !called && may_lose(first))) {
       return false;
     }
     const nanoseconds handover = handover_before(part, before);
@@ -213,7 +220,7 @@ const application::Link* RobotChains::link_before(const Part& part, const Part& 
 // A callback that messages release has the longest time of all its writers as its jitter.
 nanoseconds RobotChains::handover_before(const Part& part, const Part& before) const {
   const std::string& first = part.chain.callbacks.front();
-  if (is_released_by(first, before.chain.callbacks.back())) {
+  if (is_released_by(first, before.chain.callbacks.back()) || is_called(part, before)) {
     return application::handover_to(robot_, callback(first)).most;
   }
   return application::between(robot_, robot_.processes[before.process],
@@ -225,6 +232,43 @@ bool RobotChains::is_released_by(const std::string& reader, const std::string& w
   const sched::Task& task = callback(reader).task;
   return task.kind == sched::TaskKind::message &&
          contains(callback(writer).task.writes, task.trigger);
+}
+
+bool RobotChains::is_called(const Part& part, const Part& before) const {
+  return application::calls(callback(before.chain.callbacks.back()),
+                            callback(part.chain.callbacks.front()));
+}
+
+// Whether the part is a server alone that the one before calls.
+bool RobotChains::ends_by_response(std::size_t chain, std::size_t number) const {
+  const std::vector<Part>& parts = parts_[chain];
+  return number > 0 && parts[number].chain.callbacks.size() == 1 &&
+         is_called(parts[number], parts[number - 1]);
+}
+
+// Where the n-th part ends with a call of what begins the next one: the least time from there to
+// the end of the job that calls, which has the response by then. 0: it does not.
+nanoseconds RobotChains::after_call(std::size_t chain, std::size_t number) const {
+  const std::vector<Part>& parts = parts_[chain];
+  if (number + 1 == parts.size() || !is_called(parts[number + 1], parts[number])) {
+    return nanoseconds{0};
+  }
+  const application::Callback& client = callback(parts[number].chain.callbacks.back());
+  const application::Callback& server = callback(parts[number + 1].chain.callbacks.front());
+  nanoseconds least = nanoseconds::max();
+  nanoseconds after{0};
+  for (auto segment = client.segments.rbegin(); segment != client.segments.rend(); ++segment) {
+    least = segment->call == server.task.trigger ? std::min(least, after) : least;
+    after += segment->shortest;
+  }
+  const application::Link* const link = link_before(parts[number + 1], parts[number]);
+  const std::int64_t drift = link == nullptr ? 0 : link->drift;
+  const nanoseconds way = application::between(robot_, robot_.processes[client.process],
+                                               robot_.processes[server.process])
+                              ->least;
+  return least + (ends_by_response(chain, number + 1)
+                      ? faster(way, drift)
+                      : faster(2 * way + server.execution.best, drift));
 }
 
 // Whether a message may lead to no job, or be overwritten before its job reads it; also where this

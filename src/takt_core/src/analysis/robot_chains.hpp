@@ -3,8 +3,11 @@
 // Chains across the processes of a robot: each part within a process has the bound that its process
 // gives, from the release of its first callback to the end of its last. Parts follow each other by
 // a message that releases the next one, whose handover is in the bound of the next part; or a timer
-// of the next process reads it: it waits for the handover and up to a period more. The reaction
-// adds what the first part adds; the age adds, in the place of these waits, how long data is used.
+// of the next process reads it: it waits for the handover and up to a period more. Or a callback of
+// the one part calls the server that begins the next one: it has sent its request before its end by
+// what it does from then on; and where the part is the server alone, that has ended before the
+// response came. The reaction adds what the first part adds; the age adds, in the place of these
+// waits, how long data is used.
 #pragma once
 
 #include <map>
@@ -67,9 +70,14 @@ class RobotChains {
   void follow(Stretch& stretch, const Part& part) const;
   [[nodiscard]] std::optional<nanoseconds> gap(const std::string& timer) const;
   [[nodiscard]] bool has_other_writers(const std::string& reader, const std::string& writer) const;
+  [[nodiscard]] bool has_other_clients(const std::string& server, const std::string& client) const;
+  [[nodiscard]] bool is_followed(const std::string& reader, const std::string& writer) const;
   [[nodiscard]] const application::Link* link_before(const Part& part, const Part& before) const;
   [[nodiscard]] nanoseconds handover_before(const Part& part, const Part& before) const;
   [[nodiscard]] bool is_released_by(const std::string& reader, const std::string& writer) const;
+  [[nodiscard]] bool is_called(const Part& part, const Part& before) const;
+  [[nodiscard]] bool ends_by_response(std::size_t chain, std::size_t number) const;
+  [[nodiscard]] nanoseconds after_call(std::size_t chain, std::size_t number) const;
   [[nodiscard]] bool may_lose(const std::string& reader) const;
   [[nodiscard]] std::optional<nanoseconds> wait(const std::string& reader) const;
 

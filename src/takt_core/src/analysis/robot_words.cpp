@@ -30,6 +30,14 @@ nanoseconds scaled_up(nanoseconds time, std::int64_t parts, std::int64_t whole) 
   return nanoseconds{static_cast<std::int64_t>((product + whole - 1) / whole)};
 }
 
+bool is_read(const application::Application& process, const std::string& topic) {
+  return std::ranges::any_of(process.callbacks, [&](const application::Callback& reader) {
+    return reader.task.trigger == topic ||
+           std::ranges::find(reader.task.reads, topic, &sched::Read::topic) !=
+               reader.task.reads.end();
+  });
+}
+
 }  // namespace
 
 bool is_above(const application::Process& other, const application::Process& own) {
@@ -55,7 +63,7 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
                                             std::size_t number) {
   std::vector<std::string> remarks;
   for (const application::Topic& topic : process.topics) {
-    if (!topic.external || topic.external_period.count() > 0) {
+    if (!topic.external || topic.external_period.count() > 0 || !is_read(process, topic.name)) {
       continue;
     }
     std::string writers;
@@ -114,6 +122,28 @@ void name_processes_above(ScenarioReport& report) {
     if (at != std::string::npos) {
       callback.bound_by.replace(at, methods::interrupts.size(), methods::processes_above);
     }
+  }
+}
+
+void name_topics(ScenarioReport& report, const application::Application& robot,
+                 const application::Process& process) {
+  for (const application::Callback& receipt : robot.callbacks) {
+    const bool own = receipt.in_thread && !receipt.task.trigger.empty() &&
+                     robot.processes[receipt.process].serves == process.name;
+    if (!own) {
+      continue;
+    }
+    const std::string inside = sched::name_text(receipt.task.name);
+    const std::string outside = sched::name_text(receipt.task.trigger);
+    const auto rename = [&](std::string& text) {
+      for (std::size_t at = text.find(inside); at != std::string::npos;
+           at = text.find(inside, at + outside.size())) {
+        text.replace(at, inside.size(), outside);
+      }
+    };
+    std::ranges::for_each(report.remarks, rename);
+    std::ranges::for_each(report.chains, rename, &ChainReport::bound_by);
+    std::ranges::for_each(report.callbacks, rename, &CallbackReport::bound_by);
   }
 }
 

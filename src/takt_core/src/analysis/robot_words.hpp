@@ -34,4 +34,8 @@ std::vector<std::string> assumed_of_messages(const application::Application& rob
 // The interrupts in the analysis of a process are the jobs of those above it.
 void name_processes_above(ScenarioReport& report);
 
+// Calls the topics that threads of the process receive as the description does.
+void name_topics(ScenarioReport& report, const application::Application& robot,
+                 const application::Process& process);
+
 }  // namespace takt::analysis

@@ -37,7 +37,6 @@ class Way {
       });
       take(name, found == application.callbacks.end() ? driver : *found);
     }
-    check_processes();
   }
 
   // The callbacks without those from which it has come back.
@@ -112,21 +111,6 @@ class Way {
       refuse(
           "its callback " + name + " may publish before it has the response (publishes: anywhere)",
           "remove publishes, or leave the server out of the chain");
-    }
-  }
-
-  void check_processes() const {
-    for (std::size_t i = 1; i < steps_.size(); ++i) {
-      const Callback& client = *steps_[i - 1].callback;
-      const Callback& server = *steps_[i].callback;
-      if (steps_[i].called && client.process != server.process) {
-        refuse("it leads from " + sched::name_text(client.task.name) + " to server " +
-                   sched::name_text(server.task.name) +
-                   " in another process by a call, and does not come back, which is not analysed "
-                   "yet",
-               "name " + sched::name_text(client.task.name) +
-                   " after the server again, or begin another chain with the server");
-      }
     }
   }
 

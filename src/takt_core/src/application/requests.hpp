@@ -15,4 +15,9 @@ namespace takt::application {
 // The service as people know it, in quotes: not by the topic of its requests.
 [[nodiscard]] std::string service_text(const std::string& service);
 
+// One message of a topic as people know it, and several: those of services are requests and
+// responses.
+[[nodiscard]] std::string message_text(const std::string& topic);
+[[nodiscard]] std::string messages_text(const std::string& topic);
+
 }  // namespace takt::application

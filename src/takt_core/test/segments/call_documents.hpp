@@ -90,4 +90,25 @@ inline std::string robot(const std::vector<int>& cpus, const std::vector<std::st
   return R"(,"processes":[)" + processes + "]" + between;
 }
 
+// The callbacks of a chain.
+using Path = std::vector<std::string>;
+
+inline std::string chains(const std::vector<Path>& paths) {
+  std::string all;
+  for (const Path& path : paths) {
+    std::string names;
+    for (const std::string& name : path) {
+      names += (names.empty() ? "" : ",") + std::string{'"'} + name + '"';
+    }
+    all += (all.empty() ? "" : ",") + std::string{R"({"name":"c)"} + path.back() +
+           R"(","callbacks":[)" + names + "]}";
+  }
+  return R"(,"chains":[)" + all + R"(],"topics":[{"name":"way","depth":9},)" +
+         R"({"name":"word","depth":9}])";
+}
+
+inline std::string released(const std::string& topic) {
+  return R"("kind":"message","overrun":"catch_up","trigger":")" + topic + '"';
+}
+
 }  // namespace takt::analysis

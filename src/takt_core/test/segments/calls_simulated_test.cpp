@@ -72,6 +72,11 @@ std::string random_document(RandomTasks& random, Runs runs) {
            std::to_string(random.number(0, period));
   };
   std::string chains;
+  const auto add_chain = [&](const std::string& name, const std::string& callbacks) {
+    chains += (chains.empty() ? "" : ",") + std::string{R"({"name":")"} + name +
+              R"(","callbacks":[)" + callbacks + "]}";
+  };
+  std::vector<bool> has_reader;
   for (std::int64_t i = random.number(1, 3); i > 0; --i) {
     const std::string number = std::to_string(services.size());
     std::vector<std::string> called;
@@ -85,13 +90,13 @@ std::string random_document(RandomTasks& random, Runs runs) {
       depths += R"(,{"name":")" + services.back() + R"(","depth":10})";
     }
     add("server" + number, served(services.back()), random_parts(random, 3, called));
-    if (random.chance(0.3)) {
+    has_reader.push_back(random.chance(0.3));
+    if (has_reader.back()) {
       const std::string topic = "t" + number;
       all.back().more += R"(,"writes":[")" + topic + R"("])";
       add("reader" + number, R"("kind":"message","overrun":"catch_up","trigger":")" + topic + '"',
           random_parts(random, 3, {}));
-      chains += (chains.empty() ? "" : ",") + std::string{R"({"name":"chain)"} + number +
-                R"(","callbacks":["server)" + number + R"(","reader)" + number + R"("]})";
+      add_chain("chain" + number, R"("server)" + number + R"(","reader)" + number + '"');
     }
   }
   for (std::int64_t i = random.number(1, 3); i > 0; --i) {
@@ -100,7 +105,14 @@ std::string random_document(RandomTasks& random, Runs runs) {
       called.push_back(services[static_cast<std::size_t>(
           random.number(0, static_cast<std::int64_t>(services.size()) - 1))]);
     }
-    add("client" + std::to_string(i), timer(), random_parts(random, 3, called));
+    const std::string client = "client" + std::to_string(i);
+    const auto last =
+        static_cast<std::size_t>(std::ranges::find(services, called.back()) - services.begin());
+    const std::string there = R"(",")" + ("server" + std::to_string(last));
+    add_chain("to" + client,
+              '"' + client + there +
+                  (has_reader[last] ? R"(","reader)" + std::to_string(last) : std::string{}) + '"');
+    add(client, timer(), random_parts(random, 3, called));
   }
   for (std::int64_t i = random.number(0, 2); i > 0; --i) {
     add("other" + std::to_string(i), timer(), random_parts(random, 5, {}));

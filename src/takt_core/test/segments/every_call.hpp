@@ -2,8 +2,8 @@
 //
 // Every run of a tiny application whose jobs call services and occupy a device, tick by tick, under
 // fixed priorities that differ: timers begin in any phase, and each part of a job takes any time in
-// its range. The device serves requests one after the other, in their order. It shares no code with
-// the library.
+// its range. The device serves requests one after the other, in their order. Between processes each
+// message, request and response takes the same time. It shares no code with the library.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,15 @@ struct TinyTask {
   std::vector<Part> parts = {};  // it computes, and calls or waits for the device, in turn
   int after = -1;                // the task whose ends release it
   std::string requests = {};     // at its end, without a wait
+  int process = 0;
 };
 
 class EveryCall {
  public:
-  // `head`: the task whose releases are followed to the ends of what they lead to.
-  explicit EveryCall(std::vector<TinyTask> tasks, std::size_t head = nobody)
-      : tasks_(std::move(tasks)), head_(head) {}
+  // `head`: the task whose releases are followed to the ends of what they lead to. `way`: how long
+  // everything takes to another process.
+  explicit EveryCall(std::vector<TinyTask> tasks, std::size_t head = nobody, std::int64_t way = 0)
+      : tasks_(std::move(tasks)), head_(head), way_(way) {}
 
   // Looks at up to `most` states; whether these are all.
   bool explore(std::size_t most) {
@@ -64,6 +66,8 @@ class EveryCall {
     std::int64_t left = 0;  // of the part; 0: not decided yet
     bool waits = false;
     std::int64_t origin = -1;  // since the release of the head from which it comes; -1: another
+    std::int64_t arrives = 0;  // in so many ticks; those that have arrived are before the others
+    std::int64_t back = 0;     // so many ticks until the response on its way has
   };
   struct Live {
     std::int64_t next = 0;  // ticks until the next release of a timer
@@ -98,7 +102,8 @@ class EveryCall {
         for (const auto value :
              {static_cast<std::size_t>(job.age), job.client, job.part,
               static_cast<std::size_t>(job.left), static_cast<std::size_t>(job.waits),
-              static_cast<std::size_t>(job.origin + 1)}) {
+              static_cast<std::size_t>(job.origin + 1), static_cast<std::size_t>(job.arrives),
+              static_cast<std::size_t>(job.back)}) {
           key += static_cast<char>(value);
         }
       }
@@ -149,6 +154,10 @@ class EveryCall {
       for (Job& job : live.jobs) {
         ++job.age;
         job.origin += job.origin < 0 ? 0 : 1;
+        job.arrives -= job.arrives > 0 ? 1 : 0;
+        if (job.back > 0 && --job.back == 0) {
+          go_on(job);
+        }
       }
     }
     std::vector<std::size_t> done;
@@ -178,12 +187,29 @@ class EveryCall {
     std::size_t first = nobody;
     for (std::size_t task = 0; task < tasks_.size(); ++task) {
       const Live& live = state[task];
-      if (tasks_[task].cpu == cpu && !live.jobs.empty() && !live.jobs.front().waits &&
+      const bool ready =
+          !live.jobs.empty() && !live.jobs.front().waits && live.jobs.front().arrives == 0;
+      if (tasks_[task].cpu == cpu && ready &&
           (first == nobody || tasks_[task].priority > tasks_[first].priority)) {
         first = task;
       }
     }
     return first;
+  }
+
+  static void go_on(Job& job) {
+    job.waits = false;
+    ++job.part;
+  }
+
+  [[nodiscard]] std::int64_t way(std::size_t from, std::size_t to) const {
+    return tasks_[from].process == tasks_[to].process ? 0 : way_;
+  }
+
+  void send(State& state, std::size_t from, std::size_t to, Job job) const {
+    std::vector<Job>& jobs = state[to].jobs;
+    job.arrives = way(from, to);
+    jobs.insert(std::ranges::upper_bound(jobs, job.arrives, {}, &Job::arrives), job);
   }
 
   // Of the first job of the task the part that it computes.
@@ -197,31 +223,34 @@ class EveryCall {
         return;
       }
       const auto server = std::ranges::find(tasks_, service, &TinyTask::service);
-      state[static_cast<std::size_t>(server - tasks_.begin())].jobs.push_back(
-          {.client = task, .origin = job.origin});
+      send(state, task, static_cast<std::size_t>(server - tasks_.begin()),
+           {.client = task, .origin = job.origin});
       return;
     }
     longest_[task] = std::max(longest_[task], job.age);
     latencies_[task] = std::max(latencies_[task], job.origin);
     for (std::size_t reader = 0; reader < tasks_.size(); ++reader) {
       if (std::cmp_equal(tasks_[reader].after, task)) {
-        state[reader].jobs.push_back({.origin = job.origin});
+        send(state, task, reader, {.origin = job.origin});
       }
     }
     if (!tasks_[task].requests.empty()) {
       const auto server = std::ranges::find(tasks_, tasks_[task].requests, &TinyTask::service);
-      state[static_cast<std::size_t>(server - tasks_.begin())].jobs.emplace_back();
+      send(state, task, static_cast<std::size_t>(server - tasks_.begin()), {});
     }
     if (job.client != nobody) {
       Job& client = state[job.client].jobs.front();
-      client.waits = false;
-      ++client.part;
+      client.back = way(task, job.client);
+      if (client.back == 0) {
+        go_on(client);
+      }
     }
     state[task].jobs.erase(state[task].jobs.begin());
   }
 
   std::vector<TinyTask> tasks_;
   std::size_t head_;
+  std::int64_t way_;
   std::vector<std::int64_t> longest_;
   std::vector<std::int64_t> latencies_;
   std::unordered_set<std::string> known_;

@@ -45,15 +45,6 @@ def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
             "the generated code does not call services yet",
             fix="remove service and call, and write both where the work of the callbacks is",
         )
-    if users := [
-        one["name"]
-        for one in document["callbacks"]
-        if any("device" in part for part in one.get("segments", ()))
-    ]:
-        raise TaktError(
-            f"{', '.join(users)}: the generated code does not occupy devices yet",
-            fix="remove device, and use the device where the work of the callback does",
-        )
     if holders := [one["name"] for one in document["callbacks"] if one.get("critical_sections")]:
         raise TaktError(
             f"{', '.join(holders)}: the generated code does not take locks yet",
@@ -104,6 +95,14 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
         "topics": list(topics.values()),
         "external": [f'"{_full(name)}"' for name, one in topics.items() if one["external"]],
         "callbacks": callbacks,
+        "devices": sorted(
+            {
+                f"{part['device']}_"
+                for one in document["callbacks"]
+                for part in one.get("segments", ())
+                if "device" in part
+            }
+        ),
         "scenarios": [
             {
                 "name": scenario["name"],
@@ -223,7 +222,12 @@ def _work(one: dict[str, Any], identifier: str) -> Iterator[str]:
         times = sorted({segment.get("shortest", segment["longest"]), segment["longest"]})
         texts = [format_duration(time) for time in times]
         computes = f"compute(std::array<nanoseconds, {len(texts)}>{{{', '.join(texts)}}})"
-        yield computes if place % 2 == 0 else f"std::this_thread::sleep_for({texts[-1]})"
+        if place % 2 == 0:
+            yield computes
+        elif "device" in segment:
+            yield f"devices::{segment['device']}_.occupy({texts[0]}, {texts[-1]})"
+        else:
+            yield f"std::this_thread::sleep_for({texts[-1]})"
 
 
 def _count(messages: int | list[int]) -> str:

@@ -18,7 +18,7 @@ from takt.schedule.model import calls
 from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
 from takt.schedule.model.robot import Robot
-from takt.schedule.ros2 import control
+from takt.schedule.ros2 import control, threads
 from takt.schedule.ros2.called import Entity
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
@@ -55,7 +55,9 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     }
     stretches = control.stretches(path)
     resumed = [begin for begin, _ in stretches[1:]]
-    robot = robot_of(reading, recordings(path), resumed) if is_recorded(path) else None
+    robot = None
+    if is_recorded(path):
+        robot = robot_of(reading, recordings(path), resumed, threads.read(path))
     callbacks, waits = calls.describe(pairs, several=robot is not None)
     if robot is not None:
         callbacks = [one for one in callbacks if one.recorded in robot.homes]

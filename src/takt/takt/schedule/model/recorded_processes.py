@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The processes of a recording: which executor ran where, and how long messages between took.
 
-A recording has the threads and cores of all calls. It has no priorities, and of the executors only
-that those with a wait set announce what they execute. What is assumed instead, notes say.
+A recording has the threads and cores of all calls, and how these threads were scheduled. Of the
+executors it has only that those with a wait set announce what they execute. What is assumed
+instead, notes say.
 """
 
 from __future__ import annotations
@@ -17,21 +18,19 @@ from typing import Any
 import numpy as np
 
 from takt.schedule.model.observed import ObservedCallback
+from takt.schedule.model.recorded_scheduling import (
+    Ran,
+    cores_of,
+    note_other_threads,
+    priorities_of,
+)
 from takt.schedule.model.robot import Robot
 from takt.schedule.ros2.called import Call, Entity, Handle
 from takt.schedule.ros2.executors import executor_of, threads_of
 from takt.schedule.ros2.reading import Reading
 from takt.schedule.ros2.recordings import Recording
+from takt.schedule.ros2.threads import Threads
 from takt.schedule.trace.names import identifier
-
-_MOSTLY = 0.95  # of its calls began on one core: it is taken for its core
-_PRIORITY = 80  # of the first process, where there are not more
-_MOST_PRIORITIES = 98
-
-_ASSUMED = (
-    "priorities of processes: not in a recording; assumed: the shorter the shortest period, the "
-    "higher. Bounds hold once the threads have them (SCHED_FIFO)"
-)
 
 
 @dataclass
@@ -52,7 +51,7 @@ class _Process:
 
 
 def robot_of(
-    reading: Reading, recordings: Sequence[Recording], resumed: Sequence[int]
+    reading: Reading, recordings: Sequence[Recording], resumed: Sequence[int], threads: Threads
 ) -> Robot | None:
     """The processes whose callbacks ran; None: there is one.
 
@@ -63,8 +62,10 @@ def robot_of(
         return None
     notes: list[str] = []
     executors = {number: _executor(one, reading, notes) for number, one in ran.items()}
-    cores = _cores(ran, notes)
-    priorities = _priorities(ran, cores)
+    of = {number: Ran(one.name, one.calls, one.shortest) for number, one in ran.items()}
+    cores = cores_of(of, threads, notes)
+    priorities = priorities_of(of, cores, threads, notes)
+    note_other_threads(of, threads, notes)
     processes: list[dict[str, Any]] = [
         {
             "name": one.name,
@@ -80,7 +81,7 @@ def robot_of(
         if entity.handle[0] in ran
     }
     handover = _handover(ran, resumed, notes)
-    return Robot(processes, handover, homes, [*notes, _ASSUMED])
+    return Robot(processes, handover, homes, notes)
 
 
 def name_apart(robot: Robot, callbacks: Iterable[ObservedCallback]) -> None:
@@ -142,50 +143,6 @@ def _executor(one: _Process, reading: Reading, notes: list[str]) -> str:
             "executor alike: if it is that, give the policy instead of the executor"
         )
     return executor
-
-
-def _cores(ran: dict[int, _Process], notes: list[str]) -> dict[int, int]:
-    """The core of each process, or one of its own where it moved."""
-    found: dict[int, int] = {}
-    moved: dict[int, str] = {}
-    for number, one in ran.items():
-        of = Counter(call.core for call in one.calls if call.core >= 0)
-        if not of:
-            moved[number] = "its cores were not recorded"
-            continue
-        core, most = of.most_common(1)[0]
-        share = most / of.total()
-        shares = ", ".join(f"{each} ({n / of.total():.0%})" for each, n in sorted(of.items()))
-        if share < _MOSTLY:
-            moved[number] = f"it ran on cores {shares}"
-            continue
-        if list(found.values()).count(core) == _MOST_PRIORITIES:
-            moved[number] = f"core {core} has as many processes as there are priorities"
-            continue
-        found[number] = core
-        if share < 1:
-            notes.append(f"process {one.name}: core {core}; its calls began on {shares}")
-    for number, why in moved.items():
-        core = next(each for each in range(len(ran)) if each not in found.values())
-        found[number] = core
-        notes.append(
-            f"process {ran[number].name}: {why}; assumed: core {core}, which no other process "
-            "has. Set its affinity, and cpu to the same"
-        )
-    return found
-
-
-def _priorities(ran: dict[int, _Process], cores: dict[int, int]) -> dict[int, int]:
-    """Distinct on each core, rate-monotonic."""
-    found: dict[int, int] = {}
-    for core in set(cores.values()):
-        own = sorted(
-            (number for number in ran if cores[number] == core),
-            key=lambda number: ran[number].shortest,
-        )
-        first = max(_PRIORITY, len(own))
-        found |= {number: first - rank for rank, number in enumerate(own)}
-    return found
 
 
 def _handover(ran: dict[int, _Process], resumed: Sequence[int], notes: list[str]) -> dict[str, int]:

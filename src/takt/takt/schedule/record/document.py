@@ -12,6 +12,18 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class RecordedThread(_Part):
+    """A thread of a process, as it was scheduled at the end."""
+
+    thread: int
+    name: str
+    policy: str  # other, batch, idle, fifo, rr, deadline, ext
+    priority: int  # 0 where the policy has none
+    nice: int
+    cpus: list[int]  # those that it may use
+    calls: int  # of callbacks in it
+
+
 class RecordedProcess(_Part):
     """One process with events of ROS 2."""
 
@@ -22,6 +34,7 @@ class RecordedProcess(_Part):
     events: int
     dropped: int  # events for which the recording had no space
     bytes: int  # of the recording
+    threads: list[RecordedThread]  # those that were there when Takt looked, every 0.1 to 1 s
 
 
 class RecordedCallback(_Part):

@@ -23,6 +23,7 @@ from takt.schedule.generate.files import new_folder
 from takt.schedule.ros2 import control
 from takt.schedule.ros2.recordings import begun, read
 from takt.schedule.ros2.switches import Beside
+from takt.schedule.ros2.threads import Watch
 
 LIBRARY = "libtakt_record.so"
 _FIX = (
@@ -94,7 +95,7 @@ class _Limit:
     """Ends the recording, and then the command, when its time is over."""
 
     def __init__(self, folder: Path, beside: Beside | None, seconds: float | None) -> None:
-        self._folder, self._beside = folder, beside
+        self._folder, self._beside, self._threads = folder, beside, Watch(folder)
         self._end = None if seconds is None else time.monotonic() + seconds
         self._interruption: Interruption | None = None
         self.failed: OSError | None = None  # what was to be written: no reason to end the command
@@ -106,6 +107,7 @@ class _Limit:
             self.end_recording()
             self._interruption = Interruption(process)
         elif self._beside and self.failed is None:
+            self._threads.look()
             with self._noting():
                 self._beside.look()
 
@@ -149,7 +151,7 @@ def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> No
             where=str(folder),
             fix="start one: takt record --paused -o FOLDER -- COMMAND",
         )
-    beside = Beside(folder)
+    beside, threads = Beside(folder), Watch(folder)
     control.resume(folder)
     begun()
     end = None if seconds is None else time.monotonic() + seconds
@@ -159,6 +161,7 @@ def attach(folder: Path, seconds: float | None, begun: Callable[[], None]) -> No
                 left = _LOOK_S if end is None else min(_LOOK_S, end - time.monotonic())
                 time.sleep(max(0.0, left))
                 beside.look()
+                threads.look()
     except KeyboardInterrupt:
         pass
     finally:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from takt.machine.system import format_cpu_list
 from takt.pages.row_table import of_cells
-from takt.schedule.record.document import RecordDocument
+from takt.schedule.record.document import RecordDocument, RecordedThread
 
 MOST_NODES = 3  # of a process in the table
 
@@ -20,11 +21,12 @@ def show(console: Console, document: RecordDocument) -> None:
             _nodes(one.nodes),
             f"{one.events:,}",
             f"{one.dropped:,}",
+            _scheduling(one.threads),
         )
         for one in document.processes
     ]
     if processes:
-        console.print(of_cells(("program", "process", "nodes", "events", "missing"), processes))
+        console.print(of_cells(("program", "process", "nodes", "events", "missing", "callbacks run as"), processes))
     callbacks = [
         (
             one.callback,
@@ -45,6 +47,16 @@ def show(console: Console, document: RecordDocument) -> None:
     if callbacks:
         text += f": next, takt model {document.folder}"
     console.print(text, markup=False, soft_wrap=True)
+
+
+def _scheduling(threads: list[RecordedThread]) -> str:
+    """``fifo 80 on 1``, of the threads with callbacks."""
+    each = {
+        f"{one.policy} {one.priority}" if one.priority else one.policy: one.cpus
+        for one in threads
+        if one.calls
+    }
+    return ", ".join(f"{rank} on {format_cpu_list(cpus)}" for rank, cpus in each.items()) or "-"
 
 
 def _nodes(nodes: list[str]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,12 +13,18 @@ from takt.errors import TaktError
 from takt.processes.switches import KERNEL
 from takt.schedule.model.from_ros2 import observed
 from takt.schedule.model.observed import ObservedCallback
-from takt.schedule.record.document import RecordDocument, RecordedCallback, RecordedProcess
-from takt.schedule.ros2 import control, switches
+from takt.schedule.record.document import (
+    RecordDocument,
+    RecordedCallback,
+    RecordedProcess,
+    RecordedThread,
+)
+from takt.schedule.ros2 import control, switches, threads
 from takt.schedule.ros2.recordings import BLOCK_ROOM, Recording, of, recordings
 
 _NODE = "ros2:rcl_node_init"
 _RCLCPP = "ros2:rclcpp_"
+_CALL = "ros2:callback_start"
 _NONE_CALLED = (
     "no callback was called while it was recorded: record for longer, or while messages arrive and "
     "timers are due"
@@ -31,7 +38,8 @@ _NONE_RECORDED = (
 def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocument:
     """Reads all recordings; raises TaktError where one is damaged."""
     found = recordings(folder)
-    processes = [_process(one) for one in found]
+    scheduled = threads.read(folder)
+    processes = [_process(one, scheduled) for one in found]
     notes = []
     if not processes:
         notes.append(
@@ -79,11 +87,14 @@ def _uses_rclcpp(found: Sequence[Recording]) -> bool:
     return any(event.name.startswith(_RCLCPP) for one in found for event in of(one))
 
 
-def _process(recording: Recording) -> RecordedProcess:
+def _process(recording: Recording, scheduled: threads.Threads) -> RecordedProcess:
     nodes: dict[str, None] = {}
     count = 0
+    calls: Counter[int] = Counter()  # by thread
     for event in of(recording):
         count += 1
+        if event.name == _CALL:
+            calls[event.thread[1]] += 1
         if event.name == _NODE:
             namespace = str(event.fields.get("namespace", "")).strip("/")
             name = str(event.fields.get("node_name", ""))
@@ -96,6 +107,19 @@ def _process(recording: Recording) -> RecordedProcess:
         events=count,
         dropped=recording.dropped,
         bytes=recording.size,
+        threads=[
+            RecordedThread(
+                thread=thread[1],
+                name=seen.name,
+                policy=seen.scheduling.policy,
+                priority=seen.scheduling.priority,
+                nice=seen.scheduling.nice,
+                cpus=sorted(seen.scheduling.cpus),
+                calls=calls[thread[1]],
+            )
+            for thread in scheduled.of(recording.process)
+            if (seen := scheduled.last(thread))
+        ],
     )
 
 

@@ -36,9 +36,12 @@ class Messages:
         self._unsent: dict[Handle, Hashable] = {}  # requests that are not recorded yet, by thread
         self._before: dict[Hashable, Call] = {}  # what they began
         self._ends: dict[Handle, Endpoint] = {}  # publishers, and readers by the handle of rmw
-        # As long as no callback of rclcpp was called: what stands for them.
-        self.publications: list[Done] = []
-        self.takes: list[Done] = []
+        # What stands for callbacks in processes in which none was called, by process.
+        self._calling: set[int] = set()
+        self._publications: dict[int, list[Done]] = defaultdict(list)
+        self._takes: dict[int, list[Done]] = defaultdict(list)
+        self._serving: dict[Hashable, Done] = {}  # by the key of the request
+        self._serves: dict[Handle, Done] = {}  # by thread
 
     def take(self, name: str, event: Event, call: Call | None) -> None:
         """The next event; ``call``: the callback that runs in its thread."""
@@ -47,14 +50,27 @@ class Messages:
 
     def pause(self) -> None:
         """What threads do from now on is not recorded."""
-        for one in (self._latest, self._going, self._taken, self._ended, self._unsent):
+        threads = (self._latest, self._going, self._taken, self._ended, self._unsent, self._serves)
+        for one in threads:
             one.clear()
+
+    @property
+    def publications(self) -> list[Done]:
+        """Those of processes without a callback."""
+        return [one for each in self._publications.values() for one in each]
+
+    @property
+    def takes(self) -> list[Done]:
+        """Those of processes without a callback."""
+        return [one for each in self._takes.values() for one in each]
 
     def begins(self, call: Call, topic: str) -> None:
         """A callback of this topic begins: it was called with what its thread took last."""
         self._latest.pop(call.thread, None)
-        self.publications.clear()
-        self.takes.clear()
+        if call.thread[0] not in self._calling:
+            self._calling.add(call.thread[0])
+            self._publications.pop(call.thread[0], None)
+            self._takes.pop(call.thread[0], None)
         if (request := self._unsent.pop(call.thread, None)) is not None:
             self._before[request] = call
         message = self._taken.pop(call.thread, None)
@@ -83,8 +99,10 @@ class Messages:
         self._service(event, "rmw_client_handle")
 
     def _service(self, event: Event, key: str) -> None:
-        name = topic_name(str(event.fields.get("service_name", "")))
-        self._topics[event.handle(key)] = request_topic(name)
+        handle = event.handle(key)
+        topic = request_topic(topic_name(str(event.fields.get("service_name", ""))))
+        self._topics[handle] = topic
+        self._ends[handle] = Endpoint(handle, event.handle("node_handle"), topic)
 
     def _rmw_client_init(self, event: Event, _: Call | None) -> None:
         self._clients[event.handle("rmw_client_handle")] = str(event.fields.get("gid", ""))
@@ -104,7 +122,24 @@ class Messages:
         elif topic := self._topics.get(publisher):
             message = self._going[event.thread] = self._make(event, topic, call)
             if call is None:
-                self.publications.append(self._done(event, publisher, message))
+                self._publish(event, publisher, message)
+
+    def _publish(self, event: Event, by: Handle, message: Message) -> None:
+        """Outside of all callbacks that are known."""
+        if (serves := self._serves.get(event.thread)) is not None:
+            serves.made.append(message)
+            serves.end = event.time
+        elif event.process not in self._calling:
+            self._publications[event.process].append(self._done(event, by, message))
+
+    def _take(self, event: Event, by: Handle, message: Message | None) -> Done | None:
+        """One of a process without callbacks; its thread goes on from whatever it did before."""
+        self._serves.pop(event.thread, None)
+        if event.process in self._calling or by not in self._ends:
+            return None
+        done = self._done(event, by, message)
+        self._takes[event.process].append(done)
+        return done
 
     def _done(self, event: Event, by: Handle, message: Message | None) -> Done:
         core = int(event.fields.get("core", -1))
@@ -131,25 +166,35 @@ class Messages:
             request.cpu = event.cpu_time
             if call is not None:
                 call.requests.append(request)
+            else:
+                self._publish(event, client, request)
 
     def _rmw_send_response(self, event: Event, call: Call | None) -> None:
         """rclcpp sends what the callback of the server returned, and that is its last act."""
         topic = self._topics.get(event.handle("rmw_service_handle"))
         maker = call or self._ended.get(event.thread)
-        if topic is None or maker is None:
+        if topic is None:
             return
         key = (topic, event.fields.get("client_gid"), event.fields.get("sequence_number"))
+        served = self._serving.pop(key, None)
         request, name = self._known.get(key), service_name(topic)
-        if request is not None and name is not None:
-            time = event.time if call else max(maker.begin, maker.end - 1)
-            response = Message(response_topic(name), time, maker)
-            self.created.append(response)
-            begun = self._responses.pop(id(request), None)
-            if isinstance(begun, Call):
-                begun.took = response
-            else:
-                self._responses[id(request)] = response
+        if request is None or name is None or (maker is None and served is None):
+            return
+        time = event.time if call or not maker else max(maker.begin, maker.end - 1)
+        response = Message(response_topic(name), time, maker)
+        self.created.append(response)
+        begun = self._responses.pop(id(request), None)
+        if isinstance(begun, Call):
+            begun.took = response
+        else:
+            self._responses[id(request)] = response
+        if maker is not None:
             maker.published[response.topic, "rcl"] += 1
+        elif served is not None:
+            served.made.append(response)
+            served.end = event.time
+            if self._serves.get(event.thread) is served:
+                del self._serves[event.thread]
 
     def take_response(self, event: Event, call: Call | None, begun: Call) -> None:
         """A thread in which ``call`` runs takes one, and begins its callback: it is answered."""
@@ -162,6 +207,11 @@ class Messages:
         maker = request.maker
         request.waited = maker is not None and (call is maker or not maker.end)
         response = self._responses.pop(id(request), None)
+        if call is None and (name := service_name(topic or "")) is not None:
+            end = self._ends[client]
+            self._ends[client] = Endpoint(end.handle, end.node, response_topic(name))
+            self._take(event, client, response if isinstance(response, Message) else None)
+            self._ends[client] = end
         if isinstance(response, Message):
             begun.took = response
         else:
@@ -182,7 +232,7 @@ class Messages:
         if topic is not None and event.fields.get("taken"):
             known = self._known.get((topic, event.fields.get("source_timestamp")))
             self._taken[event.thread] = known
-            self.takes.append(self._done(event, reader, known))
+            self._take(event, reader, known)
 
     def _rmw_take_request(self, event: Event, _: Call | None) -> None:
         topic = self._topics.get(event.handle("rmw_service_handle"))
@@ -190,6 +240,9 @@ class Messages:
             fields = event.fields
             key = (topic, fields.get("client_gid"), fields.get("sequence_number"))
             self._taken[event.thread] = self._known.get(key)
+            done = self._take(event, event.handle("rmw_service_handle"), self._known.get(key))
+            if done is not None:
+                self._serving[key] = self._serves[event.thread] = done
             if key not in self._known:
                 self._unsent[event.thread] = key
 

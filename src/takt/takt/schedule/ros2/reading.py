@@ -330,10 +330,17 @@ class Reading:
         )
 
     def exchanged(self) -> list[tuple[str, Entity]]:
-        """What stands for callbacks where none was called; to be called once, at the end."""
-        if self.unknown:
-            return []  # some were called
-        return stand_ins(self.messages.publications, self.messages.takes, self.nodes)
+        """What stands for callbacks of processes in which none was called, as those of rclpy.
+
+        To be called once, at the end.
+        """
+        called = {process for process, _ in self.unknown}
+        called |= {one.handle[0] for one in self.entities.values() if one.jobs}
+        publications, takes = (
+            [one for one in each if one.by.handle[0] not in called]
+            for each in (self.messages.publications, self.messages.takes)
+        )
+        return stand_ins(publications, takes, self.nodes)
 
     def named(self) -> list[tuple[str, Entity]]:
         """All entities with the names that Takt's executor of rclcpp nodes would give them."""

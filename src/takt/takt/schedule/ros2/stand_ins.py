@@ -2,20 +2,24 @@
 """What stands for callbacks where a recording has none: programs on rclpy, or on rcl itself.
 
 Of them tracetools knows who published and who took a message, and when. Each publication and each
-take is a job of 1 ns; that of a take is released by the publication of its message.
+take is a job of 1 ns; that of a take is released by the publication of its message. A service is
+one from the take of a request to its response, with what its thread published in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from takt.schedule.ros2.called import Call, Entity, Handle, Message
+from takt.schedule.ros2.topics import REQUEST, service_name
 
 NOTE = (
     "no callbacks: those of rclpy and rcl are not in a recording. In their place stand messages: "
     "NODE.publish:/TOPIC are publications, NODE.take:/TOPIC takes, whose response is the time "
-    "since the publication; what a callback does after the take is not known"
+    "since the publication; what a callback does after the take is not known. NODE.request:/SERVICE "
+    "and NODE.response:/SERVICE are those of a client, NODE.service:/SERVICE lasts from the take of "
+    "a request to its response"
 )
 SILENT = {"rosout", "parameter_events"}  # of no interest where nobody recorded takes them
 
@@ -29,7 +33,7 @@ class Endpoint:
     topic: str
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Done:
     """A publication outside of all callbacks, or a take; ns."""
 
@@ -38,6 +42,8 @@ class Done:
     thread: Handle
     core: int
     message: Message | None  # None: its writer was not recorded
+    end: int = 0  # of a service, when it had answered, or its thread went on; 0: at once
+    made: list[Message] = field(default_factory=list)  # what it published until then
 
 
 def stand_ins(
@@ -52,27 +58,36 @@ def stand_ins(
         if one.message is None or (topic.rsplit("/", 1)[-1] in SILENT and topic not in taken):
             continue
         call = _call(one)
-        call.published[topic, "rcl"] = 1
-        one.message.maker = call
-        name = _name(nodes, one.by, "publish")
+        _make(call, one.message)
+        name = _name(nodes, one.by, "request" if service_name(topic) else "publish")
         of = found.setdefault(name, Entity("timer", one.by.handle, one.by.node))
         of.jobs.append(call)
     for one in takes:
         call = _call(one)
         call.took = one.message
-        name = _name(nodes, one.by, "take")
-        of = found.setdefault(
-            name, Entity("subscription", one.by.handle, one.by.node, one.by.topic)
-        )
+        for message in one.made:
+            _make(call, message)
+        topic = one.by.topic
+        what = "take"
+        if service_name(topic):
+            what = "service" if topic.endswith(REQUEST) else "response"
+        name = _name(nodes, one.by, what)
+        of = found.setdefault(name, Entity("subscription", one.by.handle, one.by.node, topic))
         of.jobs.append(call)
     return list(found.items())
 
 
 def _call(one: Done) -> Call:
     # What belongs to a job lies before its end.
-    return Call(one.time, thread=one.thread, core=one.core, end=one.time + 1)
+    return Call(one.time, thread=one.thread, core=one.core, end=max(one.end, one.time) + 1)
+
+
+def _make(call: Call, message: Message) -> None:
+    call.published[message.topic, "rcl"] += 1
+    message.maker = call
 
 
 def _name(nodes: Mapping[Handle, str], by: Endpoint, what: str) -> str:
     node = nodes.get(by.node, "unknown").lstrip("/")
-    return f"{node}.{what}:/{by.topic.lstrip('/')}"
+    name = service_name(by.topic) or by.topic
+    return f"{node}.{what}:/{name.lstrip('/')}"

@@ -38,7 +38,7 @@ class KeptExecutor(_Part):
 class ThreadSettings(_Part):
     """How a thread is scheduled."""
 
-    policy: Literal["other", "fifo", "rr", "batch", "idle", "deadline"]
+    policy: Literal["other", "fifo", "rr", "batch", "idle", "deadline", "ext"]
     priority: int  # 0 unless fifo or rr
     cpus: list[int]
 

@@ -10,20 +10,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from takt.processes.scheduling import POLICIES, scheduling_of
 from takt.processes.usage import family
 from takt.schedule.spin.document import SetThread, ThreadSettings
 from takt.schedule.spin.report import Report
 from takt.schedule.timing.model import ThreadRule, TimingFile
 
 _PROC = Path("/proc")
-_POLICIES = {
-    os.SCHED_OTHER: "other",
-    os.SCHED_FIFO: "fifo",
-    os.SCHED_RR: "rr",
-    os.SCHED_BATCH: "batch",
-    os.SCHED_IDLE: "idle",
-    6: "deadline",
-}
 _NUMBERS = {"other": os.SCHED_OTHER, "fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 
 
@@ -132,7 +125,7 @@ class Threads:
             )
             return present
         return ThreadSettings(
-            policy=_POLICIES[before.policy & ~os.SCHED_RESET_ON_FORK],
+            policy=POLICIES[before.policy & ~os.SCHED_RESET_ON_FORK],
             priority=before.priority,
             cpus=sorted(before.cpus),
         )
@@ -150,12 +143,8 @@ class Threads:
 
 def settings_of(thread: int) -> ThreadSettings:
     """How it is scheduled now; raises ProcessLookupError where it has ended."""
-    policy = os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK
-    return ThreadSettings(
-        policy=_POLICIES[policy],
-        priority=os.sched_getparam(thread).sched_priority,
-        cpus=sorted(os.sched_getaffinity(thread)),
-    )
+    found = scheduling_of(thread)
+    return ThreadSettings(policy=found.policy, priority=found.priority, cpus=sorted(found.cpus))
 
 
 def _settings(rules: Sequence[ThreadRule], before: ThreadSettings) -> ThreadSettings:

@@ -121,7 +121,8 @@ class _Converted:
         self._reading = reading
         self._begins = begins  # of the stretches in which it was recorded
         self._called = [one for one in reading.named() if one[1].jobs]
-        self._tasks = self._called or reading.exchanged()
+        exchanged = reading.exchanged()
+        self._tasks = [*self._called, *exchanged]
         self._complete = {one.process for one in processes if not one.dropped}
         self._programs = {one.process: one.short_program for one in processes}
         self._threads: dict[Handle, int] = {}
@@ -136,7 +137,11 @@ class _Converted:
             deadline = entity.period if deadlines is None else deadlines.get(name, 0)
             self._task(number, entity, deadline, numbers)
         self._messages(reading.messages.created, numbers)
-        self._notes = list(_GENERAL[: 1 + (deadlines is None)]) if self._called else [NOTE]
+        self._notes = list(_GENERAL[: 1 + (deadlines is None)]) if self._called else []
+        if exchanged:
+            programs = {self._programs.get(one.handle[0], "process") for _, one in exchanged}
+            of = f"{', '.join(sorted(programs))}: " if self._called else ""
+            self._notes.append(f"{of}{NOTE}")
         if self._unknown:
             topics = ", ".join(self._unknown)
             self._notes.append(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from takt.schedule.model import chains as paths
 from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.ros2.stand_ins import SILENT
-from takt.schedule.ros2.topics import plain, topic_name
+from takt.schedule.ros2.topics import plain
 from takt.schedule.trace.file import NONE, Names, Trace, by_number
 from takt.schedule.view.gather import Gathered
 
@@ -48,6 +49,7 @@ class Chain:
     callbacks: list[str]
     limit: float | None
     latency: Latencies | None  # None: no data reached its end
+    why_not: str  # then the reason
     edges: list[float]  # of the bins
     counts: list[int]
 
@@ -97,20 +99,38 @@ def observed(names: Names, gathered: Gathered) -> dict[str, list[str]]:
     callbacks = {
         number: ObservedCallback(name, name, "timer") for number, name in names.tasks.items()
     }
-    for number, writers in gathered.writers.items():
-        for writer in writers & callbacks.keys():
-            callbacks[writer].writes[topic_name(names.topic(number))] = 1
     messages = gathered.messages
-    pairs = np.unique(np.stack([messages["user"], messages["topic"]]), axis=1)
-    for user, number in pairs.T.tolist():
-        if user in callbacks:
-            callbacks[user].reads[topic_name(names.topic(number))] = 1
+    pairs = np.unique(np.stack([messages["maker"], messages["user"]]), axis=1)
+    for maker, user in pairs.T.tolist():
+        if maker in callbacks and user in callbacks:  # of a topic with several writers, these two
+            step = f"{maker} to {user}"
+            callbacks[maker].writes[step] = callbacks[user].reads[step] = 1
     found, _ = paths.chains(list(callbacks.values()))
     return paths.names(found[:MOST_CHAINS])
 
 
-def chain(name: str, callbacks: list[str], limit: float | None, ns: NDArray[np.int64]) -> Chain:
+def chain(
+    name: str, callbacks: list[str], limit: float | None, ns: NDArray[np.int64], why_not: str = ""
+) -> Chain:
     """With the histogram of its latencies; bins of equal width."""
     ms = ns / 1e6
     counts, edges = np.histogram(ms, _BINS) if len(ns) else (np.empty(0), np.empty(0))
-    return Chain(name, callbacks, limit, latencies(ns), edges.tolist(), counts.astype(int).tolist())
+    bins = edges.tolist(), counts.astype(int).tolist()
+    return Chain(name, callbacks, limit, latencies(ns), "" if len(ns) else why_not, *bins)
+
+
+def why_no_data(names: Names, gathered: Gathered, callbacks: list[str]) -> str:
+    """Of a chain: the first step that no message took."""
+    numbers = {name: number for number, name in names.tasks.items()}
+    messages = gathered.messages
+    for name in callbacks:
+        if name not in numbers or not (gathered.jobs["task"] == numbers[name]).any():
+            return f"{name} did not run"
+    for writer, reader in pairwise(callbacks):
+        between = (messages["maker"] == numbers[writer]) & (messages["user"] == numbers[reader])
+        if not between.any():
+            others = np.unique(messages["maker"][messages["user"] == numbers[reader]])
+            known = [names.task(one) for one in others.tolist() if one != NONE]
+            used = f"; its messages came from {', '.join(known)}" if known else ""
+            return f"no message of {writer} reached {reader}{used}"
+    return "each step has messages, and none of them led through all"

@@ -15,7 +15,7 @@ from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Trace
 from takt.schedule.trace.show import remarks
 from takt.schedule.trace.summary import Summing, TraceSummary
-from takt.schedule.view.figures import Chain, chain, observed, rates, topics
+from takt.schedule.view.figures import Chain, chain, observed, rates, topics, why_no_data
 from takt.schedule.view.gather import Gathered, Gathering, Latencies
 from takt.schedule.view.graph import graph
 from takt.schedule.view.packed import packed
@@ -42,7 +42,13 @@ def write_view(
     gathered, summary = gathering.result(), summing.result(replayed.not_nested)
     if chains:
         gathered_chains = [
-            chain(one.name, list(one.callbacks), one.max_latency / 1e6 or None, ns)
+            chain(
+                one.name,
+                list(one.callbacks),
+                one.max_latency / 1e6 or None,
+                ns,
+                why_no_data(trace.names, gathered, list(one.callbacks)),
+            )
             for one, ns in zip(chains, gathered.chains, strict=True)
         ]
     else:
@@ -65,7 +71,7 @@ def _observed(trace: Trace, gathered: Gathered) -> list[Chain]:
     recorded = [[trace.recorded(name) for name in callbacks] for callbacks in found.values()]
     files.replay(trace, [again], chains=recorded)
     return [
-        chain(name, callbacks, None, ns)
+        chain(name, callbacks, None, ns, why_no_data(trace.names, gathered, callbacks))
         for (name, callbacks), ns in zip(found.items(), again.result(), strict=True)
     ]
 

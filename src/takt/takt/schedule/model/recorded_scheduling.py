@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cores and real-time priorities of recorded processes, from how their threads were scheduled.
+
+What a description cannot have (threads without a real-time priority, two with the same one, several
+cores) is written as the nearest that it can, and a note says what it takes for the bounds to hold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from takt.machine.system import format_cpu_list
+from takt.processes.scheduling import Scheduling
+from takt.schedule.ros2.called import Call, Handle
+from takt.schedule.ros2.threads import Threads
+
+_MOSTLY = 0.95  # of its calls began on one core: it is taken for its core
+_PRIORITY = 80  # of the first process, where there are not more
+_MOST_PRIORITIES = 98
+_ABOVE = ("deadline",)  # of all real-time priorities
+_LAST = ("idle",)
+
+_UNKNOWN = (
+    "priorities of processes: not in this recording; assumed: the shorter the shortest period, the "
+    "higher. Bounds hold once the threads have them (SCHED_FIFO)"
+)
+_NONE = (
+    "priorities of processes: their threads had none (other); assumed: the shorter the shortest "
+    "period, the higher. Bounds hold once the threads have them (SCHED_FIFO)"
+)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One process, as its callbacks ran."""
+
+    name: str
+    calls: list[Call]
+    shortest: float  # of the periods of its callbacks, in ns
+
+    @property
+    def threads(self) -> list[Handle]:
+        """Those that ran callbacks."""
+        return list(dict.fromkeys(call.thread for call in self.calls))
+
+
+def cores_of(ran: Mapping[int, Ran], threads: Threads, notes: list[str]) -> dict[int, int]:
+    """The core of each process, or one of its own where it moved."""
+    found: dict[int, int] = {}
+    moved: dict[int, str] = {}
+    wider: dict[str, list[str]] = defaultdict(list)
+    for number, one in ran.items():
+        of = Counter(call.core for call in one.calls if call.core >= 0)
+        allowed = _allowed(one, threads)
+        if len(allowed) == 1:
+            of = Counter(allowed)
+        if not of:
+            moved[number] = "its cores were not recorded"
+            continue
+        core, most = of.most_common(1)[0]
+        share = most / of.total()
+        shares = ", ".join(f"{each} ({n / of.total():.0%})" for each, n in sorted(of.items()))
+        if share < _MOSTLY:
+            moved[number] = f"it ran on cores {shares}"
+            continue
+        if list(found.values()).count(core) == _MOST_PRIORITIES:
+            moved[number] = f"core {core} has as many processes as there are priorities"
+            continue
+        found[number] = core
+        if len(allowed) > 1:
+            wider[format_cpu_list(allowed)].append(one.name)
+        if share < 1:
+            notes.append(f"process {one.name}: core {core}; its calls began on {shares}")
+    for number, why in moved.items():
+        core = next(each for each in range(len(ran)) if each not in found.values())
+        found[number] = core
+        notes.append(
+            f"process {ran[number].name}: {why}; assumed: core {core}, which no other process "
+            "has. Set its affinity, and cpu to the same"
+        )
+    for cores, names in wider.items():
+        notes.append(
+            f"cores: the kernel may move {', '.join(names)} to any of {cores}. Bounds hold once "
+            "each has the affinity in the file"
+        )
+    return found
+
+
+def _allowed(one: Ran, threads: Threads) -> frozenset[int]:
+    """The cores that its threads may use; none: not recorded."""
+    return frozenset().union(
+        *(seen.scheduling.cpus for each in one.threads if (seen := threads.last(each)))
+    )
+
+
+def priorities_of(
+    ran: Mapping[int, Ran], cores: Mapping[int, int], threads: Threads, notes: list[str]
+) -> dict[int, int]:
+    """Distinct on each core: as recorded, where that is possible."""
+    known = {number: _scheduling(one, threads, notes) for number, one in ran.items()}
+    _say_who_had_which(ran, known, notes)
+    found: dict[int, int] = {}
+    for core in sorted(set(cores.values())):
+        own = [number for number in ran if cores[number] == core]
+        own.sort(key=lambda number: (*_place(known[number]), ran[number].shortest))
+        found |= _on_one_core(own, known)
+        of = Counter(
+            one.priority for number in own if (one := known[number]) and one.is_real_time
+        )
+        for priority in sorted(each for each, count in of.items() if count > 1):
+            alike = [
+                ran[number].name
+                for number in own
+                if (one := known[number]) and one.is_real_time and one.priority == priority
+            ]
+            notes.append(
+                f"priorities: {', '.join(alike)} all had {priority} on core {core}, where the one "
+                "that began first goes on; assumed: distinct, in this order. Bounds hold once "
+                "they are"
+            )
+    changed = [
+        f"{ran[number].name} {one.priority} as {found[number]}"
+        for number, one in known.items()
+        if one and one.is_real_time and one.priority != found[number]
+    ]
+    if changed:
+        notes.append(f"priorities written otherwise, in their order: {', '.join(changed)}")
+    return found
+
+
+def _say_who_had_which(
+    ran: Mapping[int, Ran], known: Mapping[int, Scheduling | None], notes: list[str]
+) -> None:
+    recorded = [number for number, one in known.items() if one and one.is_real_time]
+    if not recorded:
+        notes.append(_NONE if all(known.values()) else _UNKNOWN)
+        return
+    had = ", ".join(f"{ran[number].name} {_rank(known[number])}" for number in recorded)
+    notes.append(f"priorities of processes: as recorded: {had}")
+    without = [number for number in known if number not in recorded]
+    if without:
+        had = ", ".join(f"{ran[number].name} ({_rank(known[number])})" for number in without)
+        notes.append(
+            f"priorities: no real-time priority of {had}; assumed: below those that have one on "
+            "their core. Bounds of the others hold; theirs do once they have it (SCHED_FIFO)"
+        )
+
+
+def _rank(one: Scheduling | None) -> str:
+    return one.rank if one else "not recorded"
+
+
+def _place(one: Scheduling | None) -> tuple[int, int]:
+    """The order in which the kernel prefers threads."""
+    if one is None:
+        return 2, 0
+    if one.is_real_time:
+        return 1, -one.priority
+    if one.policy in _ABOVE:
+        return 0, 0
+    return (3, 0) if one.policy in _LAST else (2, one.nice)
+
+
+def _on_one_core(
+    ordered: list[int], known: Mapping[int, Scheduling | None]
+) -> dict[int, int]:
+    """As recorded where these are distinct and leave room for the others; else anew."""
+    real_time = {
+        number: one.priority
+        for number in ordered
+        if (one := known[number]) and one.is_real_time
+    }
+    if real_time:
+        first = ordered.index(next(iter(real_time)))
+        fixed = list(real_time.values())
+        after = len(ordered) - first - len(real_time)
+        if (
+            len(set(fixed)) == len(fixed)
+            and fixed[0] + first <= _MOST_PRIORITIES
+            and fixed[-1] - after >= 1
+        ):
+            above = {number: fixed[0] + first - place for place, number in enumerate(ordered[:first])}
+            below = {
+                number: fixed[-1] - 1 - place
+                for place, number in enumerate(ordered[first + len(real_time) :])
+            }
+            return above | real_time | below
+    highest = max(_PRIORITY, len(ordered))
+    return {number: highest - rank for rank, number in enumerate(ordered)}
+
+
+def _scheduling(one: Ran, threads: Threads, notes: list[str]) -> Scheduling | None:
+    """That of the threads of its callbacks; of several the one that the kernel prefers least."""
+    seen = [found for each in one.threads if (found := threads.last(each))]
+    if not seen:
+        return None
+    since = min(call.begin for call in one.calls)
+    for each in one.threads:
+        ranks = threads.ranks(each, since)
+        if len(ranks) > 1:
+            notes.append(
+                f"process {one.name}: its scheduling changed while it was recorded: "
+                f"{', then '.join(ranks)}; the last one counts"
+            )
+    return max((one.scheduling for one in seen), key=_place)
+
+
+def note_other_threads(ran: Mapping[int, Ran], threads: Threads, notes: list[str]) -> None:
+    """Those beside the callbacks, such as the threads of the middleware: no bound has them."""
+    for number, one in ran.items():
+        others = Counter(
+            f"{_stem(seen.name)} ({seen.scheduling.rank} on {seen.scheduling.cores})"
+            for thread in threads.of(number)
+            if thread not in one.threads and (seen := threads.last(thread))
+        )
+        if others:
+            notes.append(
+                f"process {one.name}: threads beside those of its callbacks, which the file does "
+                f"not have: {_listed(others.items())}. Those that receive messages belong under "
+                "threads, with their execution time"
+            )
+
+
+def _stem(name: str) -> str:
+    """Threads of one kind are numbered: ``dds.udp.7411``, ``recvUC.2``."""
+    return name.rstrip("0123456789").rstrip(".-_#/") or name
+
+
+def _listed(counted: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{what} ×{count}" if count > 1 else what for what, count in counted)
