@@ -295,8 +295,8 @@ class Faults {
 
   void check_by_deadline(const sched::Policy& policy) {
     if (policy.name() != "edf") {
-      add("policy " + sched::name_text(std::string{policy.name()}),
-          "locks are not analysed under it", "use fp, rm, dm, edf or np-edf");
+      add("policy " + sched::name_text(policy.name()), "locks are not analysed under it",
+          "use fp, rm, dm, edf or np-edf");
       return;
     }
     for (const Callback& callback : application_.callbacks) {
