@@ -117,9 +117,7 @@ def test_a_spin_lock_goes_across_cores(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("app_runner")
 @pytest.mark.parametrize(("policy", "protocol"), [("rm", "spin"), ("edf", "spin"), ("rm", "fmlp+")])
-def test_an_execution_takes_locks_across_cores(
-    tmp_path: Path, policy: str, protocol: str
-) -> None:
+def test_an_execution_takes_locks_across_cores(tmp_path: Path, policy: str, protocol: str) -> None:
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         pytest.skip("it needs a second core")

@@ -108,7 +108,7 @@ class FifoLock final : public HeldLock {
   void take() noexcept override {
     if (!mutex_.request()) {
       waits_.begin();
-      mutex_.wait();
+      executor::FifoMutex::wait();
       waits_.end();
     }
     waits_.holds();

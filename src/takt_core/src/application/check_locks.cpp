@@ -295,18 +295,17 @@ class Faults {
 
   void check_by_deadline(const sched::Policy& policy) {
     if (policy.name() != "edf") {
-      add("policy " + sched::name_text(std::string{policy.name()}),
-          "locks are not analysed under it", "use fp, rm, dm, edf or np-edf");
+      add("policy " + sched::name_text(policy.name()), "locks are not analysed under it",
+          "use fp, rm, dm, edf or np-edf");
       return;
     }
     for (const Callback& callback : application_.callbacks) {
-      for (const sched::Read& read : callback.task.reads) {
-        if (read.max_age.count() > 0) {
-          add(sched::task_text(callback.task),
-              "it has a maximum age of topic " + sched::name_text(read.topic) +
-                  ": a job that is released early for it is due before its relative deadline says, "
-                  "on which the ceilings of locks depend under edf",
-              "use fp, rm or dm, or limit a chain by max_latency");
+      refuse_ages(sched::task_text(callback.task), callback.task.reads);
+    }
+    if (application_.strategy) {
+      for (const sched::ScenarioPtr& scenario : application_.strategy->scenarios()) {
+        for (const sched::TaskChange& change : scenario->tasks()) {
+          refuse_ages("task " + sched::name_text(change.task), change.reads);
         }
       }
     }
@@ -318,6 +317,19 @@ class Faults {
       if (application_.locks[lock].protocol == LockProtocol::fmlp_plus && is_taken(lock)) {
         add(lock_text(lock), "its protocol is fmlp+, which is not analysed under edf",
             "use the protocol spin, or fp, rm or dm");
+      }
+    }
+  }
+
+  // Under edf.
+  void refuse_ages(const std::string& where, const std::vector<sched::Read>& reads) {
+    for (const sched::Read& read : reads) {
+      if (read.max_age.count() > 0) {
+        add(where,
+            "it has a maximum age of topic " + sched::name_text(read.topic) +
+                ": a job that is released early for it is due before its relative deadline says, "
+                "on which the ceilings of locks depend under edf",
+            "use fp, rm or dm, or limit a chain by max_latency");
       }
     }
   }

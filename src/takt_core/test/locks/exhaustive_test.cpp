@@ -120,7 +120,7 @@ TEST(EveryRunWithLocks, keeps_to_its_bounds_under_edf) {
 
 // A lower callback waits, and holds a lock of a higher one that waits, too: as blocking (eq. 13)
 // that one would be delayed by nothing from below.
-TEST(EveryRunWithLocks, found_that_the_own_sections_keep_those_above_from_counting_as_blocking) {
+TEST(EveryRunWithLocks, found_that_own_sections_delay_what_would_count_as_blocking) {
   const application::Application app = tiny_set(103084, "fp", true);
   const AllRuns runs = all_runs(app);
   EXPECT_EQ(above(report_of(app), runs), "") << text(app);

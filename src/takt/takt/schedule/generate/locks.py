@@ -45,7 +45,7 @@ def _add_locks(draft: Draft, process: Entry | None) -> None:
 def _policies(draft: Draft, process: Entry | None) -> set[str]:
     """Those under which jobs may hold locks."""
     if process is not None:
-        return {process.get("policy", process.get("executor"))}
+        return {process["policy"] if "policy" in process else process["executor"]}
     scenarios = draft.document.get("scenarios", [])
     return {draft.policy, *(one["policy"] for one in scenarios if "policy" in one)}
 
