@@ -362,12 +362,16 @@ class Search {
   bool release_by(Situation& now, std::size_t writer) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Input& trigger = tasks_[i].trigger;
+      if (std::ranges::find(trigger.writers, writer) == trigger.writers.end()) {
+        continue;
+      }
       TaskNow& own = now.tasks[i];
-      // Twice the depth may have come and not been noticed.
-      const bool lost = trigger.depth > 0 && own.waiting - own.noticed >= 2 * trigger.depth;
-      if (std::ranges::find(trigger.writers, writer) != trigger.writers.end() && !lost &&
-          !push(own)) {
-        return false;
+      for (std::int64_t left = tasks_[writer].messages; left > 0; --left) {
+        // Twice the depth may have come and not been noticed.
+        const bool lost = trigger.depth > 0 && own.waiting - own.noticed >= 2 * trigger.depth;
+        if (!lost && !push(own)) {
+          return false;
+        }
       }
     }
     return true;

@@ -36,6 +36,7 @@ struct ExhaustiveTask {
   Input trigger = {};             // releases it; no writers: time does
   std::vector<Input> reads = {};  // what it takes when it starts
   bool anywhere = false;          // it may publish before its end
+  std::int64_t messages = 1;      // that a job publishes for each input of others, all at once
   std::size_t join = 0;          // those of one number publish only together; 0: it publishes alone
   std::int64_t declared = 0;     // what the policy takes for its execution; 0: the longest
   std::int64_t suspension = 0;   // most that a job waits; above 0 it has a thread of its own

@@ -101,6 +101,36 @@ class ChainSets : public RandomTasks {
   }
 };
 
+// The same with two or three messages of some jobs for each callback that they release.
+class BurstSets : public ChainSets {
+ public:
+  using ChainSets::ChainSets;
+
+  ExhaustiveSet draw_bursts(const std::string& policy) {
+    for (;;) {
+      ExhaustiveSet set = draw(policy);
+      bool bursts = false;
+      double load = 0;
+      std::vector<double> jobs;  // of each period of the timer that they follow from
+      for (std::size_t i = 0; i < set.tasks.size(); ++i) {
+        ExhaustiveTask& entry = set.tasks[i];
+        double own = entry.trigger.writers.empty() ? 1 : 0;
+        for (const std::size_t writer : entry.trigger.writers) {
+          own += jobs[writer] * static_cast<double>(set.tasks[writer].messages);
+          bursts = bursts || set.tasks[writer].messages > 1;
+        }
+        jobs.push_back(own);
+        load += own * static_cast<double>(entry.task.execution) /
+                static_cast<double>(entry.task.period);
+        entry.messages = chance(0.6) ? number(2, 3) : 1;
+      }
+      if (bursts && load <= 0.95) {
+        return set;
+      }
+    }
+  }
+};
+
 struct ChainTally {
   int complete = 0;
   int bounded = 0;  // latencies of chains
@@ -190,6 +220,46 @@ TEST_P(EveryChainRun, keeps_to_its_bounds) {
             << " busy periods reached\n";
 }
 
+class EveryBurstRun : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryBurstRun, keeps_to_its_bounds) {
+  ChainTally tally;
+  const int sets = rounds(100);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const ExhaustiveSet set = BurstSets{seed}.draw_bursts(GetParam());
+    const application::Application app = application_of(set);
+    Exhaustive options = options_of(set);
+    options.most_situations = 30'000;
+    const Reached reached = reach_all(options, set.tasks);
+    const ScenarioReport report =
+        analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
+    EXPECT_EQ(error_in(set, report, reached), "");
+    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+      EXPECT_EQ(error_in(sim::simulate(app, {.duration = nanoseconds{200},
+                                             .seed = seed,
+                                             .execution = execution,
+                                             .percentiles = false}),
+                         reached),
+                "");
+    }
+    compare_busy(set, reached, tally);
+    Reached last = reached;  // the latency bounds all messages of a burst, and so their ages
+    last.latency = std::max(last.latency, last.age);
+    count(set, report, last, tally);
+  }
+  EXPECT_GT(tally.complete, sets / 2);
+  EXPECT_GT(tally.bounded, sets / 10);
+  EXPECT_GT(tally.reached, sets / 20);
+  EXPECT_GT(tally.responses_reached, sets / 2);
+  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.reached << " of "
+            << tally.bounded << " latencies reached, " << tally.responses_reached << " of "
+            << tally.responses << " responses\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryBurstRun, testing::Values("fp", "edf", "np-fp", "np-edf"),
+                         test::policy_name);
 INSTANTIATE_TEST_SUITE_P(Policies, EveryChainRun, testing::Values("fp", "edf", "np-fp", "np-edf"),
                          test::policy_name);
 

@@ -41,7 +41,7 @@ class Charges {
     task.extra = static_cast<std::uint8_t>(task.extra + time);
   }
 
-  // That the task writes: one for each input of another one.
+  // Messages that a job of the task publishes: of one topic for each input of another one.
   [[nodiscard]] std::int64_t topics(std::size_t task) const {
     std::int64_t count = 0;
     const auto add = [&](const Input& input) {
@@ -51,7 +51,7 @@ class Charges {
       add(tasks_[i].trigger);
       std::ranges::for_each(tasks_[i].reads, add);
     }
-    return count;
+    return count * tasks_[task].messages;
   }
 
   const Tasks& tasks_;

@@ -158,7 +158,9 @@ bool Data::publish(Situation& now, std::size_t task) {
     }
     oldest = is_with(task, i) ? std::max(oldest, now.tasks[i].stored_sampled) : oldest;
   }
-  publish(now, task, oldest);
+  for (std::int64_t left = tasks_[task].messages; left > 0; --left) {
+    publish(now, task, oldest);
+  }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (is_with(task, i)) {
       TaskNow& joined = now.tasks[i];

@@ -56,12 +56,17 @@ inline std::string trigger_of(std::size_t task) {
   return "t" + std::to_string(task);
 }
 
-inline void add_topic(application::Application& app, const std::string& name, const Input& input) {
+inline void add_topic(application::Application& app, const std::string& name, const Input& input,
+                      const std::vector<ExhaustiveTask>& tasks) {
   constexpr std::size_t all = 32;
   app.topics.push_back(
       {.name = name, .depth = input.depth > 0 ? static_cast<std::size_t>(input.depth) : all});
   for (const std::size_t writer : input.writers) {
     app.callbacks[writer].task.writes.push_back(name);
+    if (tasks[writer].messages > 1) {
+      app.callbacks[writer].messages[name] = {.least = tasks[writer].messages,
+                                              .most = tasks[writer].messages};
+    }
   }
 }
 
@@ -150,10 +155,10 @@ inline application::Application application_of(const ExhaustiveSet& set) {
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
     const ExhaustiveTask& entry = set.tasks[i];
     if (!entry.trigger.writers.empty()) {
-      add_topic(app, trigger_of(i), entry.trigger);
+      add_topic(app, trigger_of(i), entry.trigger, set.tasks);
     }
     for (std::size_t k = 0; k < entry.reads.size(); ++k) {
-      add_topic(app, topic_of(i, k), entry.reads[k]);
+      add_topic(app, topic_of(i, k), entry.reads[k], set.tasks);
       const std::int64_t limit = entry.reads[k].max_age;
       app.callbacks[i].task.reads.push_back(
           {.topic = topic_of(i, k), .max_age = limit > 0 ? nanoseconds{limit} : any_age});
@@ -212,6 +217,7 @@ inline std::string describe(const ExhaustiveSet& set) {
     for (const Input& input : entry.reads) {
       result += " reads" + describe(input);
     }
+    result += entry.messages == 1 ? "" : " messages " + std::to_string(entry.messages);
     result += entry.anywhere ? " publishes anywhere" : "";
     result += entry.join == 0 ? "" : " joins " + std::to_string(entry.join);
     result += entry.drop == Drop::nothing ? "" : entry.drop == Drop::stale ? " skip" : " queue_one";
