@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from recording_files import BEGIN, MS
-from test_model_recorded_robot import FAST, FILTER, Pair, modelled, noted, processes
+from test_model_recorded_robot import FAST, Pair, modelled, noted, processes
 
 from takt.errors import Failure
 from takt.network import stacks
@@ -53,7 +53,7 @@ def test_priorities_are_the_recorded_ones_whatever_the_periods(tmp_path: Path) -
     assert not [one for one in notes if "assumed: the shorter" in one]
 
 
-def test_threads_without_a_priority_are_below_those_that_have_one(tmp_path: Path) -> None:
+def test_threads_without_a_priority_are_below_the_others(tmp_path: Path) -> None:
     scheduled(tmp_path, "11 11 rr 40 0 1 sensors", "22 22 other 0 -5 1 filters")
     found, notes = priorities(tmp_path)
     assert found == {"sensors": 40, "filters": 39}
@@ -134,7 +134,10 @@ def test_a_real_recording_has_the_priorities_of_its_threads(tmp_path: Path) -> N
         pytest.skip("takt_record is not built with its tests")
     core = max(os.sched_getaffinity(0))
     each = f"taskset -c {core} chrt -f"
-    if not shutil.which("chrt") or subprocess.run(["chrt", "-f", "2", "true"], check=False).returncode:
+    if (
+        not shutil.which("chrt")
+        or subprocess.run(["chrt", "-f", "2", "true"], check=False).returncode
+    ):
         pytest.skip("no real-time priorities here")
     folder = tmp_path / "recording"
     script = f"{each} 2 {played} every 10 & {each} 3 {played} every 40 & wait"

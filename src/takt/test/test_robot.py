@@ -287,7 +287,7 @@ processes:
 topics: {scan: {depth: 1}, plan: {depth: 9}}
 nodes:
   a:
-    x: {on: scan, wcet: 9ms, priority: 1, overrun: catch_up}
+    x: {on: scan, wcet: 6ms, priority: 1, overrun: catch_up}
     z: {timer: 100ms, wcet: 5ms, priority: 9}
   b: {y: {timer: 10ms, wcet: 1ms, priority: 1, writes: [scan]}}
 """
@@ -297,8 +297,30 @@ def test_losses_of_what_a_thread_receives_are_named_as_written(tmp_path: Path) -
     file = tmp_path / "loses.app.yaml"
     file.write_text(LOSES)
     text = _analysed(file).model_dump_json()
-    assert "'a.x' may lose messages of 'scan'" in text
+    assert "'a.x' may lose messages of 'scan'" in text, text
     assert "'p.dds.scan'" not in text
+
+
+OVERLOADED = """
+processes:
+  p: {cpu: 0, priority: 50, nodes: [a]}
+  q: {cpu: 1, priority: 50, nodes: [b]}
+nodes:
+  a:
+    tick: {timer: 10ms, wcet: 2ms, priority: 8, writes: [path]}
+    follow: {on: path, wcet: 9ms, priority: 2}
+  b: {y: {timer: 10ms, wcet: 1ms, priority: 1}}
+chains:
+  within: {callbacks: [a.tick, a.follow]}
+"""
+
+
+def test_a_chain_within_a_process_says_which_callback_has_no_bound(tmp_path: Path) -> None:
+    file = tmp_path / "overloaded.app.yaml"
+    file.write_text(OVERLOADED)
+    (chain,) = _analysed(file).scenarios[0].chains
+    assert chain.latency_us is None
+    assert re.fullmatch(r"'a\.(tick|follow)' has no bound", chain.bound_by)
 
 
 CALLS = """
@@ -330,11 +352,14 @@ def test_a_chain_leaves_a_process_by_a_call(takt: Takt, tmp_path: Path) -> None:
     simulated = json.loads(
         takt("simulate", file, "--duration", "1s", "--json", "--trace", trace).stdout
     )
-    played = {one["chain"]: one["latency_us"]["max"] for one in simulated["chains"]}
+    played = {one["chain"]: one["latency"]["max_us"] for one in simulated["chains"]}
     assert 0 < played["asked"] <= asked.latency_us
     assert played["asked"] < played["led"] <= led.latency_us
     measured = json.loads(takt("metrics", trace, "--json").stdout)["traces"][0]["chains"]
-    assert {one["chain"]: one["latency_us"]["count"] for one in measured} == {"asked": 20, "led": 20}
+    assert {one["chain"]: one["latency_us"]["count"] for one in measured} == {
+        "asked": 20,
+        "led": 20,
+    }
 
 
 def test_threads_are_in_the_latency_of_a_chain_and_in_what_is_simulated() -> None:

@@ -298,7 +298,7 @@ def test_a_page_shows_no_chain_that_no_message_took(tmp_path: Path) -> None:
     assert "No data reached its end" not in text
 
 
-def test_processes_of_rclpy_are_shown_beside_those_of_rclcpp(tmp_path: Path) -> None:
+def test_processes_of_rclpy_are_shown_beside_rclcpp(tmp_path: Path) -> None:
     folder = of_rclpy(robot(tmp_path / "out"))
     tasks = {one.task for one in summary(folder).tasks}
     assert {"talker.publish:/scan", "listener.take:/scan"} <= tasks
@@ -331,7 +331,11 @@ def test_what_rclcpp_publishes_is_followed_to_rclpy_and_back(tmp_path: Path) -> 
 
 
 def test_a_service_of_rclpy_lasts_from_its_request_to_its_response(tmp_path: Path) -> None:
-    client, server, reader = Process(51, "client.py"), Process(52, "server.py"), Process(53, "end.py")
+    client, server, reader = (
+        Process(51, "client.py"),
+        Process(52, "server.py"),
+        Process(53, "end.py"),
+    )
     client.node(1, "client")
     client.client(800, 1, "/go")
     server.node(1, "server")
@@ -352,9 +356,7 @@ def test_a_service_of_rclpy_lasts_from_its_request_to_its_response(tmp_path: Pat
     for one in (client, server, reader):
         one.write(tmp_path / "out")
     found = {one.task: (one.jobs, one.response_max_us) for one in summary(tmp_path / "out").tasks}
-    sent, served, answered, taken = (
-        pytest.approx(us, abs=0.01) for us in (0, 3_000, 2_000, 4_000)
-    )
+    sent, served, answered, taken = (pytest.approx(us, abs=0.01) for us in (0, 3_000, 2_000, 4_000))
     assert found == {
         "client.request:/go": (10, sent),
         "server.service:/go": (10, served),

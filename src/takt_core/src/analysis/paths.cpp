@@ -262,6 +262,13 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   }
   if (const std::string loss = report.latency ? std::string{} : loss_on(chain); !loss.empty()) {
     report.bound_by = loss;
+  } else if (!report.latency) {
+    const auto unbounded = std::ranges::find_if(chain.callbacks, [&](const std::string& name) {
+      return !response(*strategy_.find_task(name));
+    });
+    if (unbounded != chain.callbacks.end()) {
+      report.bound_by = "'" + *unbounded + "' has no bound";
+    }
   }
   report.verdict = judge(report.latency, chain.max_latency);
   return report;

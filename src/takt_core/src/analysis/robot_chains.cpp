@@ -2,6 +2,7 @@
 #include "robot_chains.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "../application/chain_calls.hpp"
@@ -257,9 +258,9 @@ nanoseconds RobotChains::after_call(std::size_t chain, std::size_t number) const
   const application::Callback& server = callback(parts[number + 1].chain.callbacks.front());
   nanoseconds least = nanoseconds::max();
   nanoseconds after{0};
-  for (auto segment = client.segments.rbegin(); segment != client.segments.rend(); ++segment) {
-    least = segment->call == server.task.trigger ? std::min(least, after) : least;
-    after += segment->shortest;
+  for (const application::Segment& segment : client.segments | std::views::reverse) {
+    least = segment.call == server.task.trigger ? std::min(least, after) : least;
+    after += segment.shortest;
   }
   const application::Link* const link = link_before(parts[number + 1], parts[number]);
   const std::int64_t drift = link == nullptr ? 0 : link->drift;

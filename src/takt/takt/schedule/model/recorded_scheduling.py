@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from takt.machine.scheduling import Scheduling
 from takt.machine.system import format_cpu_list
-from takt.processes.scheduling import Scheduling
 from takt.schedule.ros2.called import Call, Handle
 from takt.schedule.ros2.threads import Threads
 
@@ -91,7 +91,7 @@ def cores_of(ran: Mapping[int, Ran], threads: Threads, notes: list[str]) -> dict
 def _allowed(one: Ran, threads: Threads) -> frozenset[int]:
     """The cores that its threads may use; none: not recorded."""
     return frozenset().union(
-        *(seen.scheduling.cpus for each in one.threads if (seen := threads.last(each)))
+        *(state.scheduling.cpus for each in one.threads if (state := threads.last(each)))
     )
 
 
@@ -106,9 +106,7 @@ def priorities_of(
         own = [number for number in ran if cores[number] == core]
         own.sort(key=lambda number: (*_place(known[number]), ran[number].shortest))
         found |= _on_one_core(own, known)
-        of = Counter(
-            one.priority for number in own if (one := known[number]) and one.is_real_time
-        )
+        of = Counter(one.priority for number in own if (one := known[number]) and one.is_real_time)
         for priority in sorted(each for each, count in of.items() if count > 1):
             alike = [
                 ran[number].name
@@ -163,14 +161,10 @@ def _place(one: Scheduling | None) -> tuple[int, int]:
     return (3, 0) if one.policy in _LAST else (2, one.nice)
 
 
-def _on_one_core(
-    ordered: list[int], known: Mapping[int, Scheduling | None]
-) -> dict[int, int]:
+def _on_one_core(ordered: list[int], known: Mapping[int, Scheduling | None]) -> dict[int, int]:
     """As recorded where these are distinct and leave room for the others; else anew."""
     real_time = {
-        number: one.priority
-        for number in ordered
-        if (one := known[number]) and one.is_real_time
+        number: one.priority for number in ordered if (one := known[number]) and one.is_real_time
     }
     if real_time:
         first = ordered.index(next(iter(real_time)))
@@ -181,7 +175,9 @@ def _on_one_core(
             and fixed[0] + first <= _MOST_PRIORITIES
             and fixed[-1] - after >= 1
         ):
-            above = {number: fixed[0] + first - place for place, number in enumerate(ordered[:first])}
+            above = {
+                number: fixed[0] + first - place for place, number in enumerate(ordered[:first])
+            }
             below = {
                 number: fixed[-1] - 1 - place
                 for place, number in enumerate(ordered[first + len(real_time) :])
@@ -193,8 +189,8 @@ def _on_one_core(
 
 def _scheduling(one: Ran, threads: Threads, notes: list[str]) -> Scheduling | None:
     """That of the threads of its callbacks; of several the one that the kernel prefers least."""
-    seen = [found for each in one.threads if (found := threads.last(each))]
-    if not seen:
+    states = [found for each in one.threads if (found := threads.last(each))]
+    if not states:
         return None
     since = min(call.begin for call in one.calls)
     for each in one.threads:
@@ -204,16 +200,16 @@ def _scheduling(one: Ran, threads: Threads, notes: list[str]) -> Scheduling | No
                 f"process {one.name}: its scheduling changed while it was recorded: "
                 f"{', then '.join(ranks)}; the last one counts"
             )
-    return max((one.scheduling for one in seen), key=_place)
+    return max((one.scheduling for one in states), key=_place)
 
 
 def note_other_threads(ran: Mapping[int, Ran], threads: Threads, notes: list[str]) -> None:
     """Those beside the callbacks, such as the threads of the middleware: no bound has them."""
     for number, one in ran.items():
         others = Counter(
-            f"{_stem(seen.name)} ({seen.scheduling.rank} on {seen.scheduling.cores})"
+            f"{_stem(state.name)} ({state.scheduling.rank} on {state.scheduling.cores})"
             for thread in threads.of(number)
-            if thread not in one.threads and (seen := threads.last(thread))
+            if thread not in one.threads and (state := threads.last(thread))
         )
         if others:
             notes.append(

@@ -26,7 +26,11 @@ def show(console: Console, document: RecordDocument) -> None:
         for one in document.processes
     ]
     if processes:
-        console.print(of_cells(("program", "process", "nodes", "events", "missing", "callbacks run as"), processes))
+        console.print(
+            of_cells(
+                ("program", "process", "nodes", "events", "missing", "callbacks run as"), processes
+            )
+        )
     callbacks = [
         (
             one.callback,

@@ -110,15 +110,15 @@ def _process(recording: Recording, scheduled: threads.Threads) -> RecordedProces
         threads=[
             RecordedThread(
                 thread=thread[1],
-                name=seen.name,
-                policy=seen.scheduling.policy,
-                priority=seen.scheduling.priority,
-                nice=seen.scheduling.nice,
-                cpus=sorted(seen.scheduling.cpus),
+                name=state.name,
+                policy=state.scheduling.policy,
+                priority=state.scheduling.priority,
+                nice=state.scheduling.nice,
+                cpus=sorted(state.scheduling.cpus),
                 calls=calls[thread[1]],
             )
             for thread in scheduled.of(recording.process)
-            if (seen := scheduled.last(thread))
+            if (state := scheduled.last(thread))
         ],
     )
 

@@ -127,7 +127,7 @@ class Messages:
     def _publish(self, event: Event, by: Handle, message: Message) -> None:
         """Outside of all callbacks that are known."""
         if (serves := self._serves.get(event.thread)) is not None:
-            serves.made.append(message)
+            serves.published.append(message)
             serves.end = event.time
         elif event.process not in self._calling:
             self._publications[event.process].append(self._done(event, by, message))
@@ -191,7 +191,7 @@ class Messages:
         if maker is not None:
             maker.published[response.topic, "rcl"] += 1
         elif served is not None:
-            served.made.append(response)
+            served.published.append(response)
             served.end = event.time
             if self._serves.get(event.thread) is served:
                 del self._serves[event.thread]

@@ -17,9 +17,9 @@ from takt.schedule.ros2.topics import REQUEST, service_name
 NOTE = (
     "no callbacks: those of rclpy and rcl are not in a recording. In their place stand messages: "
     "NODE.publish:/TOPIC are publications, NODE.take:/TOPIC takes, whose response is the time "
-    "since the publication; what a callback does after the take is not known. NODE.request:/SERVICE "
-    "and NODE.response:/SERVICE are those of a client, NODE.service:/SERVICE lasts from the take of "
-    "a request to its response"
+    "since the publication; what a callback does after the take is not known. "
+    "NODE.request:/SERVICE and NODE.response:/SERVICE are those of a client, NODE.service:/SERVICE "
+    "lasts from the take of a request to its response"
 )
 SILENT = {"rosout", "parameter_events"}  # of no interest where nobody recorded takes them
 
@@ -43,7 +43,7 @@ class Done:
     core: int
     message: Message | None  # None: its writer was not recorded
     end: int = 0  # of a service, when it had answered, or its thread went on; 0: at once
-    made: list[Message] = field(default_factory=list)  # what it published until then
+    published: list[Message] = field(default_factory=list)  # what it published until then
 
 
 def stand_ins(
@@ -65,7 +65,7 @@ def stand_ins(
     for one in takes:
         call = _call(one)
         call.took = one.message
-        for message in one.made:
+        for message in one.published:
             _make(call, message)
         topic = one.by.topic
         what = "take"

@@ -16,17 +16,18 @@ from pathlib import Path
 
 from takt.documents.own import printable
 from takt.errors import TaktError
+from takt.machine.scheduling import Scheduling, scheduling_of, threads_of
 from takt.machine.system import parse_cpu_list
-from takt.processes.scheduling import Scheduling, scheduling_of, threads_of
 from takt.schedule.ros2.called import Handle
-from takt.schedule.ros2.recordings import begun, read as header
+from takt.schedule.ros2.recordings import begun
+from takt.schedule.ros2.recordings import read as header
 
 FILE = "threads"
 _EVERY_S = 1.0  # threads of a process that is known
 
 
 @dataclass(frozen=True)
-class Seen:
+class State:
     """A thread from a time on."""
 
     time: int
@@ -38,20 +39,20 @@ class Seen:
 class Threads:
     """Of all processes of a folder."""
 
-    seen: dict[Handle, list[Seen]] = field(default_factory=lambda: defaultdict(list))
+    states: dict[Handle, list[State]] = field(default_factory=lambda: defaultdict(list))
 
-    def last(self, thread: Handle) -> Seen | None:
+    def last(self, thread: Handle) -> State | None:
         """How it was scheduled at the end; None: not recorded."""
-        return self.seen[thread][-1] if thread in self.seen else None
+        return self.states[thread][-1] if thread in self.states else None
 
     def of(self, process: int) -> list[Handle]:
-        """All threads of one process that were seen."""
-        return [one for one in self.seen if one[0] == process]
+        """All threads of one process that were there."""
+        return [one for one in self.states if one[0] == process]
 
     def ranks(self, thread: Handle, since: int) -> list[str]:
         """The policies and priorities that it had, one after the other, from a time on."""
         found: list[str] = []
-        for one in self.seen.get(thread, []):
+        for one in self.states.get(thread, []):
             if one.time <= since:
                 found.clear()
             if not found or found[-1] != one.scheduling.rank:
@@ -122,7 +123,7 @@ def read(folder: Path) -> Threads:
             priority, nice = (int(one) for one in fields[5:7])
             cpus = frozenset(parse_cpu_list(fields[7]))
             scheduling = Scheduling(printable(fields[4]), priority, nice, cpus)
-            found.seen[process, thread].append(Seen(at, printable(fields[8]), scheduling))
-    for each in found.seen.values():
+            found.states[process, thread].append(State(at, printable(fields[8]), scheduling))
+    for each in found.states.values():
         each.sort(key=lambda one: one.time)
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from takt.processes.scheduling import POLICIES, scheduling_of
+from takt.machine.scheduling import POLICIES, scheduling_of
 from takt.processes.usage import family
 from takt.schedule.spin.document import SetThread, ThreadSettings
 from takt.schedule.spin.report import Report
