@@ -9,7 +9,24 @@ function(together group folder)
   takt_compile_together(takt_core ${group} ${sources})
 endfunction()
 
-if(TAKT_SANITIZE)  # what jobs pass through; elsewhere its code is that of single files
+# What jobs pass through. Most of its functions are shorter than a call: as one file it takes a third
+# fewer instructions (Crew::run() is compiled with all that it calls).
+if(NOT TAKT_SANITIZE)
+  takt_compile_together(takt_core jobs
+    src/executor/crew.cpp
+    src/executor/crew_alarms.cpp
+    src/executor/crew_news.cpp
+    src/executor/crew_sleeps.cpp
+    src/executor/note.cpp
+    src/executor/release_handle.cpp
+    src/executor/run_job.cpp
+    src/sched/compiled.cpp
+    src/sched/core_state.cpp
+    src/sched/fixed_priority.cpp
+    src/sched/ready_queue.cpp
+    src/sched/releases.cpp
+    src/trace/current.cpp)
+else()
   together(executor_jobs executor
     crew crew_alarms crew_locks crew_news crew_sleeps lock note release_handle report run_job
     watched)

@@ -96,7 +96,7 @@ class BasicArrivals {
   }
 
   // From any thread, as the middleware calls. Allocates only where values differ.
-  void arrive(std::size_t arrived, std::int64_t value) {
+  [[gnu::flatten]] void arrive(std::size_t arrived, std::int64_t value) {
     const os::TimePoint now = keeps_times_.load() ? os::now() : os::TimePoint{};
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(arrived, most));
     if (valued_ && count != 0) {

@@ -230,7 +230,8 @@ void MessageSource::execute(std::int64_t part) {
   }
 }
 
-void MessageSource::work(const sched::Job& /*job*/) {
+// With all that it calls of this library: it is run for each message.
+[[gnu::flatten]] void MessageSource::work(const sched::Job& /*job*/) {
   const auto lock = lock_exclusively();
   if (const auto value = arrivals_->take_for_job()) {
     execute(*value);

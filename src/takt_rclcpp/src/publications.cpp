@@ -28,10 +28,7 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local std::optional<std::int64_t> handed_over;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-void record(const void* publisher) noexcept {
-  if (records_in == nullptr) {
-    return;
-  }
+[[gnu::noinline]] void record(const void* publisher) noexcept {
   const char* const topic =
       rcl_publisher_get_topic_name(static_cast<const rcl_publisher_t*>(publisher));
   if (topic != nullptr) {
@@ -54,6 +51,30 @@ void take(std::int64_t stamp) noexcept {
   executor::use_message(stamp);
   if (records_in != nullptr) {
     records_in->use(stamp);
+  }
+}
+
+// What the hooks of pointers do where somebody follows them. Where nobody does, which is each
+// message without a trace or limits, the hooks do nothing but look.
+[[gnu::noinline]] void hand_over(const void* publisher) noexcept {
+  if (records_in != nullptr) {
+    record(publisher);
+  }
+  if (!Pointers::followed()) {
+    return;
+  }
+  handed_over = Pointers::next_stamp();
+  executor::publish_message(*handed_over);
+  if (published && records_in != nullptr) {
+    records_in->stamped(*handed_over, *published);
+  }
+}
+[[gnu::noinline]] void put(const void* buffer, std::uint64_t index) noexcept {
+  Pointers::of_process().put({.buffer = buffer, .index = index}, handed_over);
+}
+[[gnu::noinline]] void take_from(const void* buffer, std::uint64_t index) noexcept {
+  if (const auto stamp = Pointers::of_process().take({.buffer = buffer, .index = index})) {
+    take(*stamp);
   }
 }
 
@@ -129,7 +150,7 @@ extern "C" {
 __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* publisher,
                                                                   const void* message) {
   using namespace takt_rclcpp;
-  if (std::exchange(published_inside, nullptr) != publisher) {
+  if (std::exchange(published_inside, nullptr) != publisher && records_in != nullptr) {
     record(publisher);
   }
   static const auto onward = next<const void*, const void*>("ros_trace_rcl_publish");
@@ -141,14 +162,9 @@ __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* pu
 __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const void* publisher,
                                                                            const void* message) {
   using namespace takt_rclcpp;
-  record(publisher);
   published_inside = publisher;
-  if (Pointers::followed()) {
-    handed_over = Pointers::next_stamp();
-    executor::publish_message(*handed_over);
-    if (published && records_in != nullptr) {
-      records_in->stamped(*handed_over, *published);
-    }
+  if (records_in != nullptr || Pointers::followed()) {
+    hand_over(publisher);
   }
   static const auto onward = next<const void*, const void*>("ros_trace_rclcpp_intra_publish");
   if (onward != nullptr) {
@@ -160,7 +176,7 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_enqueue
     const void* buffer, std::uint64_t index, std::uint64_t size, bool overwritten) {
   using namespace takt_rclcpp;
   if (Pointers::followed()) {
-    Pointers::of_process().put({.buffer = buffer, .index = index}, handed_over);
+    put(buffer, index);
   }
   static const auto onward =
       next<const void*, std::uint64_t, std::uint64_t, bool>("ros_trace_rclcpp_ring_buffer_enqueue");
@@ -173,9 +189,7 @@ __attribute__((visibility("default"))) void ros_trace_rclcpp_ring_buffer_dequeue
     const void* buffer, std::uint64_t index, std::uint64_t size) {
   using namespace takt_rclcpp;
   if (Pointers::followed()) {
-    if (const auto stamp = Pointers::of_process().take({.buffer = buffer, .index = index})) {
-      take(*stamp);
-    }
+    take_from(buffer, index);
   }
   static const auto onward =
       next<const void*, std::uint64_t, std::uint64_t>("ros_trace_rclcpp_ring_buffer_dequeue");

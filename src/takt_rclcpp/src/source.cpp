@@ -93,6 +93,11 @@ void Source::hush_where_let_go() noexcept {
   }
 }
 
+// With all that it calls of this library: each job passes through it.
+[[gnu::flatten]] executor::Outcome Source::run(const sched::Job& job) {
+  return run(job, running_);
+}
+
 executor::Outcome Source::run(const sched::Job& job, Running& running) {
   if (listens_.load(std::memory_order_relaxed)) {
     run_part(running, true, [&] { work(job); });

@@ -97,7 +97,7 @@ class Source : public executor::JobSource {
   // entity. Jobs that are still to begin do nothing.
   void let_go() noexcept;
   [[nodiscard]] bool is_let_go() const noexcept { return is_let_go_.load(); }
-  executor::Outcome run(const sched::Job& job) final { return run(job, running_); }
+  executor::Outcome run(const sched::Job& job) final;
   // A job of a lane, of which `running` is.
   executor::Outcome run(const sched::Job& job, Running& running);
   // Before that, on the same thread: what has arrived for a callback that this one reads, which is

@@ -33,7 +33,9 @@ void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
   }
 }
 
-void Crew::run(Worker& me) noexcept {
+// With all that it calls: between two jobs lie some sixty functions, most of them shorter
+// than a call.
+[[gnu::flatten]] void Crew::run(Worker& me) noexcept {
   std::unique_lock lock{mutex_};
   TimePoint now = read_clock(me);
   while (!stopping()) {

@@ -184,8 +184,8 @@ class Crew final : private sched::CoreListener {
   // Processes everything that has happened since the last decision.
   void catch_up() noexcept;
   void take_up(Note& note) noexcept;
-  void follow(const Target& target, TimePoint time) noexcept;
-  void ask_kernel() noexcept;
+  [[gnu::noinline, gnu::cold]] void follow(const Target& target, TimePoint time) noexcept;
+  [[gnu::noinline, gnu::cold]] void ask_kernel() noexcept;
   [[nodiscard]] bool news() const noexcept {
     return !inbox_.empty() || look_at_all_.load() ||
            (state_->target() != nullptr && shared_.target() != state_->target());
@@ -204,8 +204,8 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] sched::Level ceiling_of(const std::string& lock) const noexcept;
   sched::Level raise_ceiling(const Worker& me, const std::string* lock) noexcept;
   void lower_ceiling(Worker& me, sched::Level before) noexcept;
-  void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
-             TimePoint& now) noexcept;
+  [[gnu::noinline]] void sleep(Worker& me, TimePoint idle_until,
+                               std::unique_lock<PriorityMutex>& lock, TimePoint& now) noexcept;
   static TimePoint read_clock(Worker& me) noexcept;
 
   // The thread that must follow another target above the running job, if no thread watches that
@@ -214,7 +214,7 @@ class Crew final : private sched::CoreListener {
   void wake_standby() noexcept;
 
   // Ensures that a thread is up for the need; returns the thread to wake for that, if any.
-  [[nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;
+  [[gnu::noinline, nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;
   template <class Visit>
   void each_sleeper(const Worker& me, Visit visit) const noexcept;
   [[nodiscard]] Worker* has_sleeper(const Worker& me) const noexcept;
@@ -235,13 +235,14 @@ class Crew final : private sched::CoreListener {
       boost(me, priority);
     }
   }
-  static void boost(Worker& worker, int priority) noexcept;
+  [[gnu::noinline]] static void boost(Worker& worker, int priority) noexcept;
 
   // The next time at which a running job must be checked for its deadline or budget.
   [[nodiscard]] TimePoint next_alarm() const noexcept;
   void set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept;
   // Reports jobs that have not ended when they should have. `recorder`: of the calling thread.
-  void notify_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
+  [[gnu::noinline, gnu::cold]] void notify_overdue(Worker& me, TimePoint now,
+                                                   std::unique_lock<PriorityMutex>& lock) noexcept;
   void notify_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
                       std::unique_lock<PriorityMutex>& lock) noexcept;
 
@@ -249,11 +250,16 @@ class Crew final : private sched::CoreListener {
   // is known.
   [[nodiscard]] std::chrono::nanoseconds sleep_of_job(Worker& me, TimePoint started,
                                                       TimePoint ended) const noexcept;
+  [[gnu::noinline, nodiscard]] static std::chrono::nanoseconds count_sleep(
+      Worker& me, TimePoint started, TimePoint ended) noexcept;
   // Remembers the sleep, and reports a job that missed its deadline because of the sleep of another
   // one.
   void look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
                         std::chrono::nanoseconds slept,
                         std::unique_lock<PriorityMutex>& lock) noexcept;
+  [[gnu::noinline]] void tell_hold_up(Worker& me, const Job& job, TimePoint started,
+                                      TimePoint ended, std::chrono::nanoseconds slept,
+                                      std::unique_lock<PriorityMutex>& lock) noexcept;
 
   [[nodiscard]] TaskState& task(sched::TaskIndex index) const noexcept {
     return *shared_.tasks[index];

@@ -30,8 +30,9 @@ struct Counted {
 [[gnu::tls_model("initial-exec")]] thread_local std::optional<Counted> at_last_end;
 
 // Tells that the thread could have run and did not, before its job (`sleeps` 0) or in it.
-void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& task, const Job& job,
-                 const Counted& from, const Counted& to, std::int64_t sleeps) noexcept {
+[[gnu::noinline]] void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& task,
+                                   const Job& job, const Counted& from, const Counted& to,
+                                   std::int64_t sleeps) noexcept {
   if (!from.run_delay || !to.run_delay) {
     return;
   }
@@ -44,8 +45,9 @@ void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& tas
 }
 
 // What the thread has used when its job starts, and what it did since the one before.
-Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskState& task,
-                     const Job& job, bool traced) noexcept {
+[[gnu::noinline]] Counted count_before(trace::Recorder& recorder, TimePoint started,
+                                       const TaskState& task, const Job& job,
+                                       bool traced) noexcept {
   const Counted now{.usage = os::resource_usage(os::UsageOf::thread),
                     .run_delay = traced ? os::run_delay() : std::nullopt};
   if (at_last_end) {
@@ -57,7 +59,7 @@ Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskSta
 }
 
 // The CPU time of the job that ends.
-nanoseconds count_after(const Counted& before, bool traced) noexcept {
+[[gnu::noinline]] nanoseconds count_after(const Counted& before, bool traced) noexcept {
   const auto run_delay = traced ? os::run_delay() : std::nullopt;
   at_last_end = Counted{.usage = os::resource_usage(os::UsageOf::thread), .run_delay = run_delay};
   return at_last_end->usage.cpu_time - before.usage.cpu_time;
@@ -104,8 +106,9 @@ std::int64_t sampled_by(const TaskState& task, const Job& job, const Outcome& ou
 }
 
 // Whether the topic has a limit in this scenario and the data is older; tells and counts it.
-void check_age(const Shared& shared, TaskState& task, const Job& job, const Target& target,
-               trace::Recorder& recorder, TimePoint started) {
+[[gnu::noinline]] void check_age(const Shared& shared, TaskState& task, const Job& job,
+                                 const Target& target, trace::Recorder& recorder,
+                                 TimePoint started) {
   for (const sched::AgeLimit& limit : target.limits[task.index]) {
     const std::int64_t sampled = sample_time_for(task, *limit.topic);
     const bool no_data = sampled == Topic::no_sample;
@@ -131,7 +134,8 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
 }
 
 // Which data the job uses, as far as it is known before its callback.
-void watch_data(const TaskState& task, const Job& job, WatchedJob& watched) noexcept {
+[[gnu::noinline]] void watch_data(const TaskState& task, const Job& job,
+                                  WatchedJob& watched) noexcept {
   for (std::size_t i = 0; i < task.input_topics.size(); ++i) {
     watched.use(*task.input_topics[i], task.given[i]);
     if (task.keys[i] != Topic::no_sample) {
@@ -153,7 +157,7 @@ void watch_data(const TaskState& task, const Job& job, WatchedJob& watched) noex
   }
 }
 
-void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
+[[gnu::noinline]] void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
   for (std::size_t i = 0; i < task.binding.inputs.size(); ++i) {
     const Delivered delivered = task.binding.inputs[i].input->deliver_pending();
     if (delivered.sampled) {
@@ -262,6 +266,13 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
   return {.time = ended, .used = used};
 }
 
+[[gnu::noinline]] Ended run_watched(Shared& shared, TaskState& task, const Job& job,
+                                    const Target& target, trace::Recorder& recorder,
+                                    Progress& progress, std::optional<TimePoint> decided) noexcept {
+  WatchedJob watched{task, job};  // some hundred bytes, which are not free either
+  return run(shared, task, job, target, recorder, progress, decided, &watched);
+}
+
 }  // namespace
 
 const Job* current_job() noexcept {
@@ -283,8 +294,7 @@ Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& tar
   if (task.watched == nullptr) {
     return run(shared, task, job, target, recorder, progress, decided, nullptr);
   }
-  WatchedJob watched{task, job};  // some hundred bytes, which are not free either
-  return run(shared, task, job, target, recorder, progress, decided, &watched);
+  return run_watched(shared, task, job, target, recorder, progress, decided);
 }
 
 }  // namespace takt::executor

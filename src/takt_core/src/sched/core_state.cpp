@@ -174,23 +174,19 @@ const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
     return nullptr;
   }
   if (started_.empty()) {
-    return first_on_idle_core(now, idle_until);
+    return work_conserving_ ? &ready_.top() : ask_policy(now, idle_until);
   }
   const Started* const urgent = most_urgent();
   if (urgent != nullptr) {
-    const Policy& policy = target_->scenario->policy();
-    if (!policy.preemptive() || !policy.before(ready_.top(), urgent->job)) {
+    if (!preemptive_ || !target_->scenario->policy().before(ready_.top(), urgent->job)) {
       return nullptr;
     }
   }
   return may_start(ready_.top()) ? &ready_.top() : nullptr;
 }
 
-const Job* CoreState::first_on_idle_core(TimePoint now, TimePoint& idle_until) noexcept {
-  const Policy& policy = target_->scenario->policy();
-  if (policy.work_conserving()) {
-    return &ready_.top();
-  }
+// On an idle core, where it is not always the first job.
+const Job* CoreState::ask_policy(TimePoint now, TimePoint& idle_until) noexcept {
   next_jobs_.clear();
   for (const CoreTask* const task : members_) {
     if (task->kind == TaskKind::timer) {
@@ -201,7 +197,7 @@ const Job* CoreState::first_on_idle_core(TimePoint now, TimePoint& idle_until) n
   }
   const auto pending = ready_.jobs();
   pending_jobs_.assign(pending.begin(), pending.end());
-  const Decision decision = policy.decide(pending_jobs_, next_jobs_, now);
+  const Decision decision = target_->scenario->policy().decide(pending_jobs_, next_jobs_, now);
   if (decision.job != Decision::none) {
     return &pending[static_cast<std::ptrdiff_t>(decision.job)];
   }
@@ -310,14 +306,14 @@ Level CoreState::threshold() const noexcept {
   if (urgent == nullptr) {
     return system_ceiling();
   }
-  if (!target_->scenario->policy().preemptive()) {
+  if (!preemptive_) {
     return infinite_ceiling;
   }
   return std::max(system_ceiling(), urgent->level);
 }
 
 Level CoreState::threshold_above(const Job& chosen) const noexcept {
-  if (!target_->scenario->policy().preemptive()) {
+  if (!preemptive_) {
     return infinite_ceiling;
   }
   return std::max({system_ceiling(),

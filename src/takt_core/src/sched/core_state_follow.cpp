@@ -42,6 +42,8 @@ void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTas
   tasks_ = tasks;
   roster_ = roster;
   ready_.set_policy(target.scenario->policy());
+  preemptive_ = target.scenario->policy().preemptive();
+  work_conserving_ = target.scenario->policy().work_conserving();
   for (CoreTask* const task : members_) {
     if (task->leaves) {
       drop(*task);

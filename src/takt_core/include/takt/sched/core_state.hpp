@@ -316,11 +316,11 @@ class TAKT_CORE_PUBLIC CoreState {
   [[nodiscard]] Started entry_of(const Job& job) const noexcept;
   void find_ready(TimePoint now) noexcept;
   void look_until(TimePoint end) noexcept;
-  [[nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;
+  [[gnu::noinline, nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;
   [[nodiscard]] const Job* take_from_result() noexcept;
   [[nodiscard]] const Job* take_from_result(TaskKind kind) noexcept;
   [[nodiscard]] bool runs(std::uint32_t group) const noexcept;
-  [[nodiscard]] const Job* first_on_idle_core(TimePoint now, TimePoint& idle_until) noexcept;
+  [[gnu::noinline, nodiscard]] const Job* ask_policy(TimePoint now, TimePoint& idle_until) noexcept;
   [[nodiscard]] bool may_start(const Job& job) const noexcept;
   [[nodiscard]] Level level_of(const Job& job) const noexcept;
   [[nodiscard]] Level system_ceiling() const noexcept;
@@ -338,6 +338,8 @@ class TAKT_CORE_PUBLIC CoreState {
   CoreListener* listener_;
   bool fixed_;
   bool in_rounds_ = false;
+  bool preemptive_ = true;  // this and the next one: as the policy says, without a virtual call
+  bool work_conserving_ = true;
   std::optional<WaitResult> result_;     // of the last wait; nothing: there is one thread
   TimePoint looked_ = TimePoint::min();  // until then a free thread has looked for something
   std::size_t depth_;
