@@ -91,8 +91,8 @@ class TAKT_CORE_PUBLIC TimerReleases {
   /// @return dropped releases.
   Skipped end_of_job(TimePoint ended) noexcept;
 
-  /// Brings the next release, remembered or not, forward to `time`, which must be before its regular
-  /// time; later ones follow from there.
+  /// Brings the next release, remembered or not, forward to `time`, which must be before its
+  /// regular time; later ones follow from there.
   void advance_to(TimePoint time) noexcept;
 
  private:
