@@ -77,7 +77,7 @@ nanoseconds by_definition(const std::vector<Demand>& demands, std::size_t own, n
   return worst + demand.lag;
 }
 
-constexpr nanoseconds longest{20000};
+constexpr nanoseconds longest_time{20000};
 
 TEST(edf, responses_are_those_of_the_definition) {
   RandomTasks random{first_seed()};
@@ -92,7 +92,7 @@ TEST(edf, responses_are_those_of_the_definition) {
       continue;  // how long it is busy depends on more
     }
     const nanoseconds busy = busy_period(demands);
-    if (busy > longest) {
+    if (busy > longest_time) {
       continue;  // the definition looks at each nanosecond of it
     }
     for (std::size_t i = 0; i < demands.size(); ++i) {
