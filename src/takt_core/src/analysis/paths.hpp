@@ -31,6 +31,8 @@ class Paths {
   // The longest time between two of its releases; `from_start`: also from the start to the first
   // one, which may be far away. None: no bound.
   [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback, bool from_start = false) const;
+  // Until the timer is released first, at the latest.
+  [[nodiscard]] nanoseconds latest_first(std::size_t timer) const;
   // Of the ends of a callback's jobs; of the publications of a join. None: no bound. `entered`:
   // joins that are looked at, by index.
   [[nodiscard]] std::optional<Gap> gap_of_ends(std::size_t callback,

@@ -36,9 +36,11 @@ std::optional<Paths::Gap> Paths::gap_of_ends(std::size_t callback,
     if (!released) {
       continue;
     }
-    const Gap found{
-        .between = released->between + ends.jitter - model_.demand(root).releases.jitter,
-        .first = released->first + *end};
+    Gap found{.between = released->between + ends.jitter - model_.demand(root).releases.jitter,
+              .first = released->first + *end};
+    if (streams_[callback].size() > 1) {  // others may have released it long before
+      found.between = std::max(found.between, found.first);
+    }
     if (!least || std::max(found.between, found.first) < std::max(least->between, least->first)) {
       least = found;
     }
@@ -55,8 +57,7 @@ std::optional<Paths::Gap> Paths::gap_of_source(const Stream& source,
   const sched::Task& task = strategy_.tasks()[source.callback];
   if (task.kind == sched::TaskKind::timer) {
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    return Gap{.between = parameters.period,
-               .first = task.any_offset ? parameters.period : parameters.offset};
+    return Gap{.between = parameters.period, .first = latest_first(source.callback)};
   }
   const application::Topic* topic = application_.find_topic(task.trigger);
   return topic != nullptr && topic->external && !source.last ? topic->external_gap : std::nullopt;

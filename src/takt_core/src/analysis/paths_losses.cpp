@@ -16,6 +16,14 @@ using Bound = std::optional<nanoseconds>;
 
 }  // namespace
 
+// An unknown offset is less than the period that all scenarios have, unless one has its own offset.
+nanoseconds Paths::latest_first(std::size_t timer) const {
+  const sched::Task& task = strategy_.tasks()[timer];
+  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(timer));
+  return task.any_offset ? std::max({parameters.offset, parameters.period, task.parameters.period})
+                         : parameters.offset;
+}
+
 Bound Paths::gap(std::size_t callback, bool from_start) const {
   Bound shortest;
   for (const std::size_t stream : streams_[callback]) {
@@ -36,9 +44,10 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
       continue;
     }
     const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
-    const bool any_offset = strategy_.tasks()[source.callback].any_offset;
-    Gap regular{.between = parameters.period,
-                .first = any_offset ? parameters.period : parameters.offset};
+    Gap regular{.between = parameters.period};
+    if (!joined) {
+      regular.first = latest_first(source.callback);
+    }
     if (joined) {
       std::vector<bool> entered(model_.joins().size());
       const std::optional<Gap> published = gap_of_publications(source.join, entered);
@@ -49,7 +58,8 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
       regular.between -= model_.demand(root).releases.jitter;
     }
     nanoseconds longest = regular.between + releases.jitter;
-    if (from_start) {
+    // Where several release the callback, the others may have begun long before this one.
+    if (from_start || streams_[callback].size() > 1) {
       longest = std::max(longest, regular.first + end);
     }
     shortest = shortest ? std::min(*shortest, longest) : longest;

@@ -75,6 +75,56 @@ TEST(unknown_offsets, are_drawn_up_to_the_period) {
   EXPECT_GT(responses.count(nanoseconds{51}), 60U);
 }
 
+// It may be less than the period of all scenarios, or be another one.
+TEST(unknown_offsets, of_a_reader_whose_timer_a_scenario_changes_delay_its_first_job) {
+  for (sched::TaskChange change :
+       {sched::TaskChange{.task = "", .period = nanoseconds{200}},
+        sched::TaskChange{.task = "", .offset = nanoseconds{900}}}) {
+    application::Application app =
+        parsed("fp", {R"("period": 700, "priority": 9, "execution": {"worst": 10}, "writes": ["t"])",
+                      R"("period": 500, "priority": 8, "offset": "unknown", "execution": )"
+                      R"({"worst": 10}, "reads": [{"topic": "t"}])"});
+    const std::string& reader = app.callbacks.back().task.name;
+    app.chains = {
+        {.name = "chain", .callbacks = {app.callbacks.front().task.name, reader}}};
+    change.task = reader;
+    app.strategy.emplace().add_scenario(sched::SchedulingScenario{"changed"}.add_task(change));
+    const std::optional<nanoseconds> bound =
+        analyse(app).scenarios.front().chains.front().latency;
+    ASSERT_TRUE(bound);
+    nanoseconds longest{0};
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const sim::Result run =
+          sim::simulate(app, {.duration = nanoseconds{10'000},
+                              .seed = seed,
+                              .execution = sim::ExecutionTimes::drawn});
+      longest = std::max(longest, run.chains.front().latency.max);
+    }
+    EXPECT_LE(longest, *bound);
+    EXPECT_GT(longest, nanoseconds{210});  // more than one period of the scenario
+  }
+}
+
+// The second writer begins late: until then only the first one releases the reader.
+TEST(unknown_offsets, known_ones_of_one_of_two_writers_keep_new_data_away) {
+  application::Application app = parsed(
+      "fp", {R"("period": 100, "priority": 7, "execution": {"worst": 1}, "writes": ["t"])",
+             R"("period": 30, "offset": 200, "priority": 9, "execution": {"worst": 1}, )"
+             R"("writes": ["t"])",
+             R"("kind": "message", "trigger": "t", "priority": 8, "execution": {"worst": 1}, )"
+             R"("writes": ["u"])",
+             R"("kind": "message", "trigger": "u", "priority": 8, "execution": {"worst": 1})"});
+  app.topics.push_back({.name = "u"});
+  app.chains = {{.name = "chain",
+                 .callbacks = {app.callbacks[2].task.name, app.callbacks[3].task.name}}};
+  const Report report = analyse(app);
+  const std::optional<nanoseconds> bound = report.scenarios.front().chains.front().reaction;
+  ASSERT_TRUE(bound);
+  const sim::Result run = sim::simulate(app, {.duration = nanoseconds{1000}});
+  EXPECT_GT(run.chains.front().reaction.max, nanoseconds{99});
+  EXPECT_LE(run.chains.front().reaction.max, *bound);
+}
+
 // Lanes of one callback are released in turn, and each once in two periods.
 TEST(unknown_offsets, keep_the_distance_of_lanes) {
   const application::Application app = parsed(
