@@ -257,9 +257,9 @@ class Crew final : private sched::CoreListener {
   void look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
                         std::chrono::nanoseconds slept,
                         std::unique_lock<PriorityMutex>& lock) noexcept;
-  [[gnu::noinline]] void tell_hold_up(Worker& me, const Job& job, TimePoint started,
-                                      TimePoint ended, std::chrono::nanoseconds slept,
-                                      std::unique_lock<PriorityMutex>& lock) noexcept;
+  [[gnu::noinline]] void report_hold_up(Worker& me, const Job& job, TimePoint started,
+                                        TimePoint ended, std::chrono::nanoseconds slept,
+                                        std::unique_lock<PriorityMutex>& lock) noexcept;
 
   [[nodiscard]] TaskState& task(sched::TaskIndex index) const noexcept {
     return *shared_.tasks[index];

@@ -59,12 +59,12 @@ void Crew::look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimeP
   if (slept < least_sleep && ended <= job.deadline) {
     return;  // as a rule
   }
-  tell_hold_up(me, job, started, ended, slept, lock);
+  report_hold_up(me, job, started, ended, slept, lock);
 }
 
-void Crew::tell_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
-                        std::chrono::nanoseconds slept,
-                        std::unique_lock<PriorityMutex>& lock) noexcept {
+void Crew::report_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
+                          std::chrono::nanoseconds slept,
+                          std::unique_lock<PriorityMutex>& lock) noexcept {
   const Sleep last = last_sleep_;
   if (slept >= least_sleep) {
     last_sleep_ = {.task = job.task, .from = started, .to = ended, .length = slept};

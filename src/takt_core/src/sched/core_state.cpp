@@ -177,10 +177,11 @@ const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
     return work_conserving_ ? &ready_.top() : ask_policy(now, idle_until);
   }
   const Started* const urgent = most_urgent();
-  if (urgent != nullptr) {
-    if (!preemptive_ || !target_->scenario->policy().before(ready_.top(), urgent->job)) {
-      return nullptr;
-    }
+  const auto preempts = [&] {
+    return preemptive_ && target_->scenario->policy().before(ready_.top(), urgent->job);
+  };
+  if (urgent != nullptr && !preempts()) {
+    return nullptr;
   }
   return may_start(ready_.top()) ? &ready_.top() : nullptr;
 }
