@@ -213,6 +213,19 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
   return true;
 }
 
+void Paths::explain_without_bound(const application::Chain& chain, ChainReport& report) const {
+  if (const std::string loss = loss_on(chain); !loss.empty()) {
+    report.bound_by = loss;
+    return;
+  }
+  const auto unbounded = std::ranges::find_if(chain.callbacks, [&](const std::string& name) {
+    return !response(*strategy_.find_task(name));
+  });
+  if (unbounded != chain.callbacks.end()) {
+    report.bound_by = "'" + *unbounded + "' has no bound";
+  }
+}
+
 ChainReport Paths::chain(const application::Chain& chain) const {
   ChainReport report{.name = chain.name,
                      .callbacks = chain.described.empty() ? chain.callbacks : chain.described};
@@ -260,15 +273,8 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
     take_busy_path(chain, report);
   }
-  if (const std::string loss = report.latency ? std::string{} : loss_on(chain); !loss.empty()) {
-    report.bound_by = loss;
-  } else if (!report.latency) {
-    const auto unbounded = std::ranges::find_if(chain.callbacks, [&](const std::string& name) {
-      return !response(*strategy_.find_task(name));
-    });
-    if (unbounded != chain.callbacks.end()) {
-      report.bound_by = "'" + *unbounded + "' has no bound";
-    }
+  if (!report.latency) {
+    explain_without_bound(chain, report);
   }
   report.verdict = judge(report.latency, chain.max_latency);
   return report;

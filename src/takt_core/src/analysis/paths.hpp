@@ -95,6 +95,8 @@ class Paths {
   // Why no data passes the chain, or why it may be lost before a callback's job reads it; empty: it
   // is not.
   [[nodiscard]] std::string loss_on(const application::Chain& chain) const;
+  // Says in the report why the chain has no latency, where the reason is known.
+  void explain_without_bound(const application::Chain& chain, ChainReport& report) const;
   // As may_drop() for a stream whose jobs lead to this stream's.
   [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;
   // Whether a job of the stream ends before the message comes that its chain sends so many
