@@ -238,8 +238,8 @@ class ScenarioAnalysis {
     const std::size_t depth = topic == nullptr ? 1 : topic->depth;
     if (std::cmp_greater(arrived, depth)) {
       report.remarks.push_back(
-          "'" + task.name + "' may lose " + application::messages_text(task.trigger) +
-          ": up to " + std::to_string(arrived) + " arrive within one response, and the topic keeps " +
+          "'" + task.name + "' may lose " + application::messages_text(task.trigger) + ": up to " +
+          std::to_string(arrived) + " arrive within one response, and the topic keeps " +
           std::to_string(depth) + ". Give it a depth of " + std::to_string(arrived));
     }
   }
