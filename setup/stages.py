@@ -168,7 +168,7 @@ STAGES = {
         Stage(tidy, always=False, beside="cpp"),
         Stage(cpp, always=True),
         Stage(stacks, always=False),
-        Stage(instrumented, always=False, beside="rust", until="sanitizers"),
+        Stage(instrumented, always=False, beside="cpp", until="sanitizers"),
         Stage(rust, always=False),
         Stage(gcc14, always=False, beside="python"),
         Stage(python, always=True),

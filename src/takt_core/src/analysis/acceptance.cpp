@@ -114,7 +114,7 @@ Acceptance::Level Acceptance::level_of(std::span<const Demand> demands, std::siz
       return {};
     }
     if (!above && other.ceiling >= own.level) {
-      level.blocking = std::max(level.blocking, other.execution);
+      level.blocking = std::max(level.blocking, other.longest_hold());
     } else if (other.level == own.level) {
       const Arrivals releases = i == index ? own.releases : other.noticed();
       next = std::min(next, releases.time(releases.closed(nanoseconds{0})));
@@ -139,7 +139,7 @@ bool Acceptance::fits(std::span<const Demand> demands, std::size_t demand,
   nanoseconds blocking = level.blocking;
   for (const std::size_t i : changed) {
     if (demands[i].level < own.level && demands[i].ceiling >= own.level) {
-      blocking = std::max(blocking, demands[i].execution);
+      blocking = std::max(blocking, demands[i].longest_hold());
     }
   }
   const auto work = [&](const Point& point, auto jobs) {

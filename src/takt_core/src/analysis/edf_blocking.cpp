@@ -60,7 +60,7 @@ nanoseconds blocks_until(const Demand& demand) {
 }
 
 bool can_block(const Demand& demand, nanoseconds head_start) {
-  return !demand.interrupt && demand.execution > head_start;
+  return !demand.interrupt && demand.longest_hold() > head_start;
 }
 
 // The heaviest stack of jobs that are due after an interval, above each level.
@@ -114,7 +114,7 @@ class Stacks {
       if (blocks_until(demand) <= length) {
         continue;
       }
-      const nanoseconds once = demand.execution - head_start_;
+      const nanoseconds once = demand.longest_hold() - head_start_;
       if (demand.ceiling != sched::no_ceiling) {
         const sched::Level reach = std::max(demand.level, demand.ceiling);
         grouped = std::max(grouped, once + grouped_[first_above(reach)]);
@@ -172,7 +172,7 @@ void EdfBlocking::add_holders(std::span<const Demand> demands, bool preemptive) 
       }
     };
     if (holds(demand)) {
-      add(preemptive ? demand.ceiling : sched::infinite_ceiling, demand.execution - head_start_);
+      add(preemptive ? demand.ceiling : sched::infinite_ceiling, demand.longest_hold() - head_start_);
     }
     for (std::size_t k = 0; preemptive && k < demand.sections.size(); ++k) {
       add(demand.sections[k].reach, demand.sections[k].length);

@@ -28,7 +28,7 @@ class LevelSweep {
     std::ranges::stable_sort(order_, std::ranges::greater{},
                              [&](std::size_t i) { return demands[i].level; });
     for (std::size_t i = 0; i < demands.size(); ++i) {
-      if (demands[i].ceiling > demands[i].level && demands[i].execution > supply.head_start()) {
+      if (demands[i].ceiling > demands[i].level && demands[i].longest_hold() > supply.head_start()) {
         holders_.push_back(i);
       }
     }
@@ -122,7 +122,7 @@ class LevelSweep {
     nanoseconds blocking{0};
     for (const std::size_t i : holders_) {
       if (demands_[i].level < level && demands_[i].ceiling >= level) {
-        blocking = std::max(blocking, demands_[i].execution - supply_.head_start());
+        blocking = std::max(blocking, demands_[i].longest_hold() - supply_.head_start());
       }
     }
     return locks_ ? blocking_by_locks(demands_, level, blocking) : blocking;

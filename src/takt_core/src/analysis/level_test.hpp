@@ -45,7 +45,7 @@ class LevelTest {
               {.noticed = ArrivalCount{demand.noticed()}, .execution = demand.execution});
         }
       } else if (demand.ceiling >= own_.level && demand.execution.count() > 0) {
-        blocking_ = std::max(blocking_, demand.execution - supply.head_start());
+        blocking_ = std::max(blocking_, demand.longest_hold() - supply.head_start());
       }
     }
     if (anyone_locks(demands)) {

@@ -40,7 +40,7 @@ std::vector<nanoseconds> PreparedSweep::blocking(std::span<const Demand> demands
     result[at] = std::max(result[at], keep_all_out);
     for (std::size_t place = levels_[at].begin; place < levels_[at].end; ++place) {
       const Demand& demand = demands[order_[place]];
-      const nanoseconds length = demand.execution - supply.head_start();
+      const nanoseconds length = demand.longest_hold() - supply.head_start();
       if (demand.ceiling >= highest) {
         keep_all_out = std::max(keep_all_out, length);
         continue;

@@ -11,6 +11,7 @@ void ScenarioModel::add_interrupts(const application::Application& application) 
     for (std::size_t i = 0; release_overhead_.count() > 0 && i < core.jobs; ++i) {
       Demand interrupt = core.demands[i];
       interrupt.execution = application.overheads.release;
+      interrupt.notice = {};
       interrupt.deadline = never;
       interrupt.level = interrupt_level;
       interrupt.ceiling = sched::no_ceiling;

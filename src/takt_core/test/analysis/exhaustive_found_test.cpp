@@ -48,6 +48,20 @@ TEST(exhaustive_found, releases_are_noticed_while_a_job_above_waits) {
       "");
 }
 
+// The release of c1 is noticed right before c1 starts, which is not preempted: c0 waits for both.
+TEST(exhaustive_found, what_keeps_the_core_is_noticed_right_before) {
+  for (const auto& [policy, rule] : {std::pair{"np-fp", Rule::np_fp}, {"np-edf", Rule::np_edf}}) {
+    EXPECT_EQ(
+        error_in({.policy = policy,
+                  .rule = rule,
+                  .tasks = {{.task = {.execution = 1, .period = 5, .deadline = 3, .priority = 5}},
+                            {.task = {.execution = 2, .period = 4, .deadline = 4, .priority = 1}}},
+                  .costs = {.release = 1}}),
+        "")
+        << policy;
+  }
+}
+
 // The job of c0 that is released while c1 runs keeps its deadline.
 TEST(exhaustive_found, a_job_that_nobody_has_noticed_keeps_its_deadline_at_a_switch) {
   EXPECT_EQ(

@@ -91,6 +91,7 @@ struct Demand {
   Arrivals releases = {};    ///< Releases or arrivals of messages, from which deadlines count.
   nanoseconds lag{0};        ///< The core notices a release up to this much later.
   nanoseconds execution{0};  ///< Worst-case execution time, overheads included.
+  nanoseconds notice{0};     ///< Overhead of noticing a release, right before the job at the latest.
   nanoseconds deadline = never;  ///< Relative to the release.
   sched::Level level = 0;        ///< The policy's preemption level.
   /// While a job has started, jobs up to this level do not start: the ceiling of its group.
@@ -115,6 +116,10 @@ struct Demand {
   bool calls = false;       ///< Part of its suspension are responses of services.
   bool occupies = false;    ///< Part of its suspension are requests of a device before its own.
   bool unanswered = false;  ///< Nothing bounds how long it waits for responses.
+
+  /// The longest that a job which nobody preempts keeps the core: it may start in the moment in
+  /// which its release is noticed.
+  [[nodiscard]] nanoseconds longest_hold() const noexcept { return execution + notice; }
 
   /// The highest level that its jobs may have.
   [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }
