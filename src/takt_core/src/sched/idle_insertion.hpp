@@ -2,16 +2,16 @@
 //
 // Idle-time insertion for non-preemptive policies. A job that starts now keeps the core until it
 // has ended; would that make a job late that is still to be released? Let S_k be the execution
-// times of the jobs that count, with deadlines up to d_k, and r_k the first release of these. Job J,
-// which takes C_J, makes them late if, for some k,
+// times of the jobs that count, with deadlines up to d_k, and r_k the first release of these. Job
+// J, which takes C_J, makes them late if, for some k,
 //
 //   r_k + S_k <= d_k  but  t + C_J + S_k > d_k.
 //
 // The right half, for all k, is the published rule: J may start up to min_k (d_k - S_k) - C_J,
 // which is the latest start of Nasri & Fohler (ECRTS 2016), in the form of Nasri & Brandenburg
 // (RTSS 2017), unrolled. The left half adds what an executor needs where deadlines are lost: idling
-// for jobs that are late in either case would only lose more time. Neither half becomes false before
-// the first of these releases, so nobody needs to ask again until then.
+// for jobs that are late in either case would only lose more time. Neither half becomes false
+// before the first of these releases, so nobody needs to ask again until then.
 #pragma once
 
 #include <algorithm>

@@ -185,10 +185,10 @@ TEST(exhaustive_found, no_job_waits_for_deadlines_that_are_lost_in_any_case) {
       error_in_simulation(
           {.policy = "p-rm",
            .rule = Rule::p_rm,
-           .tasks = {{.task = {.execution = 2, .period = 8, .deadline = 5, .priority = 98}},
-                     {.task =
-                          {.execution = 5, .period = 8, .deadline = 5, .priority = 98, .best = 3}},
-                     {.task = {.execution = 1, .period = 10, .deadline = 4, .priority = 97}}}},
+           .tasks =
+               {{.task = {.execution = 2, .period = 8, .deadline = 5, .priority = 98}},
+                {.task = {.execution = 5, .period = 8, .deadline = 5, .priority = 98, .best = 3}},
+                {.task = {.execution = 1, .period = 10, .deadline = 4, .priority = 97}}}},
           1),
       "");
 }
@@ -196,15 +196,16 @@ TEST(exhaustive_found, no_job_waits_for_deadlines_that_are_lost_in_any_case) {
 // c0 wakes while c1 runs: of equal priorities the kernel goes on with the one that has the core.
 // c1 was once simulated as preempted, which cost it a tick.
 TEST(exhaustive_found, a_job_that_wakes_preempts_none_of_its_own_priority) {
-  const ExhaustiveSet set{.policy = "fp",
-                          .rule = Rule::fp,
-                          .tasks = {{.task = {.execution = 1, .period = 12, .priority = 5, .offset = 1},
-                                     .suspension = 3,
-                                     .suspensions = 2},
-                                    {.task = {.execution = 5, .period = 12, .priority = 5},
-                                     .suspension = 1,
-                                     .suspensions = 2}},
-                          .costs = {.preemption = 1}};
+  const ExhaustiveSet set{
+      .policy = "fp",
+      .rule = Rule::fp,
+      .tasks = {{.task = {.execution = 1, .period = 12, .priority = 5, .offset = 1},
+                 .suspension = 3,
+                 .suspensions = 2},
+                {.task = {.execution = 5, .period = 12, .priority = 5},
+                 .suspension = 1,
+                 .suspensions = 2}},
+      .costs = {.preemption = 1}};
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     EXPECT_EQ(error_in_simulation(set, seed), "") << seed;
   }
@@ -215,13 +216,12 @@ TEST(exhaustive_found, a_job_that_wakes_preempts_none_of_its_own_priority) {
 TEST(exhaustive_found, a_job_is_noticed_right_before_a_switch) {
   const OracleTask high{.execution = 1, .period = 12, .priority = 5};
   const OracleTask low{.execution = 1, .period = 12, .priority = 4};
-  const ExhaustiveSet set{
-      .policy = "fp",
-      .rule = Rule::fp,
-      .tasks = {{.task = {.execution = 1, .period = 12, .priority = 6}},
-                {.task = high, .trigger = {.writers = {0}}, .other = low},
-                {.task = high, .trigger = {.writers = {1}}, .other = low}},
-      .switches = true};
+  const ExhaustiveSet set{.policy = "fp",
+                          .rule = Rule::fp,
+                          .tasks = {{.task = {.execution = 1, .period = 12, .priority = 6}},
+                                    {.task = high, .trigger = {.writers = {0}}, .other = low},
+                                    {.task = high, .trigger = {.writers = {1}}, .other = low}},
+                          .switches = true};
   const Reached reached = reach_all(options_of(set), set.tasks);
   EXPECT_TRUE(reached.complete);
   application::Application app = application_of(set);

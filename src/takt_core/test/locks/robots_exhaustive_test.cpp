@@ -35,8 +35,8 @@ class RobotsWithLocks : public RandomLocks {
                                              .periods = {8, 10, 12, 15},
                                              .waits = waits});
       split(robot);
-      const auto upper = std::ranges::count(robot.callbacks, std::size_t{1},
-                                            &application::Callback::process);
+      const auto upper =
+          std::ranges::count(robot.callbacks, std::size_t{1}, &application::Callback::process);
       if (upper > 0 && upper < std::ssize(robot.callbacks)) {
         return robot;
       }
@@ -47,10 +47,8 @@ class RobotsWithLocks : public RandomLocks {
   // Those of a lock stay together.
   void split(application::Application& robot) {
     for (const char* const name : names) {
-      robot.processes.push_back({.name = name,
-                                 .policy = "fp",
-                                 .cpu = 0,
-                                 .priority = name == names.back() ? 80 : 40});
+      robot.processes.push_back(
+          {.name = name, .policy = "fp", .cpu = 0, .priority = name == names.back() ? 80 : 40});
     }
     std::vector<std::size_t> processes = {pick(), pick()};  // of the locks
     for (const application::Callback& callback : robot.callbacks) {

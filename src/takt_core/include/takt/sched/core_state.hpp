@@ -13,8 +13,8 @@
 /// device: the others continue as if it did not exist, and it resumes behind those that are equal.
 /// A started job may take locks: if the most urgent one needs a lock that another one holds, that
 /// one runs in its place until it leaves the lock (priority inheritance), or nobody of the lock's
-/// ceiling starts meanwhile (locks, below). A job whose data a reader needs soon (age_requests.hpp) is boosted to the reader's priority and moves up, in
-/// the queue or in the stack.
+/// ceiling starts meanwhile (locks, below). A job whose data a reader needs soon (age_requests.hpp)
+/// is boosted to the reader's priority and moves up, in the queue or in the stack.
 #pragma once
 
 #include <cstddef>
