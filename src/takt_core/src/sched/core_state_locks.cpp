@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks that started jobs take while they compute.
+// Locks that started jobs take while they compute, and the place at which they go on after a wait.
 #include <algorithm>
 #include <utility>
 
@@ -60,6 +60,17 @@ bool CoreState::lower(CoreTask& task, Level before) noexcept {
     std::rotate(place, entry, entry + 1);
   }
   return true;
+}
+
+// Started ones are in the order of their ranks where jobs wait, see raise().
+void CoreState::resume(CoreTask& task) noexcept {
+  const auto entry = std::ranges::find(started_, &task, &Started::task);
+  entry->waits = false;
+  if (fixed_) {
+    const auto place = std::find_if(
+        started_.begin(), entry, [&](const Started& other) { return rank(other) >= rank(*entry); });
+    std::rotate(place, entry, entry + 1);
+  }
 }
 
 void CoreState::put_first(CoreTask& task, std::uint64_t number) noexcept {

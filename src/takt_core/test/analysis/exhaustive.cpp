@@ -50,10 +50,7 @@ class Search {
       }
       const Situation situation = todo_.back();
       todo_.pop_back();
-      release_from(situation, 0);
-      if (options_.switches) {
-        release_from(in_other_scenario(situation), 0);
-      }
+      release_from(situation, 0, options_.switches);
     }
     result_.situations = visited_.size();
     return result_;
@@ -89,20 +86,35 @@ class Search {
     return now;
   }
 
+  // Of what is released at this tick any may have been noticed before.
+  void switch_from(Situation now, std::size_t task) {
+    for (; task < tasks_.size(); ++task) {
+      const TaskNow& own = now.tasks[task];
+      if (own.waiting > 0 && own.noticed == 0 && own.ages[0] == 0) {
+        switch_from(now, task + 1);
+        notices_.notice(now, task, now.scenario);
+      }
+    }
+    release_from(in_other_scenario(now), 0, false);
+  }
+
   // What follows is done one after the other at each tick; each choice is a branch.
-  void release_from(Situation now, std::size_t task) {
+  void release_from(Situation now, std::size_t task, bool switches) {
     for (; task < tasks_.size(); ++task) {
       TaskNow& own = now.tasks[task];
       if (!tasks_.is_timer(task) || own.next > 0) {
         continue;
       }
       if (options_.sporadic) {
-        release_from(now, task + 1);  // not yet
+        release_from(now, task + 1, switches);  // not yet
       }
       if (!push(own)) {
         return;
       }
       own.next = static_cast<std::uint8_t>(tasks_.of_next(now, task).period);
+    }
+    if (switches) {
+      switch_from(now, 0);
     }
     notice_from(now, now, 0);
   }

@@ -191,5 +191,60 @@ TEST(exhaustive_found, a_job_may_wait_twice_and_compute_next_to_nothing_in_betwe
   EXPECT_EQ(error_in(set), "");
 }
 
+// The deadlines of c0 and c1 cannot both be kept, whatever c2 does, if they compute as long as they
+// may. Where c1 ended at 6, c2 once waited for them all the same until they came; the search, which
+// asks the policy at every tick, let it start at 7.
+TEST(exhaustive_found, no_job_waits_for_deadlines_that_are_lost_in_any_case) {
+  EXPECT_EQ(
+      error_in_simulation(
+          {.policy = "p-rm",
+           .rule = Rule::p_rm,
+           .tasks =
+               {{.task = {.execution = 2, .period = 8, .deadline = 5, .priority = 98}},
+                {.task = {.execution = 5, .period = 8, .deadline = 5, .priority = 98, .best = 3}},
+                {.task = {.execution = 1, .period = 10, .deadline = 4, .priority = 97}}}},
+          1),
+      "");
+}
+
+// c0 wakes while c1 runs: of equal priorities the kernel goes on with the one that has the core.
+// c1 was once simulated as preempted, which cost it a tick.
+TEST(exhaustive_found, a_job_that_wakes_preempts_none_of_its_own_priority) {
+  const ExhaustiveSet set{
+      .policy = "fp",
+      .rule = Rule::fp,
+      .tasks = {{.task = {.execution = 1, .period = 12, .priority = 5, .offset = 1},
+                 .suspension = 3,
+                 .suspensions = 2},
+                {.task = {.execution = 5, .period = 12, .priority = 5},
+                 .suspension = 1,
+                 .suspensions = 2}},
+      .costs = {.preemption = 1}};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(error_in_simulation(set, seed), "") << seed;
+  }
+}
+
+// The scenario changes when c1, which the end of c0 has released, is noticed and has not computed:
+// it keeps its priority, and c2, which it releases, comes before its end.
+TEST(exhaustive_found, a_job_is_noticed_right_before_a_switch) {
+  const OracleTask high{.execution = 1, .period = 12, .priority = 5};
+  const OracleTask low{.execution = 1, .period = 12, .priority = 4};
+  const ExhaustiveSet set{.policy = "fp",
+                          .rule = Rule::fp,
+                          .tasks = {{.task = {.execution = 1, .period = 12, .priority = 6}},
+                                    {.task = high, .trigger = {.writers = {0}}, .other = low},
+                                    {.task = high, .trigger = {.writers = {1}}, .other = low}},
+                          .switches = true};
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  EXPECT_TRUE(reached.complete);
+  application::Application app = application_of(set);
+  app.switches = {{.at = nanoseconds{5}, .scenario = "other"},
+                  {.at = nanoseconds{13}, .scenario = "one"}};
+  const sim::Result run = sim::simulate(app, {.duration = nanoseconds{30}, .percentiles = false});
+  EXPECT_EQ(error_in(run, reached), "");
+  EXPECT_EQ(run.callbacks[1].response.max, nanoseconds{2});
+}
+
 }  // namespace
 }  // namespace takt::analysis

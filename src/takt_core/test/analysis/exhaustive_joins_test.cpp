@@ -156,11 +156,10 @@ void count(const ExhaustiveSet& set, const ChainReport& chain, const Reached& re
 }
 
 // All that can happen, and two simulations, against the bounds.
-void check(const ExhaustiveSet& set, std::uint64_t seed, std::size_t most_situations,
-           JoinTally& tally) {
+void check(const ExhaustiveSet& set, std::uint64_t seed, JoinTally& tally) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
   Exhaustive options = options_of(set);
-  options.most_situations = most_situations;
+  options.most_situations = 30'000;
   const Reached reached = reach_all(options, set.tasks);
   const application::Application app = application_of(set);
   const ScenarioReport report =
@@ -193,7 +192,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds) {
   const int sets = rounds(200);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    check(JoinSets{seed}.draw(GetParam(), false), seed, 10'000, tally);
+    check(JoinSets{seed}.draw(GetParam(), false), seed, tally);
   }
   EXPECT_EQ(tally.complete, sets);
   EXPECT_GT(tally.bounded, sets * 3 / 4);
@@ -210,7 +209,7 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds_with_two_joins) {
   const int sets = rounds(100);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    check(JoinSets{seed}.draw(GetParam(), true), seed, 30'000, tally);
+    check(JoinSets{seed}.draw(GetParam(), true), seed, tally);
   }
   EXPECT_GT(tally.complete, sets / 2);
   EXPECT_GT(tally.bounded, sets / 4);

@@ -118,6 +118,7 @@ bool Order::lets_start(const Situation& now, std::size_t task) const {
     return true;
   }
   struct Next {
+    std::int64_t release;
     std::int64_t deadline;
     std::int64_t execution;
   };
@@ -133,7 +134,7 @@ bool Order::lets_start(const Situation& now, std::size_t task) const {
   std::vector<Next> behind;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const OracleTask& other = tasks_.of_next(now, i);
-    const Next next{now.tasks[i].next + other.deadline, declared(i, other)};
+    const Next next{now.tasks[i].next, now.tasks[i].next + other.deadline, declared(i, other)};
     const bool counts = rule == Rule::p_rm ? other.priority == top && own.priority < top
                                            : i != task && next.deadline < left(now, task);
     if (tasks_.is_timer(i) && counts) {
@@ -142,10 +143,13 @@ bool Order::lets_start(const Situation& now, std::size_t task) const {
   }
   std::ranges::sort(behind, {}, &Next::deadline);
   std::int64_t work = 0;
+  std::int64_t begins = most_age;
   for (std::size_t i = 0; i < behind.size(); ++i) {
     work += behind[i].execution;
+    begins = std::min(begins, behind[i].release);
     const bool last = i + 1 == behind.size() || behind[i + 1].deadline > behind[i].deadline;
-    if (last && work <= behind[i].deadline && work + declared(task, own) > behind[i].deadline) {
+    const bool kept_without = begins + work <= behind[i].deadline;
+    if (last && kept_without && work + declared(task, own) > behind[i].deadline) {
       return false;
     }
   }

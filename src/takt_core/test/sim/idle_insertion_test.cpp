@@ -225,9 +225,10 @@ TEST(IdleInsertion, the_latest_start_is_the_last_time_at_which_the_job_starts) {
       job.task += 4;
       work += job.expected_execution;
     }
-    for (Job& job : next) {  // none is lost already
-      job.deadline = time + work + random.time(0, 4);
+    for (Job& job : next) {  // none is lost in any case
+      job.deadline = time + 6ms + work + random.time(0, 4);
     }
+    pending.front().expected_execution += 5ms;  // so that some are lost behind it
     const TimePoint latest = policy->latest_start(pending.front(), next);
     ASSERT_EQ(policy->decide(pending, next, time).job == 0U, time <= latest) << "round " << round;
     waits += time > latest ? 1 : 0;
@@ -251,6 +252,27 @@ TEST(PrecautiousRm, counts_all_tasks_that_share_the_highest_priority) {
   EXPECT_EQ(policy->decide({&low, 1}, one, at(0ms)).job, 0U);              // 7 + 3 <= 12
   EXPECT_EQ(policy->decide({&low, 1}, two, at(0ms)).job, Decision::none);  // 7 + 3 + 3 > 12
   EXPECT_EQ(policy->decide({&low, 1}, two, at(0ms)).idle_until, at(2ms));
+}
+
+// Both halves of the rule, until the first of the releases: asked again meanwhile, the policy says
+// the same.
+TEST(IdleInsertion, waits_for_no_deadlines_that_are_lost_in_any_case) {
+  for (const PolicyPtr& policy : {precautious_rm(), cw_edf()}) {
+    const Job low{.task = 2, .priority = 1, .deadline = at(60ms), .expected_execution = 1ms};
+    const auto high = [](TaskIndex task, nanoseconds deadline) {
+      return Job{.task = task,
+                 .priority = 98,
+                 .release = at(8ms),
+                 .deadline = at(deadline),
+                 .expected_execution = 3ms};
+    };
+    const std::vector<Job> lost{high(0, 13ms), high(1, 13ms)};
+    const std::vector<Job> kept{high(0, 14ms), high(1, 14ms)};
+    for (nanoseconds time = 6ms; time < 8ms; time += 500us) {
+      EXPECT_EQ(policy->decide({&low, 1}, lost, at(time)).job, 0U) << time.count();
+      EXPECT_EQ(policy->decide({&low, 1}, kept, at(time)).job == 0U, time <= 7ms) << time.count();
+    }
+  }
 }
 
 }  // namespace

@@ -10,12 +10,11 @@
 /// parameters of that moment. Started jobs form a stack with the most urgent job on top: a pending
 /// job starts if it comes before the running one and passes the stack resource policy (srp.hpp);
 /// jobs that are equal in the policy's order run one after the other. A started job may wait for a
-/// device: the others continue as if it did not exist, and it resumes at its place. A started job
-/// may take locks: if the most urgent one needs a lock that another one holds, that one runs in its
-/// place until it leaves the lock (priority inheritance), or nobody of the lock's ceiling starts
-/// meanwhile (locks, below). A job whose
-/// data a reader needs soon (age_requests.hpp) is boosted to the reader's priority and moves up, in
-/// the queue or in the stack.
+/// device: the others continue as if it did not exist, and it resumes behind those that are equal.
+/// A started job may take locks: if the most urgent one needs a lock that another one holds, that
+/// one runs in its place until it leaves the lock (priority inheritance), or nobody of the lock's
+/// ceiling starts meanwhile (locks, below). A job whose data a reader needs soon (age_requests.hpp)
+/// is boosted to the reader's priority and moves up, in the queue or in the stack.
 #pragma once
 
 #include <cstddef>
@@ -203,8 +202,9 @@ class TAKT_CORE_PUBLIC CoreState {
   /// The started job of the task begins to wait for a device.
   void wait(CoreTask& task) noexcept { started_entry(task).waits = true; }
 
-  /// The started job of the task continues.
-  void resume(CoreTask& task) noexcept { started_entry(task).waits = false; }
+  /// The started job of the task continues, after those of its own priority that could go on
+  /// meanwhile: as a thread that wakes under SCHED_FIFO.
+  void resume(CoreTask& task) noexcept;
 
   /// The started job of the task raises its ceiling: until lower(), no job up to it starts.
   /// @return its ceiling before.
