@@ -48,6 +48,21 @@ def two_hosts(**keys: Any) -> dict[str, Any]:
     return {**application, "links": [{**link, "measured": 0}], **keys}
 
 
+def with_a_call() -> dict[str, Any]:
+    """The arm's host asks the other one every 40 ms."""
+    application = two_hosts()
+    part = {"shortest": MS // 5, "longest": MS // 5}
+    computes = {"best": 2 * MS // 5, "worst": 2 * MS // 5, "quantiles": [2 * MS // 5]}
+    client = {"name": "arm.ask", "node": "arm", "process": "moving", "priority": 10}
+    client |= {"period": 40 * MS, "execution": computes, "suspension": 0, "suspensions": 1}
+    client |= {"segments": [part, {"call": "/way"}, part]}
+    server = {"name": "planner.way", "node": "planner", "process": "seeing", "kind": "service"}
+    server |= {"trigger": "/way", "deadline": 40 * MS, "execution": computes}
+    application["links"][0]["most"] = 10 * MS  # both ways in a period
+    application["callbacks"] += [client, server | {"overrun": "catch_up"}]
+    return application
+
+
 @pytest.fixture
 def both_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hosts without a namespace, which needs root."""
@@ -74,7 +89,7 @@ def core_names(application: dict[str, Any]) -> list[str]:
 
 
 def test_the_hosts_leave_one_trace(tmp_path: Path, both_here: None) -> None:
-    done = executed(tmp_path, two_hosts())
+    done = executed(tmp_path, with_a_call())
     assert (done.status, done.policy) == ("complete", "robot")
     assert len(done.clocks) == len(done.links) == 1
     assert "messages, 0 lost, took" in done.links[0]
@@ -88,6 +103,7 @@ def test_the_hosts_leave_one_trace(tmp_path: Path, both_here: None) -> None:
     found = measure(done.trace)
     executions = {one.callback: one.executions for one in found.callbacks}
     assert all(executions[name] > 0 for name in ("camera.look", "planner.plan", "arm.move"))
+    assert abs(executions["arm.ask"] - executions["planner.way"]) <= 1 < executions["arm.ask"]
     assert found.chains[0].latency_us is not None
     assert all(one.unknown == 0 for one in found.data_age)
     bounds = explain(done.trace).bounds
@@ -173,8 +189,10 @@ def test_a_namespace_behind_a_link_is_a_host(tmp_path: Path) -> None:
         pytest.skip("two hosts on one machine need two cores")
     if lack := namespace.lacking():
         pytest.skip(lack[0])
-    found = measure(executed(tmp_path, two_hosts()).trace)
+    found = measure(executed(tmp_path, with_a_call()).trace)
     assert found.chains[0].latency_us is not None
+    executions = {one.callback: one.executions for one in found.callbacks}
+    assert abs(executions["arm.ask"] - executions["planner.way"]) <= 1 < executions["arm.ask"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from explained_traces import HIGH, LOW, MS, begin, end, explained
 from explained_traces import OTHER as READER
 from test_explain_bounds import bounded, why
 
+from takt.schedule.application.executors import SEVERAL_THREADS
 from takt.schedule.explain import Explanation, explain
 from takt.schedule.explain.model import ShareKind
 
@@ -62,8 +63,11 @@ def test_takt_has_the_bounds_of_its_policy_with_nodes_of_rclcpp_too(
     assert found.bounds.above == 1
 
 
-def test_an_executor_with_a_thread_for_each_core_has_bounds_on_several(tmp_path: Path) -> None:
-    found = high_behind_low(tmp_path, approach("rclcpp_multi_threaded"), cpus=[0, 1])
+@pytest.mark.parametrize("name", SEVERAL_THREADS)
+def test_an_executor_with_a_thread_for_each_core_has_bounds_on_several(
+    tmp_path: Path, name: str
+) -> None:
+    found = high_behind_low(tmp_path, approach(name), cpus=[0, 1])
     assert found.bounds is not None
     assert found.bounds.responses == 2
 

@@ -16,7 +16,9 @@ from test_model_recorded_robot import FAST, Pair, modelled, noted, processes
 
 from takt.errors import Failure
 from takt.network import stacks
+from takt.schedule.metrics.against import against
 from takt.schedule.ros2 import threads
+from takt.schedule.trace.file import read
 
 SENSORS, FILTERS = 11, 22  # processes of a pair, and the threads of their callbacks
 
@@ -117,6 +119,31 @@ def test_threads_of_the_middleware_are_named(tmp_path: Path) -> None:
     (note,) = noted(written, "threads beside those of its callbacks")
     assert note.startswith("process sensors: ")
     assert "dds.udp (other on 0-1) ×2" in note
+
+
+def held(folder: Path, *lines: str) -> list[str]:
+    """What is said of the modelled file, held against a recording with these threads."""
+    scheduled(folder, *lines)
+    trace = against(read(folder / "recording"), folder / "modelled.app.yaml")
+    return trace.names.values("note")
+
+
+def test_priorities_and_cores_are_compared_with_the_file(tmp_path: Path) -> None:
+    scheduled(tmp_path, "11 11 fifo 40 0 1 sensors", "22 22 fifo 30 0 1 filters")
+    pair().modelled(tmp_path)
+    same = held(tmp_path, "11 11 fifo 40 0 1 sensors", "22 22 fifo 30 0 1 filters")
+    assert [one for one in same if one.endswith("threads had these cores and priorities")]
+    assert not [one for one in same if one.startswith("process ")]
+    other = held(tmp_path, "11 11 other 0 0 1 sensors", "22 22 fifo 30 0 0-1 filters")
+    differ = [one for one in other if one.startswith("process ")]
+    assert {one.partition(" as in")[0] for one in differ} == {
+        "process sensors: its threads had other, not fifo 40",
+        "process filters: the kernel could run its threads on cores 0-1, not on 1 alone",
+    }
+    (tmp_path / "recording" / threads.FILE).unlink()
+    without = against(read(tmp_path / "recording"), tmp_path / "modelled.app.yaml")
+    (note,) = [one for one in without.names.values("note") if one.startswith("bounds are")]
+    assert "threads that ran without them may exceed them" in note
 
 
 def test_a_recording_without_the_file_is_as_before(tmp_path: Path) -> None:

@@ -44,6 +44,22 @@ bool has_deadline(const application::Application& application, const sched::Task
          });
 }
 
+// Sleeps until it has so many readers. Throws std::runtime_error after a minute.
+void wait_for(const rclcpp::PublisherBase& publisher, const std::string& topic,
+              std::size_t readers, const os::StopFlag& stop) {
+  const os::TimePoint latest = os::now() + 60s;
+  while (publisher.get_subscription_count() < readers) {
+    if (stop.wait_until(os::now() + 2ms)) {
+      return;
+    }
+    if (os::now() > latest) {
+      throw std::runtime_error{topic + " has " +
+                               std::to_string(publisher.get_subscription_count()) + " of " +
+                               std::to_string(readers) + " readers after a minute"};
+    }
+  }
+}
+
 }  // namespace
 
 NodeOutlet::NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& common,
@@ -67,17 +83,7 @@ void NodeOutlet::publish(os::TimePoint sampled) {
 }
 
 void NodeOutlet::wait_for(std::size_t readers, const os::StopFlag& stop) const {
-  const os::TimePoint latest = os::now() + 60s;
-  while (publisher_->get_subscription_count() < readers) {
-    if (stop.wait_until(os::now() + 2ms)) {
-      return;
-    }
-    if (os::now() > latest) {
-      throw std::runtime_error{topic_ + " has " +
-                               std::to_string(publisher_->get_subscription_count()) + " of " +
-                               std::to_string(readers) + " readers after a minute"};
-    }
-  }
+  runner::wait_for(*publisher_, topic_, readers, stop);
 }
 
 void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
@@ -184,10 +190,22 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
           trace::record_in_job(EventType::use, os::now(), member.trigger_number,
                                static_cast<std::int64_t>(message->sequence));
           member.compute_and_write(job, common.time_of(message->intended_ns));
+          member.responses.answer(*message);
         });
       },
       in_group);
+  add_responses(execution, member, *node);
   member.trigger_number = trace.number_of_topic(member.trigger->get_topic_name());
+}
+
+void Nodes::add_responses(const Execution& execution, NodeMember& member, rclcpp::Node& node) {
+  const std::string& service = member.description->task.trigger;
+  for (const std::size_t place : clients_elsewhere(execution.application, *member.description)) {
+    const auto asker = static_cast<Asker>(place + 1);
+    member.responses.add(
+        asker, node.create_publisher<Message>(response_topic(service, asker),
+                                              rclcpp::QoS{response_depth}.reliable()));
+  }
 }
 
 void Nodes::wait_for_readers(const os::StopFlag& stop) const {
@@ -197,6 +215,9 @@ void Nodes::wait_for_readers(const os::StopFlag& stop) const {
       if (readers != readers_.end()) {
         outlet.wait_for(readers->second, stop);
       }
+    }
+    for (const auto& [client, response] : member.responses.clients()) {
+      wait_for(*response, response->get_topic_name(), 1, stop);
     }
   }
 }

@@ -15,6 +15,7 @@
 #include <takt_interfaces/msg/sample.hpp>
 #include <vector>
 
+#include "asking.hpp"
 #include "common.hpp"
 #include "job_trace.hpp"
 #include "outside.hpp"
@@ -68,6 +69,7 @@ struct NodeMember {
   rclcpp::TimerBase::SharedPtr timer;
   rclcpp::Subscription<Message>::SharedPtr trigger;
   std::uint16_t trigger_number{trace::no_topic};
+  Responses<rclcpp::Publisher<Message>> responses{};  // of a server, to clients elsewhere
   sched::Join* join{nullptr};  // with which it publishes; null: alone
   std::size_t input{0};        // its number there
 };
@@ -90,6 +92,7 @@ class Nodes {
  private:
   void add(const Execution& execution, Common& common, JobTrace& trace, NodeMember& member,
            const std::string& group);
+  static void add_responses(const Execution& execution, NodeMember& member, rclcpp::Node& node);
 
   std::map<std::string, std::size_t> readers_;
   std::map<std::string, rclcpp::Node::SharedPtr> nodes_;

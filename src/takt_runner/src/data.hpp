@@ -5,6 +5,7 @@
 // made and which one was used.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "asking.hpp"
 #include "common.hpp"
 
 namespace takt::runner {
@@ -46,6 +48,13 @@ class Outlet {
     }
   }
 
+  // Its messages are requests of this client. Before warm_up().
+  void sign_as(Asker asker) {
+    asker_ = asker;
+    bytes_ = std::max(bytes_, sizeof asker);
+    own_->payload.resize(bytes_);
+  }
+
   // The number of its next message, for publish().
   [[nodiscard]] std::int64_t next_sequence() noexcept { return common_->next_sequence(topic_); }
 
@@ -54,6 +63,7 @@ class Outlet {
   void publish(os::TimePoint sampled, std::int64_t sequence) noexcept {
     std::shared_ptr<Message> message = by_pointer_ ? publisher_->reuse_message() : own_;
     message->payload.resize(bytes_);
+    if (asker_ != nobody) sign(*message, asker_);
     message->sequence = static_cast<std::uint64_t>(sequence);
     message->intended_ns = common_->stamp(sampled);
     const os::TimePoint published_at = os::now();
@@ -76,6 +86,7 @@ class Outlet {
   std::size_t topic_;
   std::size_t bytes_;
   bool by_pointer_;
+  Asker asker_{nobody};
   std::shared_ptr<Message> own_;
 };
 

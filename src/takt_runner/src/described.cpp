@@ -99,6 +99,25 @@ std::vector<std::string> devices_of(const application::Application& application)
   return devices;
 }
 
+bool is_elsewhere(const application::Application& application, const std::string& service,
+                  const application::Callback& client) {
+  return application.callbacks.at(application.server_of(service)).process != client.process;
+}
+
+std::vector<std::size_t> clients_elsewhere(const application::Application& application,
+                                           const application::Callback& server) {
+  std::vector<std::size_t> clients;
+  for (std::size_t place = 0; server.server && place < application.callbacks.size(); ++place) {
+    const application::Callback& client = application.callbacks[place];
+    if (client.process != server.process &&
+        std::ranges::find(client.segments, server.task.trigger, &application::Segment::call) !=
+            client.segments.end()) {
+      clients.push_back(place);
+    }
+  }
+  return clients;
+}
+
 std::vector<std::string> hosts_of(const application::Application& robot) {
   std::vector<std::string> hosts;
   for (const application::Process& process : robot.processes) {

@@ -45,6 +45,14 @@ Receivers receivers_of(const application::Process& process);
 // The devices that callbacks occupy, each once, in their order.
 std::vector<std::string> devices_of(const application::Application& application);
 
+// Whether the server of a service is in another process than a callback.
+bool is_elsewhere(const application::Application& application, const std::string& service,
+                  const application::Callback& client);
+
+// The clients of a server in other processes that wait for it: their places among the callbacks.
+std::vector<std::size_t> clients_elsewhere(const application::Application& application,
+                                           const application::Callback& server);
+
 // The hosts of a robot's processes, each once, in their order.
 std::vector<std::string> hosts_of(const application::Application& robot);
 

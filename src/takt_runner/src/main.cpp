@@ -136,16 +136,16 @@ bool waits_apart(const application::Application& robot, const application::Callb
   return policy == "fp" || policy == "rm" || policy == "dm";
 }
 
-// A client waits where others run meanwhile, in the process of its server.
+// A client waits where others run meanwhile: under Takt, with a thread of its own.
 void refuse_waits(const Execution& execution) {
   const bool takt = execution.settings.approach == "takt";
   const bool robot = !execution.application.processes.empty();
   for (const application::Callback& callback : execution.application.callbacks) {
-    if (callback.calls() && (!takt || robot)) {
+    if (callback.calls() && !takt) {
       throw sched::ScheduleError(
           "task '" + callback.task.name + "'",
-          "it calls a service, which is executed under 'takt' in one process only so far",
-          "simulate it");
+          "it calls a service, which is executed under 'takt' only",
+          "use the approach 'takt', or simulate it");
     }
     for (const application::Segment& segment : callback.segments) {
       if (!segment.device.empty() && !takt) {

@@ -60,6 +60,20 @@ void Member::on_message(const Message& message) noexcept {
   compute_and_write(messages++, common->time_of(message.intended_ns));
   if (service != nullptr) {
     service->answer(static_cast<std::int64_t>(message.sequence));
+    responses.answer(message);
+  }
+}
+
+void MemberCall::ask(os::TimePoint sampled) noexcept {
+  const std::int64_t number = request.next_sequence();
+  if (client != nullptr) {
+    client->ask(number);
+  }
+  request.publish(sampled, number);
+  if (client != nullptr) {
+    client->wait();
+  } else {
+    from_elsewhere->wait_for(number);
   }
 }
 
@@ -75,10 +89,7 @@ void Member::wait(std::size_t turn, std::uint64_t job, nanoseconds time,
     os::sleep_until(os::now() + runner::turn(*description, turn, time));
     return;
   }
-  const std::int64_t number = (*call)->request.next_sequence();
-  (*call)->client->ask(number);
-  (*call)->request.publish(sampled, number);
-  (*call)->client->wait();
+  (*call)->ask(sampled);
 }
 
 // Returns when it would have begun if it had computed all the time.
@@ -165,17 +176,37 @@ void Members::add_devices(const Execution& execution, Common& common, Member& me
   }
 }
 
+void Members::add_responses(const Execution& execution, Member& member, const Node& own) {
+  const application::Callback& server = *member.description;
+  if (!server.server) {
+    return;
+  }
+  member.service = &services_.of(server.task.trigger);
+  for (const std::size_t place : clients_elsewhere(execution.application, server)) {
+    const auto asker = static_cast<Asker>(place + 1);
+    member.responses.add(asker, own.create_publisher<Message>(
+                                    response_topic(server.task.trigger, asker),
+                                    QoS{response_depth}.reliable()));
+  }
+}
+
 void Members::add_calls(const Execution& execution, Common& common, Member& member,
                         const Node& own) {
   const application::Callback& client = *member.description;
-  if (client.server) {
-    member.service = &services_.of(client.task.trigger);
-  }
+  const auto place =
+      static_cast<std::size_t>(&client - execution.application.callbacks.data());
   for (std::size_t at = 1; client.calls() && at < client.segments.size(); at += 2) {
     std::optional<MemberCall>& call = member.calls.emplace_back();
     if (const std::string& service = client.segments[at].call; !service.empty()) {
-      call.emplace(make_outlet(execution, common, own, service, delivery_, readers_[service]),
-                   &services_.add_client(service));
+      call.emplace(make_outlet(execution, common, own, service, delivery_, readers_[service]));
+      if (is_elsewhere(execution.application, service, client)) {
+        const auto asker = static_cast<Asker>(place + 1);
+        call->request.sign_as(asker);
+        call->from_elsewhere = std::make_unique<ResponseInlet>(own, response_topic(service, asker),
+                                                               services_.over());
+      } else {
+        call->client = &services_.add_client(service);
+      }
     }
   }
 }
@@ -196,6 +227,7 @@ void Members::add(const Execution& execution, Common& common, const application:
     member.writes.push_back(make_outlet(execution, common, own, topic, delivery_, readers_[topic]));
     member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
+  add_responses(execution, member, own);
   add_calls(execution, common, member, own);
   add_devices(execution, common, member);
   if (callback.task.kind == sched::TaskKind::timer) {
@@ -245,6 +277,20 @@ void Members::wait_for_readers(const os::StopFlag& stop) const {
     for (const std::optional<MemberCall>& call : member.calls) {
       if (call) {
         wait_for(*call->request.publisher(), 1, stop);
+      }
+    }
+    for (const auto& [client, response] : member.responses.clients()) {
+      wait_for(*response, 1, stop);
+    }
+  }
+}
+
+void Members::end_calls() noexcept {
+  services_.end();
+  for (Member& member : members_) {
+    for (std::optional<MemberCall>& call : member.calls) {
+      if (call && call->from_elsewhere) {
+        call->from_elsewhere->end();
       }
     }
   }

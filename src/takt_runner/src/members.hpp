@@ -37,8 +37,11 @@ enum class Delivery : std::uint8_t {
 
 // A call of a callback: its request, and the wait for the response.
 struct MemberCall {
+  void ask(os::TimePoint sampled) noexcept;
+
   Outlet request;
-  Service::Client* client;
+  Service::Client* client{nullptr};                     // of a server in this process
+  std::unique_ptr<ResponseInlet> from_elsewhere = {};  // of one in another process
 };
 
 struct Member {
@@ -60,6 +63,7 @@ struct Member {
   std::vector<std::optional<MemberCall>> calls;     // by wait; empty: it calls no service
   std::vector<std::atomic<std::int64_t>*> devices;  // by wait; null: none; empty: it occupies none
   Service* service{nullptr};                        // that it answers
+  Responses<Publisher<Message>> responses{};        // to clients in other processes
   std::shared_ptr<Timer> timer;                     // of a timer callback
   std::shared_ptr<Subscription<Message>> trigger;   // of a message callback
   std::uint16_t trigger_number{trace::no_topic};
@@ -93,10 +97,11 @@ class Members {
   void wait_for_readers(const os::StopFlag& stop) const;
 
   // Clients do not wait for responses any more, so that their jobs end.
-  void end_calls() noexcept { services_.end(); }
+  void end_calls() noexcept;
 
  private:
   static void add_devices(const Execution& execution, Common& common, Member& member);
+  void add_responses(const Execution& execution, Member& member, const Node& own);
   void add_calls(const Execution& execution, Common& common, Member& member, const Node& own);
   void add(const Execution& execution, Common& common, const application::Callback& callback,
            std::size_t place);

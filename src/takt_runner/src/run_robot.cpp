@@ -62,6 +62,7 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
+  members.end_calls();
   executor.stop();
 }
 

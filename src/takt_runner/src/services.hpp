@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of services in one process: a request is a message to the server, and the client waits
-// until the server has ended the job for it.
+// Calls of services: a request is a message to the server, and the client waits until the server
+// has ended the job for it: where both are in one process for an event, else for a message.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
-#include <takt/os/clock.hpp>
 #include <takt/os/event.hpp>
+#include <takt/rcl/node.hpp>
+
+#include "asking.hpp"
 
 namespace takt::runner {
 
@@ -27,11 +29,8 @@ class Service {
 
     // Sleeps until it is answered, or all is over.
     void wait() noexcept {
-      constexpr std::chrono::milliseconds between_looks{50};
-      while (!answered_.wait_until(os::now() + between_looks)) {
-        if (over_->load(std::memory_order_relaxed)) {
-          return;
-        }
+      if (!over_->load()) {
+        answered_.wait();
       }
     }
 
@@ -47,6 +46,13 @@ class Service {
   // Before anybody asks.
   Client& add_client(const std::atomic<bool>& over) { return clients_.emplace_back(over); }
 
+  // All is over.
+  void end() noexcept {
+    for (Client& client : clients_) {
+      client.answered_.notify();
+    }
+  }
+
   // The server has ended its job for the message of this number.
   void answer(std::int64_t number) noexcept {
     for (Client& client : clients_) {
@@ -61,6 +67,41 @@ class Service {
   std::deque<Client> clients_;
 };
 
+// What a client waits for whose server is in another process: it takes the response on its own
+// thread, where the middleware only wakes it.
+class ResponseInlet {
+ public:
+  ResponseInlet(const Node& node, const std::string& topic, const std::atomic<bool>& over)
+      : over_{&over},
+        subscription_{node.create_subscription<takt_interfaces::msg::Sample>(
+            topic, QoS{response_depth}.reliable())} {
+    subscription_->set_on_new_message_callback(
+        [this](std::size_t) noexcept { arrived_.notify(); });
+  }
+
+  // Sleeps until the response to the request of this number is there, or all is over.
+  void wait_for(std::int64_t number) noexcept {
+    while (!over_->load()) {
+      while (subscription_->take(response_, info_)) {
+        if (response_.sequence == static_cast<std::uint64_t>(number)) {
+          return;
+        }
+      }
+      arrived_.wait();
+    }
+  }
+
+  // All is over.
+  void end() noexcept { arrived_.notify(); }
+
+ private:
+  const std::atomic<bool>* over_;
+  os::ThreadEvent arrived_;  // outlives the subscription, which notifies it
+  std::shared_ptr<Subscription<takt_interfaces::msg::Sample>> subscription_;
+  takt_interfaces::msg::Sample response_;
+  MessageInfo info_;
+};
+
 // All services of the process, by name.
 class Services {
  public:
@@ -69,8 +110,16 @@ class Services {
     return services_[name].add_client(over_);
   }
 
-  // Clients do not wait for responses any more, so that their jobs end.
-  void end() noexcept { over_.store(true, std::memory_order_relaxed); }
+  // Set when clients do not wait for responses any more.
+  [[nodiscard]] const std::atomic<bool>& over() const noexcept { return over_; }
+
+  // Clients of this process do not wait for responses any more, so that their jobs end.
+  void end() noexcept {
+    over_.store(true);
+    for (auto& [name, service] : services_) {
+      service.end();
+    }
+  }
 
  private:
   std::map<std::string, Service> services_;

@@ -72,7 +72,7 @@ Test test_for(const sched::Policy& policy) noexcept {
   if (name == sched::wait_set_name) {
     return Test::wait_set;
   }
-  if (name == sched::threads_name) {
+  if (sched::has_threads(name)) {
     return Test::threads;
   }
   if (name == sched::arrival_order_name) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Response times under rclcpp's multi-threaded executor (rclcpp_multi_threaded,
-// sched/wait_result.hpp): n threads, each on a core of its own, take jobs from one wait set; of a
-// callback group one job runs at a time. In which order they are taken is left open: where a group
+// Response times under rclcpp's executors with several threads (rclcpp_multi_threaded,
+// sched/wait_result.hpp, and rclcpp_events_cbg, sched/group_turns.hpp): n threads, each on a core
+// of its own, take what is ready; of a callback group one job runs at a time. In which order they are taken is left open: where a group
 // is busy whenever the wait set is looked at, its callbacks starve in no known order (Teper et al.
 // 2024), so rounds do not bound anything.
 //

@@ -224,8 +224,8 @@ class Faults {
 
   void check_policies() {
     const std::string where = "the application";
-    if (application_.policy == sched::threads_name) {
-      add(where, "locks between the threads of rclcpp_multi_threaded are not analysed yet",
+    if (sched::has_threads(application_.policy)) {
+      add(where, "locks between the threads of " + application_.policy + " are not analysed yet",
           "remove critical_sections, or use another executor");
       return;
     }

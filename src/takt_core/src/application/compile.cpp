@@ -17,7 +17,7 @@ sched::CompiledStrategy compile(const Application& application) {
   const sched::PolicyPtr policy = stock ? stock : sched::parse_policy(application.policy);
   sched::CompileOptions options{.cpus = application.cpus,
                                 .external_topics = application.external_topics()};
-  if (application.policy == sched::threads_name) {  // any of its threads runs any callback
+  if (sched::has_threads(application.policy)) {  // any of its threads runs any callback
     std::vector<sched::Task> tasks = application.tasks();
     for (sched::Task& task : tasks) {
       task.cpu = -1;

@@ -23,7 +23,7 @@ std::string handed_over(const std::string& callback, const std::string& topic) {
 void add_subscription(Application& application, std::size_t reader, const std::string& topic) {
   const Callback& callback = application.callbacks[reader];
   Callback added;
-  if (application.policy == sched::threads_name) {
+  if (sched::has_threads(application.policy)) {
     added.task.group = callback.task.group;
   }
   added.task.name = handed_over(callback.task.name, topic);
@@ -93,7 +93,7 @@ Application with_own_subscriptions(Application application) {
   if (!has_stock_executor(application)) {
     return application;
   }
-  if (application.policy == sched::threads_name) {
+  if (sched::has_threads(application.policy)) {
     const std::vector<std::string> groups = callback_groups(application);
     for (std::size_t i = 0; i < groups.size(); ++i) {
       application.callbacks[i].task.group = groups[i];
@@ -134,8 +134,14 @@ void check_stock_executor(const Application& application) {
     return;
   }
   const std::string where = "executor " + sched::name_text(application.policy);
-  if (application.policy == sched::threads_name) {
+  if (sched::has_threads(application.policy)) {
     check_cores_of_threads(application, where);
+    if (application.policy == sched::group_turns_name && application.cpus.size() < 2) {
+      throw sched::ScheduleError(where,
+                                 "its threads have a core each in the analysis, and the application "
+                                 "has one core",
+                                 "name several cores in cpus, or use rclcpp_events");
+    }
   } else if (application.cpus.size() > 1) {
     throw sched::ScheduleError(where,
                                "it has one thread, and the application has " +

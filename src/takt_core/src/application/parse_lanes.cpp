@@ -30,8 +30,8 @@ void check_lanes(const Application& application, const Callback& callback, std::
   if (!callback.join.empty()) {
     refuse(callback, ", and it belongs to a join", "remove at_once or join");
   }
-  if (application.policy == sched::threads_name) {
-    refuse(callback, ", and Reentrant groups of rclcpp_multi_threaded are not analysed yet",
+  if (sched::has_threads(application.policy)) {
+    refuse(callback, ", and Reentrant groups of " + application.policy + " are not analysed yet",
            "remove at_once, or use the executor 'takt'");
   }
   if (!application.processes.empty() || has_stock_executor(application)) {

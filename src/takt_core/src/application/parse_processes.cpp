@@ -61,10 +61,10 @@ Process parse_process(const Json& json, const std::string& path) {
     Object::fail(object.at("name"), "is not a name");
   }
   parse_executor(object, process.policy);
-  if (process.policy == sched::threads_name) {
+  if (sched::has_threads(process.policy)) {
     throw sched::ScheduleError(
         "process " + sched::name_text(process.name),
-        "it has one core, and rclcpp_multi_threaded one for each thread",
+        "it has one core, and " + process.policy + " one for each thread",
         "use rclcpp_single_threaded, or describe the process alone, with cpus");
   }
   object.read("cpu", process.cpu);

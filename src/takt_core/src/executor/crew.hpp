@@ -65,8 +65,9 @@ class Crew final : private sched::CoreListener {
   // Starts the threads that this compiled application needs and that do not exist yet. Throws
   // std::system_error.
   void prepare(const CompiledApplication& compiled);
-  // Releases tasks from `origin` on; no effect after the first call.
-  void begin(TimePoint origin);
+  // Releases the tasks of this target from `origin` on; no effect after the first call. What is
+  // posted before waits.
+  void begin(const Target& target, TimePoint origin);
   // Moves a crew of one task to the core of that task; only while it has no thread.
   void bind_to(int cpu) noexcept { cpu_ = cpu; }
   // Waits for the threads, which shared.stopping has ended, and forgets their state, so that the
@@ -187,8 +188,8 @@ class Crew final : private sched::CoreListener {
   [[gnu::noinline, gnu::cold]] void follow(const Target& target, TimePoint time) noexcept;
   [[gnu::noinline, gnu::cold]] void ask_kernel() noexcept;
   [[nodiscard]] bool news() const noexcept {
-    return !inbox_.empty() || look_at_all_.load() ||
-           (state_->target() != nullptr && shared_.target() != state_->target());
+    return state_->target() != nullptr && (!inbox_.empty() || look_at_all_.load() ||
+                                           shared_.target() != state_->target());
   }
 
   // Starts the job on the calling thread, and returns when it has ended. Does nothing if there is
@@ -297,6 +298,7 @@ class Crew final : private sched::CoreListener {
   bool preempts_ = false;                        // some task may preempt another one
   std::chrono::nanoseconds shortest_period_{0};  // of the timers here, in this scenario
   const Target* asked_kernel_for_ = nullptr;
+  TimePoint begun_{};  // when it began to release: what was asked for before counts from then
 
   std::atomic<bool> dismissed_{false};
   Inbox inbox_;

@@ -110,8 +110,10 @@ bool Crew::has_left(const TaskState& state, std::uint64_t version) noexcept {
 }
 
 void Crew::catch_up() noexcept {
-  const Target* const target = shared_.target();
-  if (state_->target() != nullptr && target != state_->target()) {  // begin() sets the first one
+  if (state_->target() == nullptr) {
+    return;  // begin() sets the first one
+  }
+  if (const Target* const target = shared_.target(); target != state_->target()) {
     follow(*target, os::now());
   }
   Note* next = inbox_.empty() ? nullptr : inbox_.take_all();
@@ -143,7 +145,7 @@ void Crew::take_up(Note& note) noexcept {
   switch (note.kind) {
     case Note::Kind::arrival:
       for (std::uint32_t i = 0; i < note.count; ++i) {
-        if (!state_->arrive_now(state, note.time, note.value)) {
+        if (!state_->arrive_now(state, std::max(note.time, begun_), note.value)) {
           state.waiting.fetch_sub(1, std::memory_order_relaxed);
           state.counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
         }
@@ -151,9 +153,10 @@ void Crew::take_up(Note& note) noexcept {
       return;
     case Note::Kind::release_at:
       // While a job is there, what has passed is an overrun.
-      state.timer.release_at(note.time, state.phase == CoreTask::Phase::idle
-                                            ? TimePoint{std::chrono::nanoseconds{note.value}}
-                                            : TimePoint::min());
+      state.timer.release_at(
+          note.time, state.phase == CoreTask::Phase::idle
+                         ? std::max(TimePoint{std::chrono::nanoseconds{note.value}}, begun_)
+                         : TimePoint::min());
       break;
     case Note::Kind::disarm:
       if (const sched::Skipped skip = state.timer.disarm(); skip.count != 0) {

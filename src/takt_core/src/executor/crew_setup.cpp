@@ -153,18 +153,18 @@ void Crew::enlist(Worker& worker) {
   shared_.add(worker.thread->not_granted());
 }
 
-void Crew::begin(TimePoint origin) {
+void Crew::begin(const Target& target, TimePoint origin) {
   {
     const std::lock_guard lock{mutex_};
-    const Target* const target = shared_.target();
     // One that was dismissed follows nothing: nobody there would follow what comes next.
     const bool is_there =
         std::ranges::any_of(workers_, [](const auto& worker) { return worker->thread != nullptr; });
-    if (state_->target() != nullptr || number_ >= target->rosters.size() || !is_there) {
+    if (state_->target() != nullptr || number_ >= target.rosters.size() || !is_there) {
       return;
     }
     recorder_ = &no_recorder_;  // rings belong to threads; the first scenario is an attribute
-    follow(*target, origin);
+    begun_ = os::now();
+    follow(target, origin);
   }
   wake_to_follow();
 }

@@ -111,7 +111,8 @@ void Executor::start() {
   };
   try {
     bring_up(compiled);
-    arm_all();
+    arm_all();  // before the first release, which could find its readers still deaf
+    set_off();
   } catch (...) {
     {
       const std::lock_guard failing{registry_->mutex};

@@ -169,18 +169,26 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
   {
     const std::lock_guard lock{registry_->mutex};
     shared_->compiled.store(&compiled);  // from here on another one may take its place
+    registry_->first_scenario = shared_->scenario.load();
+    registry_->has_set_off = false;
     registry_->phase = Registry::Phase::arming;
     registry_->phase_changed.notify_all();
   }
   report_not_granted();
   keeper_->start();
+}
+
+// The threads begin to release and run jobs.
+void Executor::set_off() {
   if (shared_->options.real_time) {
     os::populate_memory();  // what the set-up allocated, and what is loaded by now
   }
   const std::lock_guard lock{registry_->mutex};
   registry_->start_time = std::max(os::now() + lead, shared_->options.not_before);
+  registry_->has_set_off = true;
+  const auto& targets = shared_->compiled.load()->targets;  // whoever switches, switches from there
   for (const auto& crew : registry_->crews) {
-    crew->begin(registry_->start_time);
+    crew->begin(*targets[registry_->first_scenario], registry_->start_time);
   }
   shared_->repost_early();
   // What was asked for meanwhile has woken nobody.

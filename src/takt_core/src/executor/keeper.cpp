@@ -69,7 +69,9 @@ Change Executor::Keeper::publish(std::unique_ptr<sched::CompiledApplication> com
     const os::TimePoint now = os::now();
     shared_.compiled.store(&current);
     for (const auto& crew : registry_.crews) {
-      crew->begin(now);
+      if (registry_.has_set_off) {
+        crew->begin(*shared_.target(), now);
+      }
       crew->wake_to_follow();
     }
   }

@@ -34,7 +34,7 @@ sched::Task vacancy_of(TaskIndex index);
 
 class Executor::Registry {
  public:
-  // Arming: all threads run and sources are being armed; changes are made as while running.
+  // Arming: all threads are there, and sources are being armed; changes are made as while running.
   enum class Phase : std::uint8_t { idle, starting, arming, running, stopping };
 
   // A callback may change tasks, so the holder inherits the priority of the most urgent waiting
@@ -57,6 +57,8 @@ class Executor::Registry {
   std::uint64_t starts = 0;
   std::uint64_t trace_ids = 0;
   os::TimePoint start_time;
+  bool has_set_off = false;  // since this start
+  std::size_t first_scenario = 0;  // that the trace begins with
   std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
   std::optional<os::ChildCpus> child_cpus;     // from the start to the stop
 

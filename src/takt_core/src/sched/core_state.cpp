@@ -269,7 +269,9 @@ void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {
 }
 
 void CoreState::settle(CoreTask& task, TimePoint ended) noexcept {
-  if (result_) {
+  if (turns_) {
+    turns_->end(task.index, task.kind == TaskKind::timer, ended);
+  } else if (result_) {
     look_until(ended);
   }
   if (!in_rounds_) {

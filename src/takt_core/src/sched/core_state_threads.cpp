@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several threads that take jobs from one wait set: see wait_result.hpp.
+// Several threads that take jobs from one wait set, or groups in turn: see wait_result.hpp and
+// group_turns.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -23,9 +24,12 @@ bool is_ready(const CoreTask& task, TimePoint now) noexcept {
 
 }  // namespace
 
-void CoreState::share_among(std::size_t threads, std::vector<std::uint32_t> groups) {
+void CoreState::share_among(std::size_t threads, std::vector<std::uint32_t> groups, bool in_turn) {
   in_rounds_ = true;  // timers drop releases as there
   depth_ = threads;
+  if (in_turn) {
+    turns_.emplace(groups);
+  }
   result_.emplace(std::move(groups));
 }
 
@@ -54,6 +58,10 @@ void CoreState::look_until(TimePoint end) noexcept {
 const Job* CoreState::take_for_thread(TimePoint now) noexcept {
   if (started_.size() >= depth_) {
     return nullptr;
+  }
+  if (turns_) {
+    return turns_->take(ready_.jobs(),
+                        [this](const Job& job) { return !runs(tasks_[job.task]->group); });
   }
   const Job* taken = take_from_result();
   for (bool again = true; taken == nullptr && again;) {

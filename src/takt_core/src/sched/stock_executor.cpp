@@ -7,6 +7,7 @@ namespace {
 constexpr int timers_first = 2;
 constexpr int then_subscriptions = 1;
 
+// Several threads have orders of their own (CoreState::share_among).
 class WaitSet final : public Policy {
  public:
   explicit WaitSet(std::string_view name) : name_(name) {}
@@ -64,7 +65,7 @@ class ArrivalOrder final : public Policy {
 }  // namespace
 
 PolicyPtr stock_executor(std::string_view name) {
-  for (const std::string_view own : {wait_set_name, threads_name}) {
+  for (const std::string_view own : {wait_set_name, threads_name, group_turns_name}) {
     if (name == own) {
       return std::make_shared<WaitSet>(own);
     }

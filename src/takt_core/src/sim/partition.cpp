@@ -63,8 +63,8 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   const sched::Policy& policy = compiled.strategy.scenarios().front().policy();
   if (sched::collects_in_rounds(policy)) {
     state_.collect_in_rounds();
-  } else if (sched::has_threads(policy)) {
-    state_.share_among(1, model.groups());
+  } else if (sched::has_threads(policy.name())) {
+    state_.share_among(1, model.groups(), sched::takes_groups_in_turn(policy));
   }
   locks_ = !model.application().locks.empty() &&
            std::ranges::any_of(compiled.strategy.scenarios(),

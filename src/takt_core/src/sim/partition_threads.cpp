@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several threads with one wait set, each on a core of its own (rclcpp's MultiThreadedExecutor).
+// Several threads of one executor, each on a core of its own (rclcpp's MultiThreadedExecutor and
+// EventsCBGExecutor).
+#include "../sched/stock_executor.hpp"
 #include "partition.hpp"
 
 namespace takt::sim {
@@ -17,7 +19,8 @@ Partition::Partition(Partition& first, int cpu, const application::Core* declare
     first.threads_.push_back(&first);
   }
   first.threads_.push_back(this);
-  state_.share_among(first.threads_.size(), model_.groups());
+  const sched::Policy& policy = model_.compiled().strategy.scenarios().front().policy();
+  state_.share_among(first.threads_.size(), model_.groups(), sched::takes_groups_in_turn(policy));
   declare(declared);
 }
 

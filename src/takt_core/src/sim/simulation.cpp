@@ -48,7 +48,7 @@ class Simulation {
       partitions_.emplace_back(model_, model_.compiled(), i, application_.find_core(cpu),
                                is_fixed(model_.compiled()), trace_);
     }
-    if (sched::has_threads(model_.compiled().strategy.scenarios().front().policy())) {
+    if (sched::has_threads(application_.policy)) {
       for (const int cpu : application.cpus | std::views::drop(1)) {
         partitions_.emplace_back(partitions_.front(), cpu, application_.find_core(cpu));
       }

@@ -123,6 +123,26 @@ TEST_P(Asked, ASourceAsksAndChangesWhereverItIsArmedAndDisarmed) {
   EXPECT_EQ(late->disarmed, 1);
 }
 
+TEST_P(Asked, NoJobRunsBeforeAllSourcesAreArmed) {
+  Executor executor{options()};
+  const auto first = source_of("a");
+  const auto second = source_of("b");
+  first->on_arm = [](const ReleaseHandle& release) { EXPECT_TRUE(release.release_at(os::now())); };
+  second->on_arm = [&](const auto&) {
+    executor.add(timer("beside", 1ms, 10), {[](const auto&) {}});
+    std::this_thread::sleep_for(20ms);  // far longer than the threads need
+    EXPECT_EQ(first->ran, 0);
+  };
+  executor.add(first->describe(), {.source = first});
+  executor.add(second->describe(), {.source = second});
+  const os::TimePoint before = os::now();
+  executor.start();
+  EXPECT_GE(executor.start_time(), before + 20ms);
+  expect_runs(executor, "a");
+  expect_runs(executor, "beside");
+  executor.stop();
+}
+
 TEST_P(Asked, AnotherThreadChangesTasksWhileASourceIsArmed) {
   Executor executor{options()};
   executor.add(timer("old", 1ms, 10), {[](const auto&) {}});

@@ -147,16 +147,18 @@ class EventsModel : Model {
 
 // What rclcpp's MultiThreadedExecutor does, step by step as in its source: lists of what the last
 // wait has found, and the callbacks that are in the wait set.
-class ThreadsModel : Model {
+class ThreadsModel : protected Model {
  public:
   ThreadsModel(const std::vector<Small>& callbacks, std::size_t threads)
       : Model(callbacks), threads_(threads), wait_set_(callbacks.size()) {
     std::iota(wait_set_.begin(), wait_set_.end(), std::size_t{0});
   }
+  virtual ~ThreadsModel() = default;
 
   std::vector<Ran> run_all() {
     for (; now_ <= end_of_time; ++now_) {
       end_callbacks();
+      collect();
       for (std::optional<Ran>& thread : threads_) {
         if (!thread && now_ < end_of_time) {
           if (const auto callback = next()) {
@@ -169,7 +171,9 @@ class ThreadsModel : Model {
     return ran_;
   }
 
- private:
+ protected:
+  virtual void collect() {}
+
   [[nodiscard]] bool group_runs(std::size_t callback) const {
     return std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
       const std::size_t group = callbacks_[callback].group;
@@ -194,7 +198,7 @@ class ThreadsModel : Model {
     }
   }
 
-  std::optional<std::size_t> next() {
+  virtual std::optional<std::size_t> next() {
     auto found = next_of_result();
     bool woken = true;
     while (!found && woken) {
@@ -220,6 +224,7 @@ class ThreadsModel : Model {
     return found;
   }
 
+ private:
   std::optional<std::size_t> next_of_result() {
     const auto timer = std::ranges::find_if(timers_, [&](std::size_t i) { return !group_runs(i); });
     if (timer != timers_.end()) {
@@ -237,6 +242,7 @@ class ThreadsModel : Model {
     return {};
   }
 
+ protected:
   Ran begin(std::size_t i) {
     const Ran ran{.callback = i,
                   .release = *waits_since(i),
@@ -253,11 +259,77 @@ class ThreadsModel : Model {
   }
 
   std::vector<std::optional<Ran>> threads_;
+
+ private:
   std::vector<std::size_t> wait_set_;
   std::deque<std::size_t> timers_;  // of the last wait's result
   std::deque<std::size_t> subscriptions_;
   bool interrupted_ = false;
   bool rebuild_ = false;
+};
+
+// What rclcpp's EventsCBGExecutor does: a queue of groups, each with a queue of its own.
+class GroupTurnsModel : public ThreadsModel {
+ public:
+  GroupTurnsModel(const std::vector<Small>& callbacks, std::size_t threads)
+      : ThreadsModel(callbacks, threads),
+        known_(callbacks.size(), 0),
+        groups_(callbacks.size() + 10) {}
+
+ protected:
+  void collect() override {
+    for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+      if (is_timer(i)) {
+        if (known_[i] == 0 && !runs(i) && waits_since(i)) {
+          known_[i] = 1;
+          group_of(i).push_back({now_, i});
+        }
+      } else {
+        for (; known_[i] < messages_[i].size(); ++known_[i]) {
+          group_of(i).push_back({now_, i});
+        }
+      }
+    }
+    std::vector<std::pair<Entry, std::size_t>> added;
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      if (!groups_[group].empty() && std::ranges::count(queue_, group) == 0 &&
+          !group_runs(groups_[group].front().second)) {
+        added.emplace_back(groups_[group].front(), group);
+      }
+    }
+    std::ranges::sort(added);
+    for (const auto& [entry, group] : added) {
+      queue_.push_back(group);
+    }
+  }
+
+  std::optional<std::size_t> next() override {
+    if (queue_.empty()) {
+      return {};
+    }
+    std::deque<Entry>& group = groups_[queue_.front()];
+    queue_.pop_front();
+    const std::size_t callback = group.front().second;
+    group.pop_front();
+    --known_[callback];
+    return callback;
+  }
+
+ private:
+  using Entry = std::pair<std::int64_t, std::size_t>;  // since when, which callback
+
+  [[nodiscard]] bool runs(std::size_t callback) const {
+    return std::ranges::any_of(
+        threads_, [&](const auto& thread) { return thread && thread->callback == callback; });
+  }
+  std::deque<Entry>& group_of(std::size_t callback) {
+    const std::size_t group = callbacks_[callback].group;
+    return groups_[group > 0 ? group : 10 + callback];
+  }
+
+  std::vector<std::size_t> known_;  // entries of each callback
+  std::vector<std::deque<Entry>> groups_;
+  std::deque<std::size_t> queue_;
 };
 
 application::Application described(const std::vector<Small>& callbacks,
@@ -391,6 +463,14 @@ TEST(threads, what_a_group_left_out_of_the_wait_set_comes_after_the_others) {
   EXPECT_EQ(order_of(ran), (std::vector<std::size_t>{2, 0, 3, 4, 1}));
 }
 
+// The subscription of a busy timer's group gets its turn, where the wait set keeps it waiting.
+TEST(group_turns, what_is_ready_in_a_group_runs_in_the_order_in_which_it_was_noticed) {
+  const std::vector<Small> callbacks{{.period = 10, .execution = 11, .group = 1},
+                                     {.period = 50, .execution = 1},
+                                     {.execution = 1, .trigger = 1, .group = 1}};
+  EXPECT_EQ(std::ranges::count(order_of(simulated(callbacks, "rclcpp_events_cbg", 2)), 2U), 4);
+}
+
 // Up to seven callbacks in up to three groups, and one to three threads.
 TEST(threads, the_simulator_decides_as_the_model_does) {
   std::mt19937_64 engine{11};
@@ -413,6 +493,11 @@ TEST(threads, the_simulator_decides_as_the_model_does) {
       ASSERT_EQ(simulated(callbacks, "rclcpp_multi_threaded", threads),
                 ThreadsModel(callbacks, threads).run_all())
           << threads << " threads";
+      if (threads > 1) {
+        ASSERT_EQ(simulated(callbacks, "rclcpp_events_cbg", threads),
+                  GroupTurnsModel(callbacks, threads).run_all())
+            << threads << " threads in turn";
+      }
     }
     ASSERT_EQ(simulated(callbacks, "rclcpp_multi_threaded"),
               simulated(callbacks, "rclcpp_single_threaded"));

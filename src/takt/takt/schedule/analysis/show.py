@@ -19,7 +19,7 @@ from takt.schedule.analysis.model import (
     ScenarioBounds,
     Verdict,
 )
-from takt.schedule.application.executors import MULTI_THREADED
+from takt.schedule.application.executors import SEVERAL_THREADS
 from takt.schedule.application.overhead_words import HOW, overhead_words
 
 WORDS: dict[Verdict, str] = {
@@ -70,7 +70,7 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
     for core in scenario.cores:
         utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
-        shared = scenario.policy == MULTI_THREADED  # whichever thread is free takes a callback
+        shared = scenario.policy in SEVERAL_THREADS  # whichever thread is free takes a callback
         where = "all cores together" if shared else f"core {_place(core)}"
         console.print(
             f"{where}: utilization {utilization}, {WORDS[core.verdict]}{by}",

@@ -20,8 +20,10 @@ Policy = Annotated[
 #: rclcpp's own, which analysis and simulation know; also approaches of ``takt execute``.
 OneThread = Literal["rclcpp_single_threaded", "rclcpp_events"]
 ONE_THREAD: tuple[str, ...] = get_args(OneThread)
-MULTI_THREADED = "rclcpp_multi_threaded"  # one thread for each core
-StockExecutor = Literal[OneThread, "rclcpp_multi_threaded"]
+SeveralThreads = Literal["rclcpp_multi_threaded", "rclcpp_events_cbg"]  # one for each core
+SEVERAL_THREADS: tuple[str, ...] = get_args(SeveralThreads)
+EVENTS_CBG = "rclcpp_events_cbg"  # has two threads at least
+StockExecutor = Literal[OneThread, SeveralThreads]
 STOCK_EXECUTORS: tuple[str, ...] = get_args(StockExecutor)
 Executor = Literal["takt", StockExecutor]
 ExecutorOfProcess = Literal["takt", OneThread]

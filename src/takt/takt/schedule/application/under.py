@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from takt.schedule.application.executors import MULTI_THREADED, STOCK_EXECUTORS
+from takt.schedule.application.executors import EVENTS_CBG, SEVERAL_THREADS, STOCK_EXECUTORS
 
 Flat = dict[str, Any]
 _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
@@ -17,13 +17,19 @@ def as_run(flat: Flat, executor: str) -> Flat:
     Unchanged where it has processes, or what these executors do not have: several cores for one
     thread, scenarios with simulated times.
     """
-    one_thread = executor != MULTI_THREADED
     if executor not in STOCK_EXECUTORS or flat.get("processes"):
         return flat
-    if one_thread and len(flat.get("cpus", [0])) > 1:
+    if not fits(executor, len(flat.get("cpus", [0]))):
         return flat
     changed = under(flat, executor, None)
     return flat if changed.get("scenarios") else changed
+
+
+def fits(executor: str, cores: int) -> bool:
+    """Whether an executor of rclcpp is analysed on so many cores."""
+    if executor in SEVERAL_THREADS:
+        return executor != EVENTS_CBG or cores > 1
+    return cores == 1
 
 
 def under(flat: Flat, executor: str, policy: str | None) -> Flat:

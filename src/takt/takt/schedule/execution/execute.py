@@ -23,8 +23,9 @@ from takt.processes.leftovers import Journal, sweep_dead_runs
 from takt.processes.process import MORE_PROCESSES, NO_PROCESS
 from takt.processes.signals import stopping
 from takt.processes.supervision import End, Limits, Program, Stop
-from takt.schedule.application.executors import MULTI_THREADED, STOCK_EXECUTORS
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.processes import cores_of, hosts_of, refuse_processes
+from takt.schedule.application.under import fits
 from takt.schedule.execution import apart
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.execution.places import Places, used_domains
@@ -141,8 +142,8 @@ def _check_processes(
 def _with_executor(application: Flat, approach: str) -> Flat:
     """The application of the executor that runs it: the trace describes what was executed."""
     kept = {key: value for key, value in application.items() if key != "executor"}
-    threads = approach == MULTI_THREADED or len(application.get("cpus", [0])) == 1
-    if approach not in STOCK_EXECUTORS or not threads or application.get("scenarios"):
+    fitting = approach in STOCK_EXECUTORS and fits(approach, len(application.get("cpus", [0])))
+    if not fitting or application.get("scenarios"):
         return kept
     kept.pop("policy", None)
     return {**kept, "executor": approach}

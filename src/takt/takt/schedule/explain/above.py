@@ -119,9 +119,10 @@ class AboveBounds:
             return None
         other = approaches & {*STOCK_EXECUTORS} - {flat.get("executor")}
         if other and not flat.get("processes"):
+            cores = "several cores" if len(flat.get("cpus", [0])) > 1 else "one core"
             self.remarks.append(
-                f"bounds are unknown: {other.pop()} has none for several cores, or for scenarios "
-                "with simulated times"
+                f"bounds are unknown: {other.pop()} has none for {cores}, or for scenarios with "
+                "simulated times"
             )
             return None
         try:

@@ -18,6 +18,7 @@ from takt.errors import TaktError
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.under import as_run
+from takt.schedule.trace import scheduled
 from takt.schedule.trace.file import RECORDING, Trace, read
 from takt.schedule.trace.names import whole_name
 
@@ -31,8 +32,7 @@ _SHOWN = {
     "executor, add executor: takt to the file",
 }
 _BOUNDS_OF_ROBOT = (
-    "note=bounds are those of the executors, cores and real-time priorities in the file; threads "
-    "that ran without them may exceed them"
+    "note=bounds are those of the executors, cores and real-time priorities in the file"
 )
 
 
@@ -49,10 +49,15 @@ def against(trace: Trace, application: Path | None) -> Trace:
     document = flat(described)
     if trace.source == RECORDING:
         trace = read(trace.path, _deadlines(document, recorded))
+    tasks = {
+        number: recorded.get(name) or (name if name in known else whole_name(name))
+        for number, name in trace.names.tasks.items()
+    }
     notes = []
     if trace.source == RECORDING:
         document = _as_recorded(document, trace)
-        notes = [_note(document, described.executor)]
+        in_file = {name: tasks[number] for number, name in trace.names.tasks.items()}
+        notes = _notes(document, described.executor, trace, in_file)
     with located(described):
         text = json.dumps(document)
         try:
@@ -60,10 +65,6 @@ def against(trace: Trace, application: Path | None) -> Trace:
         except takt_core.Error as error:
             where = str(application)
             raise TaktError(f"{error.where}: {error.problem}", where=where) from None
-    tasks = {
-        number: recorded.get(name) or (name if name in known else whole_name(name))
-        for number, name in trace.names.tasks.items()
-    }
     if not known & set(tasks.values()):
         raise TaktError(
             f"none of its callbacks is in {trace.path.name}",
@@ -84,11 +85,23 @@ def _as_recorded(document: dict[str, Any], trace: Trace) -> dict[str, Any]:
     return as_run(document, ran[0]) if ran and "executor" not in document else document
 
 
+def _notes(
+    document: dict[str, Any], declared: str | None, trace: Trace, names: dict[str, str]
+) -> list[str]:
+    """Of which executors the bounds are; ``declared``: that of the file; what else ran."""
+    if not document.get("processes"):
+        return [_note(document, declared)]
+    found = scheduled.notes(document, trace.names.values(scheduled.ATTRIBUTE), names)
+    if found is None:
+        return [f"{_BOUNDS_OF_ROBOT}; threads that ran without them may exceed them"]
+    if not found:
+        return [f"{_BOUNDS_OF_ROBOT}; the recorded threads had these cores and priorities"]
+    return [_BOUNDS_OF_ROBOT, *(f"note={one}" for one in found)]
+
+
 def _note(document: dict[str, Any], declared: str | None) -> str:
-    """Of which executors the bounds are; ``declared``: that of the file."""
+    """Of which executor the bounds of one process are."""
     executor = document.get("executor", "takt")
-    if document.get("processes"):
-        return _BOUNDS_OF_ROBOT
     if executor == "takt":
         return _NO_BOUNDS
     why = "as the file has it" if declared else _SHOWN[executor]

@@ -119,13 +119,12 @@ class Trace:
 
 
 def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
-    from takt.schedule.ros2 import switches
+    from takt.schedule.ros2 import switches, threads
     from takt.schedule.ros2.recordings import SUFFIX
 
     files = sorted(folder.glob(f"*{SUFFIX}"))
-    stamps = tuple(
-        (str(file), file.stat().st_mtime_ns) for file in [*files, *folder.glob(switches.FILE)]
-    )
+    beside = [*folder.glob(switches.FILE), *folder.glob(threads.FILE)]
+    stamps = tuple((str(file), file.stat().st_mtime_ns) for file in [*files, *beside])
     if not files:
         raise TaktError(
             "this folder contains no recording: no *.taktrecord",

@@ -3,7 +3,8 @@
 
 Stock executors run the callbacks of a thread one after the other, whatever core it has. So a thread
 stands where Takt's executor has a core; attributes ``thread.N`` name them. The CPU on which a job
-began is the detail of its start, plus one. Where all ran in one thread, ``executor`` is which of
+began is the detail of its start, plus one; attributes ``scheduled`` say how each thread that ran a
+callback was scheduled. Where all ran in one thread, ``executor`` is which of
 rclcpp's executors it follows, as far as a recording shows it.
 """
 
@@ -24,7 +25,7 @@ from takt_core import EventType as Type
 
 from takt.errors import TaktError
 from takt.processes.switches import LEAST_NS, Held
-from takt.schedule.ros2 import control, switches
+from takt.schedule.ros2 import control, switches, threads
 from takt.schedule.ros2.called import Call, Entity, Handle, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.executors import executor_of
@@ -45,6 +46,7 @@ from takt.schedule.trace.beside import (
     interrupted,
     named,
 )
+from takt.schedule.trace.scheduled import attribute
 
 _HEADER = struct.Struct("<8sIIQqII24x")
 _NAME = struct.Struct("<24sHHHBB")
@@ -82,13 +84,14 @@ def write(folder: Path, out: Path, deadlines: Mapping[str, int] | None = None) -
     reading = read(folder)
     begins = [begin for begin, _ in control.stretches(folder)]
     created = _Converted(reading, processes, deadlines, begins)
+    scheduled = threads.read(folder)
     if created.is_empty:
         reading.require_callbacks(folder)
     with out.open("wb") as file:
         file.write(_header(processes))
         for kind, number, text in created.names():
             file.write(_pieces(kind, number, text))
-        for text in created.others(switches.read(folder)):
+        for text in (*created.scheduled(scheduled), *created.others(switches.read(folder))):
             file.write(_pieces("attribute", 0, text))
         file.write(created.events().tobytes())
 
@@ -251,6 +254,13 @@ class _Converted:
             yield "attribute", 0, f"executor={executor}"
         for note in self._notes:
             yield "attribute", 0, f"note={note}"
+
+    def scheduled(self, known: threads.Threads) -> Iterable[str]:
+        """How the threads of each callback were scheduled at the end, where that was recorded."""
+        for name, entity in self._called:
+            for thread in dict.fromkeys(call.thread for call in entity.jobs):
+                if state := known.last(thread):
+                    yield attribute(name, f"{thread[0]} {thread[1]}", state.scheduling)
 
     def others(self, others_found: switches.Seen) -> Iterable[str]:
         """Attributes of who had the cores beside, as takt execute writes them."""

@@ -175,6 +175,7 @@ class TAKT_CORE_PUBLIC Executor {
   void bring_up(const sched::CompiledApplication& compiled);
   void wind_down() noexcept;
   void arm_all();
+  void set_off();
   [[nodiscard]] bool is_started() const;
   void prepare_crews(const sched::CompiledApplication& compiled);
   void prepare_task(TaskIndex index, const sched::CompiledApplication& compiled);

@@ -25,6 +25,7 @@
 
 #include "takt/sched/calendar.hpp"
 #include "takt/sched/compiled_application.hpp"
+#include "takt/sched/group_turns.hpp"
 #include "takt/sched/ready_queue.hpp"
 #include "takt/sched/releases.hpp"
 #include "takt/sched/srp.hpp"
@@ -161,7 +162,8 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Lets so many threads, each with a core of its own, take jobs from one wait set, as rclcpp's
   /// MultiThreadedExecutor does. No two jobs of a group are started at the same time. Allocates.
   /// @param groups by task, the number of its group.
-  void share_among(std::size_t threads, std::vector<std::uint32_t> groups);
+  /// @param in_turn they take groups in turn, as EventsCBGExecutor does (group_turns.hpp).
+  void share_among(std::size_t threads, std::vector<std::uint32_t> groups, bool in_turn = false);
 
   /// Turns all releases up to `now` into jobs; in rounds, if all jobs of the last round have ended;
   /// with several threads, if one of them is free.
@@ -341,6 +343,7 @@ class TAKT_CORE_PUBLIC CoreState {
   bool preemptive_ = true;  // this and the next one: as the policy says, without a virtual call
   bool work_conserving_ = true;
   std::optional<WaitResult> result_;     // of the last wait; nothing: there is one thread
+  std::optional<GroupTurns> turns_;      // in the place of the result
   TimePoint looked_ = TimePoint::min();  // until then a free thread has looked for something
   std::size_t depth_;
   const Target* target_ = nullptr;
