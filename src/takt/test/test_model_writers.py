@@ -104,9 +104,7 @@ def test_readers_of_an_executed_topic_get_no_more_than_the_sum_of_its_writers(
     assert (by_name["arm.move"].least, by_name["arm.move"].most) == (1, 1)
     assert topic.period_us is not None
     assert topic.burst >= 4
-    (reader,) = [
-        one for one in from_trace.observed(trace).callbacks if one.recorded == "map.store"
-    ]
+    (reader,) = [one for one in from_trace.observed(trace).callbacks if one.recorded == "map.store"]
     released = np.sort(reader.releases)
     assert len(released) > 30
     for first in range(len(released)):

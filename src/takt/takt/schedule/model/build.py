@@ -21,7 +21,6 @@ from takt.schedule.model.document import ModelledCallback, ModelledChain, Modell
 from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
-from takt.schedule.ros2.topics import topic_name
 
 MOST_SLEEPS = 254  # of a job, that a trace can tell; from there on it may be more
 
@@ -92,7 +91,7 @@ class Builder:
             part["trigger"] = one.trigger
         if one.recorded != one.name:
             part["recorded"] = one.recorded
-        period = self._period(one, notes)
+        period = self._period(one, policy, notes)
         if period is None and one.kind == "timer":
             text = f"{one.name} was released less than twice: without a period it is excluded"
             self.notes.setdefault("", []).append(text)
@@ -175,7 +174,7 @@ class Builder:
             part |= {"mean": min(worst, max(best, round(mean))), "deviation": round(deviation)}
         return part, described
 
-    def _period(self, one: ObservedCallback, notes: list[str]) -> int | None:
+    def _period(self, one: ObservedCallback, policy: str, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
         declared = one.declared.get("period") or None
         apart, steps = _distances(one, self._observed.resumed)
@@ -187,9 +186,13 @@ class Builder:
             f"{len(apart) + 1} releases, distance at least {_time(least)}, mean {_time(mean)}"
         )
         if one.kind != "timer":
-            fed = one.trigger in self._written
             notes.append(f"released by messages: {distance}")
-            return declared if declared and (declared <= least or fed) else None
+            if not declared or declared <= least or one.trigger in self._written:
+                return declared
+            if policies.ranks_by_period(policy) and one.trigger in self._observed.outside:
+                notes.append(f"period: as declared, from which {policy} makes its priority")
+                return declared
+            return None
         period = declared or round(float(np.median(apart / steps)))
         if least < period - 1:
             said = "declared" if declared else "the median"

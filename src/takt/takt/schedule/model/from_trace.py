@@ -159,8 +159,15 @@ class _Gathering:
         busy = {core: in_order(*both) for core, both in self._slices.items()}
         # A core that is idle on purpose says nothing about noticing.
         unsure = policy not in {*POLICIES, ROBOT} or policy in IDLING
+        idle = robot.idling if robot else set()
         callbacks = [
-            self._callback(number, of, descriptions, scenario, {} if unsure else busy)
+            self._callback(
+                number,
+                of,
+                descriptions,
+                scenario,
+                {} if unsure or self._names.task(number) in idle else busy,
+            )
             for number, of in self._tasks.items()
             if len(of.job.all()) or self._names.task(number) in descriptions
         ]

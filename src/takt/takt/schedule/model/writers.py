@@ -2,9 +2,8 @@
 """Who writes a topic that has several writers, what each contributes, and what readers get of all.
 
 The arrival curve of the readers is the sum of those of the writers: in any time t at most
-Σ (t / period + burst) messages. It needs no assumption on how the writers stand to each other, for
-none does another one's work; so the analysis counts their messages, too (docs/reference/analysis.md,
-eq. 9).
+Σ (t / period + burst) messages, however the writers stand to each other. The analysis counts their
+messages alike (docs/reference/analysis.md, eq. 9).
 """
 
 from __future__ import annotations
