@@ -135,11 +135,11 @@ void hold_against_runs(const application::Application& robot, std::uint64_t seed
 TEST(idling_robots, no_run_leads_above_a_bound) {
   for (const char* const policy : {"p-rm", "cw-edf"}) {
     Seen seen;
-    for (int number = 0; number < rounds(100) && !HasFailure(); ++number) {
+    for (int number = 0; number < rounds(60) && !HasFailure(); ++number) {
       const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(number);
       RandomTasks random{seed};
       TinyRobot robot{random, policy};
-      for (int offsets = 0; offsets < 10 && !HasFailure(); ++offsets) {
+      for (int offsets = 0; offsets < 8 && !HasFailure(); ++offsets) {
         const std::string text = robot.draw();
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
         hold_against_runs(parsed(text), seed + static_cast<std::uint64_t>(offsets), seen);
@@ -148,8 +148,8 @@ TEST(idling_robots, no_run_leads_above_a_bound) {
     std::cout << policy << ": " << seen.closed << " processes never idle, " << seen.graphs
               << " proved by graphs, " << seen.reached << " of " << seen.bounds
               << " bounds reached\n";
-    EXPECT_GT(seen.closed, rounds(100));
-    EXPECT_GT(seen.graphs, rounds(50));
+    EXPECT_GT(seen.closed, rounds(30));
+    EXPECT_GT(seen.graphs, rounds(100));
     EXPECT_GT(seen.reached, rounds(500));
   }
 }
@@ -167,7 +167,7 @@ TEST(idling_robots, a_process_is_analysed_as_an_application) {
   };
   const Report alone = analyse_json(app(in(""), ", 'policy': 'cw-edf'"));
   const auto robot = [&](int cpu) {
-    return analyse_json(app(in("plans") + ", " + timer("acts", 20, 2, 1, ", 'process': 'acts'"),
+    return analyse_json(app(in("plans") + ", " + timer("acts", 20, 1, 1, ", 'process': 'acts'"),
                             ", 'processes': [{'name': 'plans', 'cpu': 0, 'priority': 40, 'policy': "
                             "'cw-edf'}, {'name': 'acts', 'cpu': " +
                                 std::to_string(cpu) + ", 'priority': 80}]"));
@@ -184,6 +184,24 @@ TEST(idling_robots, a_process_is_analysed_as_an_application) {
   const CallbackReport& below = callback(same_core.scenarios.front(), "slow");
   EXPECT_EQ(below.verdict, Verdict::meets);
   EXPECT_NE(below.bound_by.find("never idle"), std::string::npos) << below.bound_by;
+}
+
+// It is that of the same order without idling, which is proved at 1 at least, or none.
+TEST(idling_robots, the_sensitivity_is_that_without_idling) {
+  const auto factor = [](const std::string& policy, int worst) {
+    const Report report = analyse_json(
+        app(timer("fast", 100, 20, 3, ", 'process': 'plans', 'deadline': 40") + ", " +
+                timer("slow", 300, worst, 2, ", 'process': 'plans', 'offset': 50"),
+            ", 'processes': [{'name': 'plans', 'cpu': 0, 'priority': 40, 'policy': '" + policy +
+                "'}, {'name': 'acts', 'cpu': 1, 'priority': 80}]"));
+    EXPECT_EQ(report.verdict, policy == "np-edf" && worst > 60 ? Verdict::misses : Verdict::meets);
+    return report.scenarios.front().sensitivity->all;
+  };
+  ASSERT_TRUE(factor("np-edf", 15));
+  EXPECT_GT(*factor("np-edf", 15), 1.1);
+  EXPECT_EQ(factor("cw-edf", 15), factor("np-edf", 15));
+  EXPECT_EQ(factor("p-rm", 15), factor("np-fp", 15));
+  EXPECT_FALSE(factor("cw-edf", 75)) << "it would be late without idling";
 }
 
 // What has no proof without idling, and messages of others, so no graph, has no bound, and nothing

@@ -176,7 +176,7 @@ class Builder:
 
     def _period(self, one: ObservedCallback, policy: str, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
-        declared = one.declared.get("period") or None
+        declared: int | None = one.declared.get("period") or None
         apart, steps = _distances(one, self._observed.resumed)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
@@ -187,12 +187,11 @@ class Builder:
         )
         if one.kind != "timer":
             notes.append(f"released by messages: {distance}")
-            if not declared or declared <= least or one.trigger in self._written:
-                return declared
-            if policies.ranks_by_period(policy) and one.trigger in self._observed.outside:
+            if declared and declared > least and one.trigger not in self._written:
+                if not policies.ranks_by_period(policy) or one.trigger not in self._observed.outside:
+                    return None
                 notes.append(f"period: as declared, from which {policy} makes its priority")
-                return declared
-            return None
+            return declared
         period = declared or round(float(np.median(apart / steps)))
         if least < period - 1:
             said = "declared" if declared else "the median"
