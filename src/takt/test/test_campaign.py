@@ -20,6 +20,7 @@ from pyarrow import parquet
 
 from takt.errors import Failure, TaktError
 from takt.schedule.application.cores import Core
+from takt.schedule.application.executors import POLICIES
 from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, execute
 from takt.schedule.campaign.folder import Folder, reading_tables
@@ -63,6 +64,19 @@ def test_a_cell_has_the_applications_that_generate_writes() -> None:
     second = [batch for batch in asked.batches() if batch.combination == 2][1]
     names = [one.name for one in work.applications(asked.space, 1, second)]
     assert names == [f"app_002_{repetition:06}" for repetition in range(500, 700)]
+
+
+def test_the_example_to_be_executed_has_each_policy_and_bounds_with_a_supply() -> None:
+    space = read_space(EXAMPLES / "executed.json")
+    supply = {"supply": {"rate": 0.95, "delay": "4ms"}}
+    cores = {cpu: Core.model_validate(supply) for cpu in (0, 1)}
+    asked = Campaign({}, space, 3, 1, ("analyse",), cores=cores)
+    found: list[dict[str, Any]] = []
+    for batch in asked.batches():
+        found += work.evaluate(space, 1, batch, asked.do, cores=cores).to_pylist()
+    assert [row["error"] for row in found] == [None] * 24
+    assert {row["policy"] for row in found} == {*POLICIES}
+    assert len({row["policy"] for row in found if row["accepted"]}) > 4
 
 
 @pytest.mark.parametrize("policy", ["fp", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"])

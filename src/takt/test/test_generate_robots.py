@@ -34,7 +34,7 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
     assert {len(one.get("processes", ["one"])) for one in applications} == {1, 2, 3, 4, 5}
     processes = [each for one in applications for each in one.get("processes", [])]
     assert {one.get("executor") or one["policy"] for one in processes} == {
-        *("fp", "np-fp", "edf", "np-edf"),
+        *("fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf"),
         *("rclcpp_single_threaded", "rclcpp_events"),
     }
     assert {one["cpu"] for one in processes} == {0, 1}

@@ -23,7 +23,7 @@ from takt.schedule.application.flat import flat
 from takt.schedule.model.model import model
 from takt.schedule.trace.file import NO_DEADLINE
 
-POLICIES = ("fp", "rm", "dm", "edf", "np-fp", "np-edf", "one of its own")
+POLICIES = ("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf", "one of its own")
 WAITING = ("fp", "rm", "dm")
 CORES = {"one": 10, "two": 11}
 US = 1000

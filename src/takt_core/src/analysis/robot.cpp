@@ -12,6 +12,7 @@
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
 #include "robot_chains.hpp"
+#include "robot_effects.hpp"
 #include "robot_gaps.hpp"
 #include "robot_proposals.hpp"
 #include "robot_sensitivity.hpp"
@@ -31,31 +32,6 @@ using application::Process;
 constexpr int most_rounds = 200;
 // In all rounds: near full utilization busy periods are long, and jitters grow by little in each.
 constexpr std::int64_t most_steps = 100'000'000;
-
-// The jobs of one stream: what they take from the processes below.
-struct Load {
-  Arrivals noticed = {};
-  nanoseconds execution{0};
-
-  friend bool operator==(const Load&, const Load&) = default;
-};
-
-// When a callback publishes; of a join, its first one for all.
-struct Publisher {
-  std::string callback;
-  Arrivals published = {};
-
-  friend bool operator==(const Publisher&, const Publisher&) = default;
-};
-
-// What a process does to the others.
-struct Effects {
-  std::vector<Load> loads;
-  std::vector<Publisher> publishers;
-  std::vector<Served> served;
-
-  friend bool operator==(const Effects&, const Effects&) = default;
-};
 
 // One sequence of events for several.
 Arrivals merged(const std::vector<Arrivals>& all) {
@@ -91,7 +67,11 @@ class Robot {
     for (int round = 0; round < most_rounds; ++round) {
       bool changed = false;
       for (std::size_t i = 0; i < effects_.size(); ++i) {
-        Effects effects = effects_of(i);
+        if (round > 0 && !disturbed_[i]) {
+          continue;  // nothing of it changes
+        }
+        const Application view = process(i);
+        Effects effects = effects_of(view, robot_, disturbed_[i], steps_);
         changed = changed || effects != effects_[i];
         effects_[i] = std::move(effects);
       }
@@ -132,21 +112,6 @@ class Robot {
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
 
  private:
-  // The jobs of a stream as those below notice them: one that waits may have waited for long
-  // before, and the next one not at all.
-  static Load load_of(const Demand& demand, const std::optional<nanoseconds>& response,
-                      nanoseconds preemption) {
-    Load load{.noticed = demand.noticed(), .execution = demand.execution};
-    if (demand.waits) {
-      load.noticed = response
-                         ? Arrivals{.period = demand.releases.period,
-                                    .jitter = demand.releases.jitter + *response - demand.execution}
-                         : Arrivals{};
-      load.execution += demand.suspensions * preemption;
-    }
-    return load;
-  }
-
   void add_interrupts(Application& view, std::size_t number) {
     const Process& own = robot_.processes[number];
     const application::Core* const declared = application::declared_core(robot_, own);
@@ -227,39 +192,6 @@ class Robot {
         callback.task.parameters.active = false;
       }
     }
-  }
-
-  Effects effects_of(std::size_t number) {
-    const Application view = process(number);
-    const sched::CompiledStrategy strategy = application::compile(view);
-    ScenarioModel model{view, strategy, strategy.scenarios().front()};
-    Effort effort;
-    const std::int64_t given = effort.steps;
-    const ScenarioBounds bounds = model.solve(effort, Graphs::none);
-    steps_ -= given - effort.steps;
-    Effects effects;
-    for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
-      const Demand& demand = model.demand(stream);
-      const Stream& own = model.streams()[stream];
-      const bool known = bounds.converged || (own.parent == nobody && own.join == nobody);
-      Load load = load_of(demand, bounds.responses[stream].bound, robot_.overheads.preemption);
-      load.noticed = known ? load.noticed : Arrivals{};
-      effects.loads.push_back(load);
-      if (model.join_of(own.callback) == nobody) {
-        effects.publishers.push_back(
-            {.callback = strategy.tasks()[own.callback].name,
-             .published = bounds.converged ? model.ends(stream, bounds) : Arrivals{}});
-      }
-    }
-    for (std::size_t join = 0; join < model.joins().size(); ++join) {
-      for (const Arrivals& one : model.publications(join, bounds)) {
-        effects.publishers.push_back(
-            {.callback = strategy.tasks()[model.joins()[join].callbacks.front()].name,
-             .published = bounds.converged ? one : Arrivals{}});
-      }
-    }
-    effects.served = served_elsewhere(view, model, bounds);
-    return effects;
   }
 
   const Application& robot_;

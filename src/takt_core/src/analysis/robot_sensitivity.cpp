@@ -5,7 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "../application/robot.hpp"
+#include "../sched/stock_executor.hpp"
 #include "factor_search.hpp"
+#include "takt/sched/policies.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -39,6 +42,34 @@ Application scaled(const Application& robot, double factor) {
   return result;
 }
 
+bool idles(const application::Process& process) {
+  return !sched::stock_executor(process.policy) &&
+         !sched::parse_policy(process.policy)->work_conserving();
+}
+
+// With the same order without idling in each process whose policy may leave the core idle: where
+// that keeps every deadline, the policy never does, also if jobs compute for longer than it expects
+// (docs/reference/analysis.md, eq. 35).
+Application without_idling(const Application& described) {
+  Application result = described;
+  for (std::size_t i = 0; i < result.processes.size(); ++i) {
+    if (!idles(result.processes[i])) {
+      continue;
+    }
+    const sched::CompiledStrategy strategy = application::compile_process(described, i);
+    const sched::CompiledScenario& scenario = strategy.scenarios().front();
+    const bool ranks = scenario.policy().fixed_priority();
+    result.processes[i].policy = ranks ? "np-fp" : "np-edf";
+    for (std::size_t task = 0; ranks && task < result.callbacks.size(); ++task) {
+      if (result.callbacks[task].process == i) {
+        result.callbacks[task].task.parameters.priority =
+            scenario.parameters(static_cast<sched::TaskIndex>(task)).priority;
+      }
+    }
+  }
+  return result;
+}
+
 class OfRobot final : public Question {
  public:
   OfRobot(const Application& robot, Options options, AnalyseProcess analyse_process)
@@ -63,9 +94,12 @@ class OfRobot final : public Question {
 
 Sensitivity robot_sensitivity(const Application& described, const Options& options,
                               AnalyseProcess analyse_process) {
-  OfRobot question{described, options, analyse_process};
+  const bool any_idles = std::ranges::any_of(described.processes, idles);
+  const Application robot = any_idles ? without_idling(described) : described;
+  OfRobot question{robot, options, analyse_process};
   Sensitivity result;
-  if (const double factor = FactorSearch{question}.run(); factor > 0) {
+  const double least = any_idles ? 1 : 0;  // a policy that expects more may wait for it
+  if (const double factor = FactorSearch{question}.run(); factor > 0 && factor >= least) {
     result.all = factor;
   }
   return result;

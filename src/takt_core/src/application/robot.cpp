@@ -115,14 +115,6 @@ void check_processes(const Application& application) {
                  ", so nothing says which of them runs first",
              "give them different priorities or cores");
     }
-    if (!sched::stock_executor(process.policy) &&
-        !sched::parse_policy(process.policy)->work_conserving()) {
-      refuse(
-          where,
-          "policy " + sched::name_text(process.policy) +
-              " leaves the core idle while jobs wait, which has no bound next to other processes",
-          "use a policy that does not, such as np-fp or np-edf");
-    }
   }
 }
 

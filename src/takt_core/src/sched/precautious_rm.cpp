@@ -58,6 +58,9 @@ class PrecautiousRm final : public FixedPriority {
   // Only the releases of timers are known in advance, and the policy looks ahead to no other task.
   static void require_foreseeable_top(const std::vector<Task>& tasks) {
     const auto higher = [](const Task& a, const Task& b) {
+      if (a.vacant != b.vacant) {
+        return b.vacant;
+      }
       return a.parameters.priority != b.parameters.priority
                  ? a.parameters.priority > b.parameters.priority
                  : a.kind == TaskKind::timer && b.kind != TaskKind::timer;

@@ -16,7 +16,12 @@ _LOST = "takt.lost"  # a callback that stands for time in which the core did som
 _SELDOM = 3_600_000_000_000  # ns: once in any busy period
 _HIGHEST = 98  # priority; a process that has it leaves no room above it
 _STEPS = 8  # in which lost time doubles: so many analyses at most, each of which takes a while
-_BY_PRIORITY = ("rm", "dm")  # policies that give the priorities themselves
+# Policies that give the priorities themselves, and the one that takes them.
+_OF_PRIORITIES = {"rm": "fp", "dm": "fp"}
+# Of policies that may idle the same order without idling: of what is proved by it, time that is
+# lost makes no difference (docs/reference/analysis.md, eq. 35).
+_WITHOUT_IDLING = {"p-rm": "np-fp", "cw-edf": "np-edf"}
+_NEVER_IDLE = "never idle on purpose"  # in what a bound is by
 
 
 def of_chain(name: str, kind: str) -> str:
@@ -32,6 +37,8 @@ class Bounds:
         report = _report(flat)
         self.of = _largest(report)
         self.blocking = _longest_blocking(report)  # by callback, in ns
+        #: Callbacks whose bound says that their policy never leaves the core idle on purpose.
+        self.never_idle = _never_idle(report)
         self._fixed = _fixed(flat, report)
         self._lost: dict[tuple[int, int], Bound] = {}
 
@@ -98,22 +105,61 @@ def _longest_blocking(report: dict[str, Any]) -> dict[str, int]:
     return found
 
 
+def _never_idle(report: dict[str, Any]) -> set[str]:
+    return {
+        one["name"]
+        for scenario in report["scenarios"]
+        for one in scenario["callbacks"]
+        if _NEVER_IDLE in one["bound_by"]
+    }
+
+
 def _fixed(flat: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     """The same with the cores and the priorities that the core chose, whoever else comes."""
-    if flat.get("processes"):
-        return flat  # they have both
     (first, *others) = report["scenarios"]
     chosen = {one["name"]: one for one in first["callbacks"]}
-    by_priority = flat.get("policy", "fp") in _BY_PRIORITY and not others
-    callbacks = []
-    for callback in flat["callbacks"]:
-        more: dict[str, Any] = {}
-        if found := chosen.get(callback["name"]):
-            more["cpu"] = found["cpu"]
-            if by_priority:
-                more["priority"] = found["priority"]
-        callbacks.append({**callback, **more})
-    return {**flat, "callbacks": callbacks} | ({"policy": "fp"} if by_priority else {})
+    never_idle = _never_idle(report)
+    if processes := flat.get("processes"):  # their cores are given
+        fixed = [
+            _fixed_policy(one, _names(flat, one["name"]), chosen, never_idle) for one in processes
+        ]
+        callbacks = flat["callbacks"]
+        for before, after in zip(processes, fixed, strict=True):
+            if before.get("policy") != after.get("policy"):
+                ranked = _names(flat, after["name"])
+                callbacks = [_ranked(one, chosen, ranked) for one in callbacks]
+        return {**flat, "processes": fixed, "callbacks": callbacks}
+    names = _names(flat)
+    fixed_flat = flat if others else _fixed_policy(flat, names, chosen, never_idle)
+    callbacks = [
+        {**one, "cpu": chosen[one["name"]]["cpu"]} if one["name"] in chosen else one
+        for one in flat["callbacks"]
+    ]
+    if fixed_flat.get("policy") != flat.get("policy"):
+        callbacks = [_ranked(one, chosen, names) for one in callbacks]
+    return {**fixed_flat, "callbacks": callbacks}
+
+
+def _names(flat: dict[str, Any], process: str | None = None) -> set[str]:
+    return {one["name"] for one in flat["callbacks"] if process in (None, one.get("process"))}
+
+
+def _fixed_policy(
+    part: dict[str, Any], names: set[str], chosen: dict[str, Any], never_idle: set[str]
+) -> dict[str, Any]:
+    """An application or a process, with the policy of the same order that needs nothing else."""
+    policy = part.get("policy", "")
+    found = _OF_PRIORITIES.get(policy)
+    bounded = {name for name in names & chosen.keys() if chosen[name]["response_us"] is not None}
+    if found is None and bounded and bounded <= never_idle:
+        found = _WITHOUT_IDLING.get(policy)
+    return part if found is None else {**part, "policy": found}
+
+
+def _ranked(one: dict[str, Any], chosen: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    """With the priority that its policy gave it; 0: its policy goes by deadlines."""
+    found = chosen.get(one["name"]) if one["name"] in names else None
+    return {**one, "priority": found["priority"]} if found and found["priority"] else one
 
 
 def _rounded_up(ns: int) -> int:

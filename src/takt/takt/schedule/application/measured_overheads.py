@@ -83,9 +83,10 @@ def _description(trace: Trace) -> dict[str, Any]:
     approach = (trace.names.values("approach") or ["takt"])[0]
     if approach not in {"takt", "rclcpp_takt", *STOCK_EXECUTORS}:
         raise TaktError(f"{approach} has no bounds to count overheads in", fix=fix)
-    if flat.get("policy") in IDLING:
+    policies = [one.get("policy") for one in (flat, *flat.get("processes", []))]
+    if idling := [one for one in policies if one in IDLING]:
         raise TaktError(
-            f"policy {flat['policy']} leaves the core idle on purpose: that is no overhead",
+            f"policy {idling[0]} leaves the core idle on purpose: that is no overhead",
             where=str(trace.path),
             fix="execute it with another policy: --policy fp",
         )

@@ -14,6 +14,7 @@ from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
+from takt.schedule.explain.idling import Idling
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import Above, ShareKind
@@ -49,6 +50,8 @@ class AboveBounds:
         self._queues = _queues(flat or {})
         self._analysed = self._analyse(flat)
         self.bounds = self._analysed.of if self._analysed else {}
+        never_idle = self._analysed.never_idle if self._analysed else ()
+        self.idling = Idling(names, flat, never_idle)
 
     def by(self, job: Job) -> int:
         """By how much a response is above its bound, in ns; 0: it is not, or has none."""
@@ -89,9 +92,10 @@ class AboveBounds:
         """What the bound of a whole job does not know of, whether it is above it or not."""
         core, name = -1 if job.core is None else job.core, self._names.task(job.task)
         counted = self._analysed.blocking if self._analysed else {}
+        kept = self.idling.before(job, before)
         found = unknown_to_the_bound(
             job,
-            before,
+            self.idling.without_others(job, before, kept),
             declared=self._declared,
             stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
             less_urgent=less_urgent,
@@ -102,6 +106,7 @@ class AboveBounds:
             waits=self._waits,
             same_queue=self._same_queue,
             from_elsewhere=name in self._handovers,
+            idle=lambda since: self.idling.within(job, before, since),
         )
         known = self._handovers.get(name, 0)
         by_kind = dict(found.by_kind)

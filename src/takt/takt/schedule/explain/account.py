@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from takt.schedule.explain.idling import Idle
 from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.lock_waits import LockWait
 from takt.schedule.explain.model import ShareKind
@@ -72,6 +73,7 @@ def account(
     waits: bool = False,
     interrupts: Callable[[int, int], Counter[str]] = lambda _begin, _end: Counter(),
     lock_waits: Callable[[Job], Sequence[LockWait]] = lambda _job: (),
+    kept_idle: Sequence[Idle] = (),
 ) -> list[Part]:
     """The parts of a job's response, the largest first; parts of no length are left out.
 
@@ -81,7 +83,8 @@ def account(
     meanwhile, ``less_urgent(a, b)`` tells whether b goes before a, ``may_block(a, b)`` whether a
     may go on all the same, and ``waits`` whether the trace tells of threads that could have run.
     ``interrupts`` tells for how long which of them had the core between two times, and
-    ``lock_waits`` when a job waited for locks.
+    ``lock_waits`` when a job waited for locks. ``kept_idle`` are the stretches before its start in
+    which the policy kept the core idle; no slice is within them.
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
@@ -129,7 +132,7 @@ def account(
     held += found_locked + spun
     used -= spun.total()
     allowed = used if declared is None else min(used, declared)
-    late = start - release - before
+    late = start - release - before - sum(one.end - one.begin for one in kept_idle)
     kept_waiting = min(late, max(0, job.waited_before - before)) if waits else 0
     parts = [
         Part(
@@ -144,7 +147,7 @@ def account(
     if waits:
         others_ran = sum(part.ns for part in parts if part.kind in _RAN_BEFORE)
         parts = _never_ran(parts, max(0, job.waited_before - kept_waiting - others_ran))
-    parts += _by_holder(held)
+    parts += [*_by_holder(held), *_for_jobs_to_come(kept_idle)]
     parts += [
         Part(ShareKind.suspended, None, asleep),
         Part(ShareKind.not_scheduled, None, own.unscheduled - asleep + kept_waiting),
@@ -207,6 +210,21 @@ def _by_holder(held: Counter[LockHeld]) -> list[Part]:
             locks=tuple(sorted(lock for lock, by in held if by == holder)),
         )
         for holder in sorted(holders)
+    ]
+
+
+def _for_jobs_to_come(idle: Sequence[Idle]) -> list[Part]:
+    """By the callbacks whose jobs were to come."""
+    tasks = {one.kept_for.task: one.kept_for for one in idle}
+    return [
+        Part(
+            ShareKind.idled,
+            task,
+            ns=sum(one.end - one.begin for one in idle if one.kept_for.task == task),
+            job=job,
+            jobs=len({one.kept_for.job for one in idle if one.kept_for.task == task}),
+        )
+        for task, job in tasks.items()
     ]
 
 

@@ -107,6 +107,8 @@ class Evidence:
         other = part.job
         if other is None:
             return ""
+        if part.kind is ShareKind.idled:
+            return _idled(part, other)
         name = self._names.task(other.task)
         text = f"{part.jobs} of its jobs" if part.jobs > 1 else f"its job {other.job}"
         if other.priority is not None and job.priority is not None:
@@ -127,6 +129,11 @@ class Evidence:
                 f"declared {worst / 1000:.0f} µs"
             )
         return text
+
+
+def _idled(part: Part, other: Job) -> str:
+    jobs = f"{part.jobs} of its jobs" if part.jobs > 1 else f"its job {other.job}"
+    return f"the policy kept the core idle until the release of {jobs}, which went before it"
 
 
 def _stolen(part: Part, ticks: int) -> str:

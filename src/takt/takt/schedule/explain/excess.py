@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from takt.schedule.explain.account import lack, slept, whole
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
+from takt.schedule.explain.idling import Idle
 from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.lock_waits import LockWait
 from takt.schedule.explain.model import ShareKind
@@ -90,17 +91,20 @@ def unknown_to_the_bound(
     waits: bool,
     same_queue: Callable[[Job, Job], bool],
     from_elsewhere: bool,
+    idle: Callable[[int], Sequence[Idle]],
 ) -> Unknown:
     """Of a whole job; ``slices`` of its core by time, some from long before.
 
     ``stolen(begin, end)`` is what the kernel tells in ticks, ``counted`` the blocking that the
     bound counts with, and ``overheads`` whether it counts them. ``same_queue``: whether two
     jobs have an executor whose bound takes them in the order of their releases, and
-    ``from_elsewhere`` whether a message of another process released it, at its publication. The
-    others are as in ``account``.
+    ``from_elsewhere`` whether a message of another process released it, at its publication.
+    ``idle(since)`` are the stretches from then on in which the policy kept the core idle, as the
+    bound knows; no slice is within them. The others are as in ``account``.
     """
     release, start, end = whole(job)
     since = _busy_since(job, slices, less_urgent)
+    kept = idle(since)
     # While somebody sleeps, those that go after it run by right, unless it is the job itself that
     # waits to start.
     sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
@@ -115,7 +119,7 @@ def unknown_to_the_bound(
         if one.end <= since or one.begin >= end:
             continue
         begin, until = max(one.begin, since), min(one.end, end)
-        late.append(max(0, begin - reached))
+        late.append(max(0, begin - reached) - _overlap(kept, reached, begin))
         reached = max(reached, until)
         whose, length = had.get(id(one.job), (one.job, 0))
         had[id(one.job)] = (whose, length + until - begin)
@@ -222,6 +226,10 @@ def _while_on_its_way(
         if one.job is not job and not same_queue(one.job, job):
             passed += max(0, min(one.end, start) - begin)
     return found
+
+
+def _overlap(idle: Sequence[Idle], begin: int, end: int) -> int:
+    return sum(max(0, min(one.end, end) - max(one.begin, begin)) for one in idle)
 
 
 def _busy_since(job: Job, slices: Sequence[Slice], less_urgent: Callable[[Job, Job], bool]) -> int:

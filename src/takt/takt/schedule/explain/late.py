@@ -254,9 +254,11 @@ class _Watching:
         before = self._recent.before(job)
         stolen = self._recent.stolen_within(core, release, end)
         declared, of_job = self._declared.worst(job), self._declared.of(job)
+        idle = self._above.idling.before(job, before)
+        slices = self._above.idling.without_others(job, before, idle)
         parts = account(
             job,
-            [one for one in before if one.end > release],
+            [one for one in slices if one.end > release],
             declared=declared,
             stolen=stolen,
             suspension=of_job.suspension if of_job else 0,
@@ -265,6 +267,7 @@ class _Watching:
             waits=self._waits,
             interrupts=lambda begin, until: self._programs.interrupts(core, begin, until),
             lock_waits=self._lock_waits.of,
+            kept_idle=idle,
         )
         above = self._above.why(job, before)
         cause = _cause(job, parts, above, declared=declared is not None)

@@ -20,6 +20,7 @@ class ShareKind(str, Enum):
     blocked = "blocked by"  # a less urgent job that had begun before ran on
     lock = "lock"  # a less urgent job held a lock that it, or a more urgent one, waited for
     former = "former job"  # the task's own job before was not done
+    idled = "core kept idle"  # by its policy, for a job to come that goes before it
     late = "noticed late"  # released, the core was without a traced job, and nothing started
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"

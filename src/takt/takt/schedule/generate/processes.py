@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from takt.schedule.application.executors import ONE_THREAD
+from takt.schedule.application.executors import IDLING, ONE_THREAD
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 
@@ -56,10 +56,29 @@ def add_processes(draft: Draft, number: int) -> None:
         callback["process"] = homes[callback["node"]]
         if "group" in callback:  # no executor keeps callbacks of another process apart
             callback["group"] += f"_{callback['process']}"
+    for process in document["processes"]:
+        _fit_to_idling(draft, process)
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
     _add_threads(draft)
     _add_hosts(draft)
+
+
+def _fit_to_idling(draft: Draft, process: Entry) -> None:
+    """What policies ask for that leave the core idle on purpose."""
+    if process.get("policy") not in IDLING:
+        return
+    own = [one for one in draft.callbacks if one["process"] == process["name"]]
+    timers = [one["period"] for one in own if "trigger" not in one]
+    by_period = process["policy"] == "p-rm"
+    if by_period and not timers:  # it looks ahead to the timer of the shortest period
+        process["policy"] = "np-fp"
+        return
+    for one in own:
+        if "trigger" in one and by_period:
+            one["period"] = max(draft.period(one), one["deadline"], min(timers))
+        if "period" in one:
+            one["deadline"] = min(one["deadline"], one["period"])
 
 
 def _add_threads(draft: Draft) -> None:

@@ -24,7 +24,7 @@ def add_services(draft: Draft) -> None:
     for number, server in enumerate(servers, 1):
         others = [one for one in draft.callbacks if one is not server]
         clients = [one for one in others if draft.rate(one) and not _leads(draft, server, one)]
-        if "trigger" in server or len(draft.timers) == 1 or not clients:
+        if "trigger" in server or len(draft.timers) == 1 or not clients or _idles(draft, server):
             continue
         waiting = [one for one in clients if _may_wait(draft, one)]
         if waiting and chance.happens():
@@ -39,7 +39,11 @@ def _forget_distances(draft: Draft) -> None:
     if draft.document.get("policy") == "rm":  # there they are ranks
         return
     for callback in draft.callbacks:
-        if callback.get("kind") == "message" and draft.rate(callback):
+        if (
+            callback.get("kind") == "message"
+            and draft.rate(callback)
+            and not _idles(draft, callback)
+        ):
             callback.pop("period", None)
 
 
@@ -55,15 +59,26 @@ def _are_allowed(draft: Draft) -> bool:
     )
 
 
-def _may_wait(draft: Draft, callback: Entry) -> bool:
-    """Whether it may wait for a response, and has something to do before and after."""
+def _policy(draft: Draft, callback: Entry) -> str | None:
+    """Of its process, or of the application; None: an executor of rclcpp."""
     document = draft.document
     process = next(
         (one for one in document.get("processes", []) if one["name"] == callback["process"]),
         document,
     )
+    policy: str | None = process.get("policy")
+    return policy
+
+
+def _idles(draft: Draft, callback: Entry) -> bool:
+    """Whether its policy may look ahead to its timer, and needs its period."""
+    return _policy(draft, callback) in IDLING
+
+
+def _may_wait(draft: Draft, callback: Entry) -> bool:
+    """Whether it may wait for a response, and has something to do before and after."""
     return (
-        process.get("policy") in SUSPENDING
+        _policy(draft, callback) in SUSPENDING
         and "group" not in callback
         and ("suspension" not in callback or "segments" in callback)
         and _can_be_cut(draft, callback)
@@ -173,7 +188,9 @@ def _request(draft: Draft, server: Entry, clients: list[Entry], service: str) ->
     hearing = [
         one
         for one in draft.timers
-        if one not in asking and not any(_leads(draft, one, other) for other in (*asking, server))
+        if one not in asking
+        and not _idles(draft, one)
+        and not any(_leads(draft, one, other) for other in (*asking, server))
     ]
     if hearing and len(draft.timers) > 1:
         server["writes"].append(names[1])

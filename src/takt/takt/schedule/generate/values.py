@@ -115,6 +115,6 @@ Priorities = Annotated[Literal["rate-monotonic", "random"], BeforeValidator(_pri
 MaxUtilization = Annotated[float, Field(gt=0)]
 Generator = Literal["uunifast", "uunifast-discard", "fixed-sum"]
 # Of a process: a policy of Takt, or an executor of rclcpp.
-ProcessExecutor = Literal["fp", "np-fp", "edf", "np-edf", OneThread]
+ProcessExecutor = Literal["fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf", OneThread]
 Overrun = Literal["skip", "queue_one", "catch_up"]
 Distribution = Literal["uniform", "normal", "samples"]

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import arrivals, calls, joins, policies
+from takt.schedule.model import calls, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
-from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.document import ModelledCallback, ModelledChain, ModelledTopic, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
-from takt.schedule.ros2.topics import topic_name
 
 MOST_SLEEPS = 254  # of a job, that a trace can tell; from there on it may be more
 
@@ -37,12 +36,13 @@ class Builder:
         self._idle: list[str] = []  # never ran, and nobody says how long they would
         self.callbacks: list[ModelledCallback] = []
         self.chains: list[ModelledChain] = []
-        self._written = {topic for one in observed.callbacks for topic in _writes(one)}
+        self.topics: list[ModelledTopic] = []  # those with several writers
+        self._written = {topic for one in observed.callbacks for topic in topics.writes(one)}
 
     def flat(self, name: str, progress: Callable[[str], None] = lambda _: None) -> Part:
         """The flat form, as `takt.schedule.application.dump` writes it; fills the rest."""
         observed = self._observed
-        self._written = {topic for one in observed.callbacks for topic in _writes(one)}
+        self._written = {topic for one in observed.callbacks for topic in topics.writes(one)}
         document: Part = {"name": name}
         if observed.robot is None:
             document |= {"cpus": observed.cpus or [0], "policy": observed.policy or "dm"}
@@ -71,7 +71,10 @@ class Builder:
             )
         document["callbacks"] = [part for _, part in kept]
         joins.mark(kept, observed.resumed, self.notes)
-        document["topics"] = self._topics([one for one, _ in kept])
+        document["topics"] = topics.described([one for one, _ in kept], observed, self.notes)
+        self.topics = writers.of_topics([one for one, _ in kept], observed)
+        for topic in self.topics:
+            self.notes.setdefault(topic.topic, []).extend(writers.notes(topic))
         document["chains"] = self._chains([one for one, _ in kept])
         if observed.scenarios:
             document |= self._scenarios(left)
@@ -88,7 +91,7 @@ class Builder:
             part["trigger"] = one.trigger
         if one.recorded != one.name:
             part["recorded"] = one.recorded
-        period = self._period(one, notes)
+        period = self._period(one, policy, notes)
         if period is None and one.kind == "timer":
             text = f"{one.name} was released less than twice: without a period it is excluded"
             self.notes.setdefault("", []).append(text)
@@ -119,7 +122,7 @@ class Builder:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
-        if several := _messages(one):
+        if several := topics.several_messages(one):
             part["messages"] = several
         if one.skipped:
             notes.append(f"{one.skipped} releases were skipped while the previous job ran")
@@ -171,9 +174,9 @@ class Builder:
             part |= {"mean": min(worst, max(best, round(mean))), "deviation": round(deviation)}
         return part, described
 
-    def _period(self, one: ObservedCallback, notes: list[str]) -> int | None:
+    def _period(self, one: ObservedCallback, policy: str, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
-        declared = one.declared.get("period") or None
+        declared: int | None = one.declared.get("period") or None
         apart, steps = _distances(one, self._observed.resumed)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
@@ -183,9 +186,12 @@ class Builder:
             f"{len(apart) + 1} releases, distance at least {_time(least)}, mean {_time(mean)}"
         )
         if one.kind != "timer":
-            fed = one.trigger in self._written
             notes.append(f"released by messages: {distance}")
-            return declared if declared and (declared <= least or fed) else None
+            if declared and declared > least and one.trigger not in self._written:
+                if not policies.ranks_by_period(policy) or one.trigger not in self._observed.outside:
+                    return None
+                notes.append(f"period: as declared, from which {policy} makes its priority")
+            return declared
         period = declared or round(float(np.median(apart / steps)))
         if least < period - 1:
             said = "declared" if declared else "the median"
@@ -227,16 +233,15 @@ class Builder:
             part["jitter"] = declared
 
     def _reads(self, one: ObservedCallback, notes: list[str]) -> list[Part]:
-        limits = {read["topic"]: read.get("max_age", 0) for read in _declared_reads(one)}
+        limits = topics.age_limits(one)
         unused = [topic for topic in limits if topic not in one.reads]
         if unused and one.reads:
             notes.append(f"reads {', '.join(unused)}: declared, but not used by any job")
-        topics = dict.fromkeys([*limits, *(topic for topic in one.reads if topic != one.trigger)])
-        return [{"topic": topic, "max_age": limits.get(topic, 0)} for topic in topics]
+        return [{"topic": topic, "max_age": limits.get(topic, 0)} for topic in topics.reads(one)]
 
     def _writes(self, one: ObservedCallback, notes: list[str]) -> list[str]:
         jobs, seldom = len(one.execution), []
-        for topic in _writes(one):
+        for topic in topics.writes(one):
             count = one.writes.get(topic, 0)
             if count < jobs:
                 seldom.append(f"{topic} in {count} of {jobs} jobs")
@@ -253,47 +258,11 @@ class Builder:
                 notes.append(
                     f"one job publishes {several} messages on {topic}; observed, no worst case"
                 )
-        return _writes(one)
-
-    def _topics(self, kept: list[ObservedCallback]) -> list[Part]:
-        used = dict.fromkeys(
-            topic
-            for one in kept
-            for topic in [*_writes(one), one.trigger, *(r["topic"] for r in self._reads(one, []))]
-            if topic is not None and (topic, one.kind) != (one.trigger, "service")
-        )
-        written = {topic for one in kept for topic in _writes(one)}
-        found = []
-        for topic in used:
-            part: Part = {"name": topic}
-            if topic in self._observed.sizes:
-                part["bytes"] = self._observed.sizes[topic]
-            if topic in self._observed.depths:
-                part["depth"] = self._observed.depths[topic]
-            outside = self._observed.outside.get(topic)
-            if outside is not None or topic not in written:
-                moments = outside if outside is not None else _arrivals(kept, topic)
-                part |= {"external": True} | self._outside(topic, moments)
-            found.append(part)
-        return found
-
-    def _outside(self, topic: str, moments: Times) -> Part:
-        curve = arrivals.curve(np.sort(moments), self._observed.resumed)
-        if curve is None:
-            self.notes[topic] = ["external_period: unknown"]
-            return {"external_period": 0}
-        burst = f" where up to {curve.burst} come at once" if curve.burst > 1 else ""
-        note = (
-            f"external_period: the longest that {len(moments)} messages keep{burst}, mean distance "
-            f"{_time(curve.mean)}; observed, not a guarantee of the writer"
-        )
-        self.notes[topic] = [note]
-        several = {"external_burst": curve.burst} if curve.burst > 1 else {}
-        return {"external_period": curve.period} | several
+        return topics.writes(one)
 
     def _chains(self, kept: list[ObservedCallback]) -> list[Part]:
         for one in kept:  # what is told counts as what is seen
-            one.writes = {topic: one.writes.get(topic, 0) for topic in _writes(one)}
+            one.writes = {topic: one.writes.get(topic, 0) for topic in topics.writes(one)}
             one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
         found, more = paths.chains(kept)
         if more:
@@ -359,25 +328,6 @@ def _together(moments: Times, resumed: Times) -> NDArray[np.bool_]:
     return found
 
 
-def _declared_reads(one: ObservedCallback) -> list[Part]:
-    reads = one.declared.get("reads", [])
-    return [read | {"topic": topic_name(read["topic"])} for read in reads]
-
-
-def _messages(one: ObservedCallback) -> dict[str, int | list[int]]:
-    """By topic, where one job published several: how many, or the least and the most."""
-    several: dict[str, int | list[int]] = {}
-    for topic in _writes(one):
-        least, most = (min(n, MOST_MESSAGES) for n in one.messages.get(topic, (1, 1)))
-        if most > 1:
-            several[topic] = most if least == most else [least, most]
-    return several
-
-
-def _writes(one: ObservedCallback) -> list[str]:
-    return list(dict.fromkeys([*map(topic_name, one.declared.get("writes", [])), *one.writes]))
-
-
 def _of_locks(declared: Part) -> list[str]:
     if not (locks := declared.get("locks")):
         return []
@@ -393,12 +343,6 @@ def _core(one: ObservedCallback, notes: list[str]) -> int | None:
         notes.append(f"cpu: it started on {sorted(one.cores)}")
         return None
     return next(iter(one.cores), None)
-
-
-def _arrivals(kept: list[ObservedCallback], topic: str) -> Times:
-    """Releases by a topic, of the callback that has most of them."""
-    released = [one.releases for one in kept if one.trigger == topic]
-    return max(released, key=len, default=np.empty(0, np.int64))
 
 
 def _time(ns: float) -> str:

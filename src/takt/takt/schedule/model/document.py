@@ -43,6 +43,27 @@ class ModelledChain(_Part):
     longest_us: float | None = None  # observed latency
 
 
+class ModelledWriter(_Part):
+    """One writer of a topic; its messages are at most t / period + burst in any time t."""
+
+    writer: str  # the callback; outside: all that are no callback of the file
+    messages: int  # observed
+    jobs: int | None = None  # that wrote it; None: outside
+    least: int | None = None  # messages of one of these jobs
+    most: int | None = None
+    period_us: float | None = None  # observed; None: too few messages
+    burst: int  # at once
+
+
+class ModelledTopic(_Part):
+    """A topic with several writers; readers get the sum of what these publish."""
+
+    topic: str
+    writers: list[ModelledWriter]
+    period_us: float | None = None  # of all writers together; None: unknown for one of them
+    burst: int  # of all writers together
+
+
 class Modelled(_Part):
     """The whole document."""
 
@@ -54,4 +75,5 @@ class Modelled(_Part):
     policy: str
     callbacks: list[ModelledCallback]
     chains: list[ModelledChain]
+    topics: list[ModelledTopic] = []  # those with several writers
     notes: list[str]  # what the trace does not tell

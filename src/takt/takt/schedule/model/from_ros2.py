@@ -8,7 +8,7 @@ them. They have no priorities, deadlines and groups, for these executors have no
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
 from takt.schedule.model.robot import Robot
 from takt.schedule.ros2 import control, threads
-from takt.schedule.ros2.called import Entity
+from takt.schedule.ros2.called import Entity, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import is_recorded, recordings
@@ -47,7 +47,8 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     reading = read(path, progress)
     reading.require_callbacks(path)
     span = reading.span or (0, 0)
-    pairs = [(entity, _callback(reading, entity, name)) for name, entity in reading.named()]
+    sent = _sent(reading)
+    pairs = [(entity, _callback(reading, entity, name, sent)) for name, entity in reading.named()]
     depths = {
         one.name: one.depth
         for one in reading.entities.values()
@@ -103,12 +104,26 @@ def _began(reading: Reading, robot: Robot | None) -> int:
     return max(first.values(), default=0)
 
 
-def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallback:
+def _sent(reading: Reading) -> dict[int, list[Message]]:
+    """What each call published, by its id; a message that goes both ways is one."""
+    found: dict[int, list[Message]] = defaultdict(list)
+    for message in reading.messages.created:
+        if message.maker is not None:
+            found[id(message.maker)].append(message)
+    return found
+
+
+def _callback(
+    reading: Reading, entity: Entity, recorded: str, sent: Mapping[int, list[Message]]
+) -> ObservedCallback:
     jobs = sorted(entity.jobs, key=lambda job: job.begin)
     begins = np.array([job.begin for job in jobs], np.int64)
     writes: Counter[str] = Counter()
     counts: dict[str, tuple[int, int]] = {}
+    publishing: dict[str, list[int]] = defaultdict(list)
     for job in jobs:
+        for message in sent.get(id(job), ()):
+            publishing[message.topic].append(message.time)
         writes.update({topic for topic, _ in job.published})
         for (topic, _), count in job.published.items():
             least, most = counts.get(topic, (count, count))
@@ -126,6 +141,7 @@ def _callback(reading: Reading, entity: Entity, recorded: str) -> ObservedCallba
         indices=np.arange(len(begins), dtype=np.int64),
         writes=dict(writes),
         messages=counts,
+        publishing={topic: np.array(times, np.int64) for topic, times in publishing.items()},
         ends=np.array([job.end for job in jobs], np.int64),
         published={
             topic: np.array([any(one == topic for one, _ in job.published) for job in jobs])

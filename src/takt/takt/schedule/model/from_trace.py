@@ -23,7 +23,7 @@ from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarati
 from takt.schedule.model.handovers import Handovers
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
 from takt.schedule.model.links import longest_way, note_links, ways
-from takt.schedule.model.observed import NO_TIMES, Observed, ObservedCallback, Times
+from takt.schedule.model.observed import NO_TIMES, Observed, ObservedCallback, Times, start_of
 from takt.schedule.model.robot import Robot, described, note_handovers
 from takt.schedule.ros2.topics import topic_name
 from takt.schedule.trace import file as files
@@ -105,8 +105,9 @@ class _Gathering:
                     self._outside[topic].extend(moments)
             else:
                 of = self._of(task)
-                for topic, (numbers,) in by_number(topics, jobs):
+                for topic, (numbers, moments) in by_number(topics, jobs, times):
                     of.written[topic].take(numbers)
+                    of.published_at[topic].extend(moments)
                     of.publishing[topic].extend(np.unique(numbers).astype(np.int64))
         used = types == Type.use
         for task, (topics, jobs) in by_number(
@@ -158,8 +159,15 @@ class _Gathering:
         busy = {core: in_order(*both) for core, both in self._slices.items()}
         # A core that is idle on purpose says nothing about noticing.
         unsure = policy not in {*POLICIES, ROBOT} or policy in IDLING
+        idle = robot.idling if robot else set()
         callbacks = [
-            self._callback(number, of, descriptions, scenario, {} if unsure else busy)
+            self._callback(
+                number,
+                of,
+                descriptions,
+                scenario,
+                {} if unsure or self._names.task(number) in idle else busy,
+            )
             for number, of in self._tasks.items()
             if len(of.job.all()) or self._names.task(number) in descriptions
         ]
@@ -170,7 +178,7 @@ class _Gathering:
                 fix="let the application run for some periods while it is traced",
             )
         robot = self._robot(robot, callbacks)
-        start = _start(callbacks, span[0])
+        start = start_of(callbacks, span[0])
         return Observed(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
             duration=span[1] - span[0],
@@ -313,6 +321,9 @@ class _Gathering:
         had = recorded(end) & np.isin(job, np.concatenate([NO_TIMES, *used]))
         order = np.argsort(end[had], kind="stable")
         found.ends = end[had][order]
+        found.publishing = {
+            self._topic(topic): moments.all() for topic, moments in of.published_at.items()
+        }
         found.published = {
             self._topic(topic): np.isin(job[had][order], jobs.all())
             for topic, jobs in of.publishing.items()
@@ -385,18 +396,3 @@ def _cpus(declared_cpus: list[str], tasks: Any) -> list[int]:
     if declared_cpus and all(part.isdigit() for part in declared_cpus[0].split(",")):
         return [int(part) for part in declared_cpus[0].split(",")]
     return sorted({core for of in tasks for core in of.cores})
-
-
-def _start(callbacks: list[ObservedCallback], otherwise: int) -> int:
-    """When the executor started: what the offsets count from."""
-    starts = [
-        int(one.releases[0])
-        - int(one.indices[0]) * one.declared["period"]
-        - one.declared.get("offset", 0)
-        for one in callbacks
-        if one.kind == "timer"
-        and len(one.releases)
-        and one.declared.get("period")
-        and one.declared.get("offset") != "unknown"
-    ]
-    return min(starts, default=otherwise)

@@ -36,8 +36,9 @@ class Jobs:
     written: dict[int, Written] = field(default_factory=lambda: defaultdict(Written))
     reads: Counter[int] = field(default_factory=Counter)
     skipped: int = 0
-    # By topic, the jobs that published on it, and those that used it.
+    # By topic, the jobs that published on it and when, and those that used it.
     publishing: dict[int, Series] = field(default_factory=lambda: defaultdict(Series))
+    published_at: dict[int, Series] = field(default_factory=lambda: defaultdict(Series))
     using: dict[int, Series] = field(default_factory=lambda: defaultdict(Series))
 
 

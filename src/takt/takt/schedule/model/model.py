@@ -52,6 +52,7 @@ def model(
         policy=document.get("policy", from_trace.ROBOT),
         callbacks=builder.callbacks,
         chains=builder.chains,
+        topics=builder.topics,
         notes=general,
     )
     _write(trace, out, app_yaml(document, _remark(modelled), builder.notes))

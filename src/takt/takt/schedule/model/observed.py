@@ -43,6 +43,7 @@ class ObservedCallback:
     writes: dict[str, int] = field(default_factory=dict)  # by topic: jobs that wrote it
     # By topic: the least and the most messages of a job that wrote it.
     messages: dict[str, tuple[int, int]] = field(default_factory=dict)
+    publishing: dict[str, Times] = field(default_factory=dict)  # by topic: when it did
     ends: Times = field(default_factory=lambda: NO_TIMES)  # of the jobs that had a message
     # By topic, whether each of these jobs published on it.
     published: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class ObservedCallback:
 
     def forget(self, topic: str) -> None:
         """What it wrote there is no message."""
-        for one in (self.writes, self.messages, self.published):
+        for one in (self.writes, self.messages, self.published, self.publishing):
             one.pop(topic, None)
 
 
@@ -78,3 +79,18 @@ class Observed:
     began: int = 0
     robot: Robot | None = None  # its processes, where there are several
     notes: list[str] = field(default_factory=list)
+
+
+def start_of(callbacks: list[ObservedCallback], otherwise: int) -> int:
+    """When the executor started: what the offsets count from."""
+    starts = [
+        int(one.releases[0])
+        - int(one.indices[0]) * one.declared["period"]
+        - one.declared.get("offset", 0)
+        for one in callbacks
+        if one.kind == "timer"
+        and len(one.releases)
+        and one.declared.get("period")
+        and one.declared.get("offset") != "unknown"
+    ]
+    return min(starts, default=otherwise)

@@ -8,7 +8,8 @@ from typing import Any
 
 from takt.schedule.application.executors import CONSTRAINED
 
-_MAKE_PRIORITIES = {"rm", "dm"}
+_BY_PERIOD = {"rm", "p-rm"}
+_MAKE_PRIORITIES = {*_BY_PERIOD, "dm"}
 _NEED_PRIORITIES = {"fp", "np-fp"}
 _HIGHEST = 98
 Part = dict[str, Any]
@@ -24,10 +25,10 @@ def defined(policy: str, parts: Sequence[Part]) -> tuple[str, list[str]]:
 
 
 def unranked(policy: str, parts: Sequence[Part]) -> set[str]:
-    """Callbacks without what rm or dm make a priority of, of their own or of a reader's."""
+    """Callbacks without what rm, p-rm or dm make a priority of, of their own or of a reader's."""
     if policy not in _MAKE_PRIORITIES:
         return set()
-    keys = {"period"} if policy == "rm" else {"period", "deadline"}
+    keys = {"period"} if policy in _BY_PERIOD else {"period", "deadline"}
     ranked = [one for one in parts if one.keys() & keys]
     read = {
         topic if isinstance(topic, str) else topic["topic"]
@@ -36,6 +37,11 @@ def unranked(policy: str, parts: Sequence[Part]) -> set[str]:
     }
     without = [one for one in parts if not one.keys() & keys]
     return {one["name"] for one in without if one.get("trigger") not in read}
+
+
+def ranks_by_period(policy: str) -> bool:
+    """Whether it makes priorities of periods, so that one of messages is a rank, too."""
+    return policy in _BY_PERIOD
 
 
 def priority(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import (
+    IDLING,
     STOCK_EXECUTORS,
     Cpu,
     ExecutorOfProcess,
@@ -124,6 +125,11 @@ class Robot:
         """What decides about a callback: a policy of Takt, or the executor of rclcpp."""
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
         return str(home.get("executor") or home.get("policy", "fp"))
+
+    @property
+    def idling(self) -> set[str]:
+        """Callbacks whose policy may leave the core idle on purpose."""
+        return {one for one in self.homes if self.policy(one) in IDLING}
 
     def is_own_subscription(self, callback: str) -> bool:
         """Whether it takes what another callback reads: executors of rclcpp have one for each."""

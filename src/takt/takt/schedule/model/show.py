@@ -6,6 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
+from takt.schedule.model import writers
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.tail import TailEstimate
 
@@ -27,6 +28,10 @@ def show(console: Console, modelled: Modelled) -> None:
             console.print(
                 f"tail of {one.callback}: {_tail(one.tail)}", markup=False, soft_wrap=True
             )
+    for topic in modelled.topics:
+        console.print(f"topic {topic.topic}:", markup=False, soft_wrap=True)
+        for note in writers.notes(topic):
+            console.print(f"  {note}", markup=False, soft_wrap=True)
     for chain in modelled.chains:
         path = " > ".join(chain.callbacks)
         console.print(
