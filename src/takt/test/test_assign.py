@@ -141,7 +141,7 @@ def test_a_callback_is_found_by_the_name_that_the_executor_has(
         ("{node: a, kind: timer, name: timer0, priorty: 3}", "did you mean priority"),
         ("{node: a, kind: clock, name: timer0}", "kind"),
         ("{node: a, kind: timer, name: timer0, deadline: 5}", "5"),
-        ("{node: a, kind: timer, ordinal: -1}", "greater than or equal to 0"),
+        ("{node: a, kind: timer, ordinal: -1}", "must be at least 0"),
         ("{node: arm/planner}", "is no full name: write it with its namespace, /arm/planner"),
         ('{node: "*"}', "is a pattern, not a full name: write an entry for each, or leave out"),
         ('{name: "/cam/*"}', "is a pattern, not a full name"),

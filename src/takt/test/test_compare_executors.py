@@ -128,6 +128,17 @@ def test_what_an_executor_cannot_run_is_named(
     assert "rclcpp_events is left out" in capsys.readouterr().out
 
 
+def test_what_no_executor_can_run_is_refused_with_its_fix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "arm.app.yaml"
+    file.write_text("nodes: {arm: {control: {timer: 9ms, wcet: 1ms, reads: [target]}}}")
+    assert run("compare-executors", file) == 2
+    refused = capsys.readouterr().err
+    assert "no executor can run it: task 'arm.control': it reads topic 'target'" in refused
+    assert "fix: name the topic among the writes" in refused
+
+
 def test_of_several_scenarios_the_first_is_that_of_rclcpp(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

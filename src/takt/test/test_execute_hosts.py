@@ -198,9 +198,9 @@ def test_a_namespace_behind_a_link_is_a_host(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("machines", "says"),
     [
-        (None, "gives no machine, but its hosts are pc, motors"),
-        ({"pc": "here"}, "gives pc, but"),
-        ({"pc": "here", "arm": "namespace"}, "gives pc, arm, but"),
+        (None, "no machine given, but its hosts are pc, motors"),
+        ({"pc": "here"}, "pc given, but"),
+        ({"pc": "here", "arm": "namespace"}, "pc, arm given, but"),
         ({"pc": "here", "motors": "here"}, "cannot be hosts of one robot: here, here"),
         ({"pc": "namespace", "motors": "far"}, "cannot be hosts of one robot"),
         ({"pc": "here", "motors": "far"}, "far is a worker, and there is no scheduler"),

@@ -152,5 +152,5 @@ def test_wrong_use_of_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="application"):
         judge(folder, Limits(), tmp_path / "robot.app.yaml")
     next((folder / "samples").glob("*.parquet")).unlink()
-    with pytest.raises(TaktError, match="cannot read the samples"):
+    with pytest.raises(TaktError, match=r"the samples of .* are missing: .*parquet"):
         judge(folder, Limits())

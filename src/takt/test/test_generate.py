@@ -97,7 +97,7 @@ def test_sizes_are_bytes_however_the_thesis_spells_them(text: str, size: int) ->
         ({"utilization_max": 0.2, "utilization_generator": "uunifast"}, "does not keep"),
         ({"deadlines_wcet": [0.9]}, "at least 1"),
         ({"deadlines_wcet": 0.9}, "at least 1"),
-        ({"policy": "fifo"}, "input should be 'fp'"),
+        ({"policy": "fifo"}, "must be 'fp'"),
         ({"best_case": [0.0, 0.5]}, "above 0 and at most 1"),
         ({"best_case": [1.5]}, "above 0 and at most 1"),
         ({"deadlines_wcet": [2.0, 1.0]}, "range"),

@@ -187,7 +187,7 @@ def test_links_without_processes_are_refused(tmp_path: Path) -> None:
 
 def test_execution_asks_for_the_machines_of_hosts(takt: Takt) -> None:
     done = takt("execute", EXAMPLE, "--duration", "1s")
-    assert "--hosts gives no machine, but its hosts are pc, motors" in done.stderr
+    assert "--hosts: no machine given, but its hosts are pc, motors" in done.stderr
 
 
 def test_the_page_has_the_cores_of_each_host_and_the_link(takt: Takt, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_talkers_and_load_are_beside_the_measurement(takt: Takt) -> None:
         (("pubsub", "--talker-rate", "5Hz"), "needs talkers"),
         (("wakeup", "--load", "heavy"), "--load: 'heavy' is not none, idle, cpu, fft, stress"),
         (("pubsub", "--talkers", "1", "--talker-rate", "1MHz"), "--talker-rate: 1MHz is faster"),
-        (("pubsub", "--subscribers", "101"), "less than or equal to 100"),
+        (("pubsub", "--subscribers", "101"), "must be at most 100"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -129,5 +129,5 @@ def test_what_is_no_trace_is_refused_with_the_reason(
 def test_a_folder_and_a_missing_file_are_refused_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="folder"):
         files.read(tmp_path)
-    with pytest.raises(TaktError, match="No such file"):
+    with pytest.raises(TaktError, match="no such trace"):
         files.read(tmp_path / "nothing")

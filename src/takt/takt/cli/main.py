@@ -105,6 +105,8 @@ def parts(function: Callable[..., None]) -> tuple[str, ...]:
 
 def _application() -> Any:
     """Build the group of commands, each loaded when it is looked up."""
+    import difflib
+
     import typer
     import typer.main
 
@@ -117,6 +119,8 @@ def _application() -> Any:
         def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
             own = function(cmd_name)
             if own is None:
+                if near := difflib.get_close_matches(cmd_name, every(), n=1):
+                    ctx.fail(f"No such command '{cmd_name}'. Did you mean '{near[0]}'?")
                 return None
             single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             if parts(own):

@@ -18,6 +18,13 @@ from takt.cli import interrupt
 
 _BRACES = re.compile(r"\{(.+)\}")
 _TWICE = re.compile(r"(…\]?)\.\.\.")  # "TRACE…" says by itself that there may be several
+_PLAIN = {
+    "Input should be": "must be",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+}
 _LINE_END = re.compile(r"(?<!\n)\n(?!\n|Example: )")  # neither of a paragraph nor of an example
 
 
@@ -33,7 +40,10 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
+            message = error.message.removeprefix("Value error, ").partition(", unable to parse")[0]
+            for library, plain in _PLAIN.items():
+                message = message.replace(library, plain, 1)
+            error.message = message
             raise
 
     def invoke(self, ctx: Any) -> Any:

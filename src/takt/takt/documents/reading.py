@@ -21,6 +21,8 @@ from takt.errors import TaktError
 
 TEXT_BYTES = 16 << 20  # of what people write; JSON of other programs may be larger
 DOCUMENT_BYTES = 256 << 20
+NO_FILE = "give the path of a file that exists"
+NO_JSON = "correct the file there, or give another one"
 
 
 @contextlib.contextmanager
@@ -94,12 +96,13 @@ def read_json(file: Path, *, fix: str | None = None, most: int = DOCUMENT_BYTES)
     try:
         text = read_text(file, most=most)
     except FileNotFoundError:
-        raise TaktError("no such file", where=str(file), fix=fix) from None
+        raise TaktError("no such file", where=str(file), fix=fix or NO_FILE) from None
     return parse_json(text, str(file), fix=fix)
 
 
 def parse_json(text: str, where: str, *, fix: str | None = None) -> Any:
     """The document in a text; raises TaktError with the line."""
+    fix = fix or NO_JSON
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:

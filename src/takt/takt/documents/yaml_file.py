@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from takt.documents import reading
+from takt.documents import fault_words, reading
 from takt.errors import TaktError, shortened, together
 
 Location = tuple[int | str, ...]
@@ -88,7 +88,7 @@ def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
         raise TaktError(
             f"no such {noun.removesuffix(' file')} file",
             where=str(file),
-            fix=f"give the path of a file; {form.example} is a small one",
+            fix=f"give the path of a file; for an example, see {form.example}",
         ) from None
     if file.suffix == ".json":  # is YAML, too, but its faults are better told as JSON's
         reading.parse_json(text, str(file))
@@ -111,24 +111,28 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
         faults = list(_each(error))
         fix = None
         if source.file is not None:
+            _refuse_another_kind(document, source, form)
             general = f"correct the file; see {form.reference} for every key"
-            fix = form.hint(faults) or _of_another_kind(document, form) or general
+            fix = form.hint(faults) or general
+        listed: set[str] = set()  # keys that are allowed are told once
         raise together(
             [
                 TaktError(
-                    _explain(fault, source, form.model), where=source.where(fault["loc"]), fix=fix
+                    _explain(fault, source, form.model, listed),
+                    where=source.where(fault["loc"]),
+                    fix=fix,
                 )
                 for fault in faults
             ]
         ) from None
 
 
-def _of_another_kind(document: Mapping[Any, Any], form: Form[Model]) -> str | None:
-    """What to do with a file that is whole, but not what was asked for."""
+def _refuse_another_kind(document: Mapping[Any, Any], source: Source, form: Form[Model]) -> None:
+    """A file that is whole, but not what was asked for, is one fault, not one of each key."""
     for key, what in _ONLY.items():
         if key in document and key not in form.model.model_fields:
-            return f"this is {what}; give {form.noun}; see {form.example}"
-    return None
+            fix = f"give {form.noun}; see {form.example}"
+            raise TaktError(f"this is {what}", where=source.where((key,)), fix=fix)
 
 
 def _each(error: ValidationError) -> Iterator[ErrorDetails]:
@@ -142,26 +146,33 @@ def _each(error: ValidationError) -> Iterator[ErrorDetails]:
             yield {**fault, "loc": (*fault["loc"], key), "msg": text}
 
 
-def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str:
+def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel], listed: set[str]) -> str:
     location = fault["loc"]
     key = _option(location) if source.file is None else _path(location)
     if fault["type"] == "extra_forbidden":
         allowed = sorted(_keys_at(model, location[:-1]))
         close = difflib.get_close_matches(str(location[-1]), allowed, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        return f"unknown key {key}{hint} (allowed: {', '.join(allowed)})"
+        every = f" (allowed: {', '.join(allowed)})"
+        if every in listed:
+            every = ""
+        listed.add(every)
+        return f"unknown key {key}{hint}{every}"
     if fault["type"] == "missing":
         return f"key {key} is missing"
     if fault["type"] in {"model_type", "dict_type"}:
         allowed = sorted(_keys_at(model, location))
         keys = f" with the keys {', '.join(allowed)}" if 0 < len(allowed) <= MOST_KEYS else ""
+        if fault["input"] is None:
+            return f"{key} is empty; it must be a mapping{keys}"
         return f"{key}: {_written(fault['input'])} is not a mapping{keys}"
     if source.file is None:  # the option's name stands before the message already
         key = ""
     message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "value_error":
-        return f"{key}: {message}" if key else message
-    message = f"{_written(fault['input'])}: {message[0].lower()}{message[1:]}"
+    if fault["type"] != "value_error":
+        own = fault_words.words(fault)
+        message = f" {own}" if own else f": {message[0].lower()}{message[1:]}"
+        message = f"{_written(fault['input'])}{message}"
     return f"{key}: {message}" if key else message
 
 
@@ -194,6 +205,10 @@ def _bare(kind: Any) -> Any:
 
 def _written(value: Any) -> str:
     """What stands in the file; it may be of any length."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
     return shortened(reprlib.repr(value), MOST_WRITTEN)
 
 

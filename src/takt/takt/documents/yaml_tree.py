@@ -8,6 +8,7 @@ hold themselves. Nodes are counted as if every alias were written out, while the
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -41,14 +42,28 @@ def parse(text: str, where: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
         problem = (error.problem or str(error)).split("\n")[0]
-        raise TaktError(f"not valid YAML: {problem}", where=f"{where}{line}") from None
+        raise _fault(problem, f"{where}{line}") from None
     except YAMLError as error:
-        raise TaktError(f"not valid YAML: {error}", where=where) from None
+        raise _fault(str(error), where) from None
     except RecursionError:
-        raise TaktError("not valid YAML: it is nested too deeply", where=where) from None
+        raise _fault("it is nested too deeply", where) from None
     except Exception as error:  # noqa: BLE001 - ruamel lets through what its parts raise
-        what = f"not valid YAML: {type(error).__name__}: {error}"
-        raise TaktError(what, where=where) from None
+        raise _fault(f"{type(error).__name__}: {error}", where) from None
+
+
+_DUPLICATE = re.compile(r'found duplicate key "(?P<key>.*?)"')
+_TAB = r"found character '\t'"
+
+
+def _fault(problem: str, where: str) -> TaktError:
+    """What people do wrong most often has a sentence of its own."""
+    if twice := _DUPLICATE.match(problem):
+        what = f"not valid YAML: the key {twice['key']} is there twice"
+        return TaktError(what, where=where, fix="remove one of them")
+    if problem.startswith(_TAB):
+        return TaktError("not valid YAML: a tab", where=where, fix="indent with spaces")
+    fix = "check the brackets, quotes and indentation of this line and of those before it"
+    return TaktError(f"not valid YAML: {problem}", where=where, fix=fix)
 
 
 class _Bounded(Composer):

@@ -29,6 +29,8 @@ from takt.measure.statistics.series import Series, joined, read_series
 from takt.schedule.absence.model import Absence
 from takt.statistics.judgement import Outcome
 
+_WHOLE = "give a complete run folder, with its samples"
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -50,11 +52,15 @@ def read(run: Run, folder: Path) -> dict[str, list[Measured]]:
         try:
             files = [folder / name for name in cell.samples]
             parts = [read_series(one, since_intended=cell.since_intended) for one in files]
+        except FileNotFoundError:
+            lacking = ", ".join(one.name for one in files if not one.exists())
+            what = f"the samples of {cell.id} are missing: {lacking}"
+            raise wrong(what, folder, _WHOLE) from None
         except (OSError, pa.ArrowException, KeyError) as error:
             raise wrong(
                 f"cannot read the samples of {cell.id}: {error}",
                 folder,
-                "give a complete run folder, with its samples",
+                _WHOLE,
             ) from None
         found[cell.key].append(Measured(cell, joined(parts)))
     return dict(found)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -135,6 +136,20 @@ inline std::string error_in(const sim::Result& run, const Reached& reached) {
       if (!error.empty()) {
         return error;
       }
+    }
+  }
+  return {};
+}
+
+// The same of simulated runs, with the longest execution times and with drawn ones.
+inline std::string error_in_simulations(const application::Application& app, std::uint64_t seed,
+                                        const Reached& reached) {
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
+    const sim::Result run = sim::simulate(
+        app,
+        {.duration = nanoseconds{200}, .seed = seed, .execution = execution, .percentiles = false});
+    if (std::string error = error_in(run, reached); !error.empty()) {
+      return error;
     }
   }
   return {};

@@ -109,15 +109,7 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, SupplyTally& t
   if (std::string error = error_in(set, report, reached); !error.empty()) {
     return error;
   }
-  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-    const sim::Result run = sim::simulate(
-        app,
-        {.duration = nanoseconds{200}, .seed = seed, .execution = execution, .percentiles = false});
-    if (std::string error = error_in(run, reached); !error.empty()) {
-      return error;
-    }
-  }
-  return {};
+  return error_in_simulations(app, seed, reached);
 }
 
 class EverySupply : public testing::TestWithParam<std::string> {};

@@ -58,7 +58,7 @@ void count(const ExhaustiveSet& set, const Report& report, const Reached& reache
 
 std::string error_in_runs(application::Application app, const Reached& reached, WideSets& random,
                           std::uint64_t seed) {
-  constexpr std::int64_t end = 200;
+  constexpr std::int64_t end = 200;  // of the simulation
   if (app.strategy) {
     std::vector<std::int64_t> times(static_cast<std::size_t>(random.number(1, 6)));
     std::ranges::generate(times, [&] { return random.number(1, end); });
@@ -68,15 +68,7 @@ std::string error_in_runs(application::Application app, const Reached& reached, 
           {.at = nanoseconds{times[i]}, .scenario = i % 2 == 0 ? "other" : "one"});
     }
   }
-  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-    const sim::Result run = sim::simulate(
-        app,
-        {.duration = nanoseconds{end}, .seed = seed, .execution = execution, .percentiles = false});
-    if (std::string error = error_in(run, reached); !error.empty()) {
-      return error;
-    }
-  }
-  return {};
+  return error_in_simulations(app, seed, reached);
 }
 
 // The first thing that is wrong.

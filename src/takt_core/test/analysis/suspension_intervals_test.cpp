@@ -68,39 +68,19 @@ TEST(suspension_intervals, no_response_of_random_runs_is_above_its_bound) {
 
 TEST(suspension_intervals, no_run_of_two_tasks_is_above_the_bounds) {
   RandomTasks random{42 - 1 + first_seed()};
-  Tally tally;
-  for (int set = 0; set < rounds(60); ++set) {
-    const auto tasks =
-        random_interval_set(random, 2, 7, {.equal_priorities = set % 3 == 0, .waits = 1 + set % 2});
-    SCOPED_TRACE(describe(tasks));
-    const Bounds bounds = bounds_of(demands_of(tasks));
-    const auto longest = AllRuns{tasks, 2}.run();
-    expect_within(bounds, longest);
-    if (HasFailure()) {
-      return;
-    }
-    count(bounds, longest, tally);
-  }
-  std::cout << tally.reached << " of " << tally.bounded << " bounds reached\n";
+  const Tally tally = compare_every_run(rounds(60), 2, [&](int set) {
+    return random_interval_set(random, 2, 7,
+                               {.equal_priorities = set % 3 == 0, .waits = 1 + set % 2});
+  });
   EXPECT_GT(tally.bounded, rounds(90));
-  EXPECT_GT(tally.reached, tally.bounded / 2);
 }
 
 // Whether the number of waits is known or not: the bound is never longer with it.
 TEST(suspension_intervals, are_never_above_the_bound_without_them) {
   RandomTasks random{43 - 1 + first_seed()};
-  for (int set = 0; set < rounds(1000); ++set) {
-    auto tasks = random_set(random, 5, 60, {.waits = 3});
-    SCOPED_TRACE(describe(tasks));
-    const Bounds with = bounds_of(demands_of(tasks));
-    for (WaitingTask& task : tasks) {
-      task.suspensions = 0;
-    }
-    const Bounds without = bounds_of(demands_of(tasks));
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      ASSERT_TRUE(without[i] < 0 || (with[i] >= 0 && with[i] <= without[i])) << "task " << i;
-    }
-  }
+  expect_never_above_the_bound_without(
+      rounds(1000), [&] { return random_set(random, 5, 60, {.waits = 3}); },
+      [](WaitingTask& task) { task.suspensions = 0; });
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "analysis/waiting_sets.hpp"
 
 namespace takt::analysis {
@@ -220,5 +222,37 @@ class AllRuns {
   std::vector<std::int64_t> longest_;
   std::int64_t end_ = 0;
 };
+
+// The bounds of so many sets, drawn by number, against every run of each (`latest` as AllRuns has).
+template <class Draw>
+Tally compare_every_run(int sets, std::int64_t latest, const Draw& draw) {
+  Tally tally;
+  for (int set = 0; set < sets && !testing::Test::HasFailure(); ++set) {
+    const std::vector<WaitingTask> tasks = draw(set);
+    SCOPED_TRACE(describe(tasks));
+    const Bounds bounds = bounds_of(demands_of(tasks));
+    const auto longest = AllRuns{tasks, latest}.run();
+    expect_within(bounds, longest);
+    count(bounds, longest, tally);
+  }
+  std::cout << tally.reached << " of " << tally.bounded << " bounds reached\n";
+  EXPECT_GT(tally.reached, tally.bounded / 2);
+  return tally;
+}
+
+// No bound of so many sets is longer with what `forget` takes from a task than without it.
+template <class Draw, class Forget>
+void expect_never_above_the_bound_without(int sets, const Draw& draw, const Forget& forget) {
+  for (int set = 0; set < sets; ++set) {
+    std::vector<WaitingTask> tasks = draw();
+    SCOPED_TRACE(describe(tasks));
+    const Bounds with = bounds_of(demands_of(tasks));
+    std::ranges::for_each(tasks, forget);
+    const Bounds without = bounds_of(demands_of(tasks));
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      ASSERT_TRUE(without[i] < 0 || (with[i] >= 0 && with[i] <= without[i])) << "task " << i;
+    }
+  }
+}
 
 }  // namespace takt::analysis

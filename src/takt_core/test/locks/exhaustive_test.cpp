@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "all_runs.hpp"
-#include "random_locks.hpp"
+#include "compared_locks.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/sim/simulation.hpp"
 
@@ -18,92 +18,24 @@ namespace {
 
 application::Application tiny_set(std::uint64_t seed, const std::string& policy,
                                   bool waits = false) {
-  const LocksForm tiny{.most_tasks = 3,
-                       .most_locks = 2,
-                       .share = 0.4,
-                       .periods = {8, 10, 12, 15},
-                       .policy = policy,
-                       .waits = waits};
-  RandomLocks random{seed};
-  application::Application app = random.make(tiny);
-  for (application::Callback& callback : app.callbacks) {
-    if (random.chance(0.5)) {
-      callback.execution.best = nanoseconds{random.number(1, callback.execution.worst.count())};
-      callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
-    }
-  }
-  return app;
-}
-
-ScenarioReport report_of(const application::Application& app) {
-  return analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
-}
-
-// The first response that is longer in some run than its bound; "" if there is none.
-std::string above(const ScenarioReport& report, const AllRuns& runs) {
-  for (std::size_t i = 0; i < runs.responses.size(); ++i) {
-    const CallbackReport& callback = report.callbacks[i];
-    if (callback.response && nanoseconds{runs.responses[i]} > *callback.response) {
-      return callback.name + " comes to " + std::to_string(runs.responses[i]) + ", bound " +
-             std::to_string(callback.response->count()) + " by " + callback.bound_by;
-    }
-  }
-  return {};
-}
-
-std::string above(const sim::Result& run, const AllRuns& runs) {
-  for (std::size_t i = 0; i < runs.responses.size(); ++i) {
-    if (runs.complete && run.callbacks[i].response.max > nanoseconds{runs.responses[i]}) {
-      return run.callbacks[i].name + " is simulated with " +
-             std::to_string(run.callbacks[i].response.max.count()) + ", and comes to " +
-             std::to_string(runs.responses[i]) + " at most";
-    }
-  }
-  return {};
+  return locking_set(seed,
+                     {.most_tasks = 3,
+                      .most_locks = 2,
+                      .share = 0.4,
+                      .periods = {8, 10, 12, 15},
+                      .policy = policy,
+                      .waits = waits},
+                     0.5);
 }
 
 void keep_to_bounds(const std::string& policy, bool waits = false) {
-  const int sets = rounds(1000);
-  int complete = 0;
-  int blocked = 0;
-  int reached = 0;  // of those
-  double tightness = 0;
-  int compared = 0;
-  for (int i = 0; i < sets && !testing::Test::HasFailure(); ++i) {
-    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
-    const application::Application app = tiny_set(seed, policy, waits);
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text(app));
-    const ScenarioReport report = report_of(app);
-    const AllRuns runs = all_runs(app);
-    EXPECT_EQ(above(report, runs), "");
-    EXPECT_FALSE(runs.waited);
-    complete += runs.complete ? 1 : 0;
-    for (std::size_t k = 0; k < runs.responses.size(); ++k) {
-      const CallbackReport& callback = report.callbacks[k];
-      const bool is_reached = callback.response == nanoseconds{runs.responses[k]};
-      EXPECT_TRUE(is_reached || !callback.exact || !runs.complete);
-      blocked += callback.locks.empty() ? 0 : 1;
-      reached += !callback.locks.empty() && is_reached ? 1 : 0;
-      if (!callback.locks.empty() && callback.response && runs.complete) {
-        ++compared;
-        tightness += static_cast<double>(runs.responses[k]) /
-                     static_cast<double>(callback.response->count());
-      }
-    }
-    for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
-      const sim::Result run = sim::simulate(app, {.duration = nanoseconds{2000},
-                                                  .seed = seed,
-                                                  .execution = execution,
-                                                  .percentiles = false});
-      // There a job may wait when it has computed all, which changes no bound.
-      EXPECT_EQ(waits ? "" : above(run, runs), "");
-    }
-  }
-  std::cout << complete << " of " << sets << " sets complete, " << reached << " of " << blocked
-            << " bounds with blocking by locks reached, the longest response in the mean "
-            << tightness / std::max(1, compared) << " of its bound\n";
-  EXPECT_GT(complete, waits ? sets / 4 : sets / 2);
-  EXPECT_GT(reached, 0);
+  const ComparedLocks all = compare_with_every_run(
+      rounds(1000), waits, [&](std::uint64_t seed) { return tiny_set(seed, policy, waits); },
+      [](const application::Application& app) { return all_runs(app); });
+  std::cout << all;
+  EXPECT_EQ(all.waited, 0);
+  EXPECT_GT(all.complete, waits ? all.sets / 4 : all.sets / 2);
+  EXPECT_GT(all.reached, 0);
 }
 
 TEST(EveryRunWithLocks, keeps_to_its_bounds) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core_tasks.hpp"
 #include "takt/sched/age_requests.hpp"
 #include "takt/sched/core_state.hpp"
 #include "takt/sched/policies.hpp"
@@ -31,7 +32,7 @@ class World : private CoreListener {
       : at_once_(at_once), random_(seed), policy_(parse_policy(policy)) {
     const std::size_t count = 2 + random_() % 7;
     for (std::size_t i = 0; i < count; ++i) {
-      descriptions_.push_back(draw("task" + std::to_string(i)));
+      descriptions_.push_back(draw_task("task" + std::to_string(i), *policy_, random_));
       tasks_.push_back(std::make_unique<CoreTask>());
       CoreTask& task = *tasks_.back();
       task.index = static_cast<TaskIndex>(i);
@@ -110,41 +111,6 @@ class World : private CoreListener {
   }
 
  private:
-  Task draw(std::string name) {
-    Task task;
-    task.name = std::move(name);
-    // Precautious-RM must know the next release of the most urgent task.
-    const bool by_messages = random_() % 4 == 0 && policy_->name() != "p-rm";
-    task.kind = by_messages ? TaskKind::message : TaskKind::timer;
-    task.trigger = task.kind == TaskKind::message ? "outside" : "";
-    draw_parameters(task.parameters);
-    task.group =
-        random_() % 3 == 0 ? std::string{"g"} + static_cast<char>('a' + random_() % 2) : "";
-    if (random_() % 2 == 0) {
-      task.writes.push_back(topic());
-    }
-    if (random_() % 2 == 0) {
-      task.reads.push_back(
-          {.topic = topic(), .max_age = std::chrono::nanoseconds{2 + random_() % 20}});
-    }
-    return task;
-  }
-
-  std::string topic() { return random_() % 2 == 0 ? "scan" : "map"; }
-
-  void draw_parameters(TaskParameters& parameters) {
-    parameters.period = std::chrono::nanoseconds{5 + random_() % 20};
-    parameters.offset = std::chrono::nanoseconds{random_() % 10};
-    parameters.deadline = std::chrono::nanoseconds{1 + random_() % 30};
-    parameters.expected_execution = std::chrono::nanoseconds{1};
-    parameters.priority = 1 + static_cast<int>(random_() % 5);
-    parameters.overrun = static_cast<Overrun>(random_() % 3);
-    parameters.active = random_() % 8 != 0;
-    if (policy_->name() == "p-rm" || policy_->name() == "cw-edf" || policy_->name() == "dm") {
-      parameters.deadline = std::min(parameters.deadline, parameters.period);
-    }
-  }
-
   void follow(TimePoint time) {
     const std::vector<std::vector<TaskIndex>> cores{{present_.begin(), present_.end()}};
     CompiledStrategy strategy{
@@ -166,7 +132,7 @@ class World : private CoreListener {
   }
 
   void change_parameters() {
-    draw_parameters(descriptions_[random_() % descriptions_.size()].parameters);
+    draw_parameters(descriptions_[random_() % descriptions_.size()].parameters, *policy_, random_);
     follow(now_);
   }
 

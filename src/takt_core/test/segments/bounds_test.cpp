@@ -122,39 +122,18 @@ TEST(segments, no_response_of_random_runs_is_above_its_bound) {
 
 TEST(segments, no_run_of_two_tasks_is_above_the_bounds) {
   RandomTasks random{62 - 1 + first_seed()};
-  Tally tally;
-  for (int set = 0; set < rounds(12); ++set) {
-    const auto tasks =
-        random_segment_set(random, 2, 8, {.equal_priorities = set % 3 == 0, .waits = 2});
-    SCOPED_TRACE(describe(tasks));
-    const Bounds bounds = bounds_of(demands_of(tasks));
-    const auto longest = AllRuns{tasks, 2}.run();
-    expect_within(bounds, longest);
-    if (HasFailure()) {
-      return;
-    }
-    count(bounds, longest, tally);
-  }
-  std::cout << tally.reached << " of " << tally.bounded << " bounds reached\n";
+  const Tally tally = compare_every_run(rounds(12), 2, [&](int set) {
+    return random_segment_set(random, 2, 8, {.equal_priorities = set % 3 == 0, .waits = 2});
+  });
   EXPECT_GT(tally.bounded, rounds(20));
-  EXPECT_GT(tally.reached, tally.bounded / 2);
 }
 
 // What is known of segments never makes a bound longer.
 TEST(segments, are_never_above_the_bound_without_them) {
   RandomTasks random{63 - 1 + first_seed()};
-  for (int set = 0; set < rounds(500); ++set) {
-    auto tasks = random_segment_set(random, 5, 60, {.waits = 2});
-    SCOPED_TRACE(describe(tasks));
-    const Bounds with = bounds_of(demands_of(tasks));
-    for (WaitingTask& task : tasks) {
-      task.segments.clear();
-    }
-    const Bounds without = bounds_of(demands_of(tasks));
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      ASSERT_TRUE(without[i] < 0 || (with[i] >= 0 && with[i] <= without[i])) << "task " << i;
-    }
-  }
+  expect_never_above_the_bound_without(
+      rounds(500), [&] { return random_segment_set(random, 5, 60, {.waits = 2}); },
+      [](WaitingTask& task) { task.segments.clear(); });
 }
 
 }  // namespace

@@ -9,20 +9,12 @@
 #include <map>
 #include <memory>
 #include <rcl_interfaces/srv/list_parameters.hpp>
-#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int64.hpp>
 #include <string>
 #include <thread>
-#if __has_include(<rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>)
-#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
-#define HAS_CBG
-#endif
-#if __has_include(<rclcpp/executors/static_single_threaded_executor.hpp>)
-#include <rclcpp/executors/static_single_threaded_executor.hpp>
-#define HAS_STATIC
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
+
+#include "spun_executors.hpp"
 
 namespace {
 
@@ -30,47 +22,6 @@ using namespace std::chrono_literals;
 using rclcpp::Executor;
 using rclcpp::Node;
 using std_msgs::msg::Int64;
-
-class Derived : public rclcpp::executors::SingleThreadedExecutor {};
-
-class Own : public Executor {
- public:
-  void spin() override {
-    for (ends_ = false; rclcpp::ok() && !ends_;) {
-      spin_once(10ms);
-    }
-  }
-  void cancel() override { ends_ = true; }
-
- private:
-  std::atomic<bool> ends_{false};
-};
-
-std::shared_ptr<Executor> make_executor(const std::string& name) {
-  if (name == "multi") {
-    return std::make_shared<rclcpp::executors::MultiThreadedExecutor>(rclcpp::ExecutorOptions{}, 2);
-  }
-  if (name == "events") {
-    return std::make_shared<rclcpp::experimental::executors::EventsExecutor>();
-  }
-#ifdef HAS_CBG
-  if (name == "cbg") {
-    return std::make_shared<rclcpp::executors::EventsCBGExecutor>(rclcpp::ExecutorOptions{}, 2);
-  }
-#endif
-#ifdef HAS_STATIC
-  if (name == "static") {
-    return std::make_shared<rclcpp::executors::StaticSingleThreadedExecutor>();
-  }
-#endif
-  if (name == "derived") {
-    return std::make_shared<Derived>();
-  }
-  if (name == "own") {
-    return std::make_shared<Own>();
-  }
-  return std::make_shared<rclcpp::executors::SingleThreadedExecutor>();
-}
 
 // Ends what would wait for ever: the scenario then prints something else.
 class Limit {

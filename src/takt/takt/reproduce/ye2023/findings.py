@@ -69,6 +69,18 @@ BY_POINTER: dict[str, Checked] = {
 }
 
 # Of ROS 1 and of ROS 2.
+FAIRNESS = {
+    "slowest": level(
+        "slowest subscriber's median as a multiple of the fastest one's",
+        runs.unfairness,
+        (4 * MIB,),
+        least=1,
+        label=SIX,
+    ),
+    "fairness": level(
+        "Jain's index of the subscribers' medians", runs.fairness, (4 * MIB,), most=1, label=SIX
+    ),
+}
 EITHER: dict[str, Checked] = {
     "sizes-small-constant": Check(
         f"p50_64kb_us <= {ALIKE} * p50_64b_us",
@@ -140,22 +152,7 @@ ROS2: dict[str, Checked] = {
     ),
     "six-ros2-alike": Check(
         f"slowest <= {ALIKE}",
-        {
-            "slowest": level(
-                "slowest subscriber's median as a multiple of the fastest one's",
-                runs.unfairness,
-                (4 * MIB,),
-                least=1,
-                label=SIX,
-            ),
-            "fairness": level(
-                "Jain's index of the subscribers' medians",
-                runs.fairness,
-                (4 * MIB,),
-                most=1,
-                label=SIX,
-            ),
-        },
+        FAIRNESS,
     ),
     "six-ros2-by-size": Check(
         f"p50_4mb_us >= {ALIKE} * p50_64kb_us",
@@ -191,22 +188,7 @@ ROS2: dict[str, Checked] = {
 ROS1: dict[str, Checked] = {
     "six-ros1-unlike": Check(
         f"slowest > 1 + (published_slowest - 1) {LEAST}",
-        {
-            "slowest": level(
-                "slowest subscriber's median as a multiple of the fastest one's",
-                runs.unfairness,
-                (4 * MIB,),
-                least=1,
-                label=SIX,
-            ),
-            "fairness": level(
-                "Jain's index of the subscribers' medians",
-                runs.fairness,
-                (4 * MIB,),
-                most=1,
-                label=SIX,
-            ),
-        },
+        FAIRNESS,
         differs="medians here; the paper does not define its latencies",
     ),
 }

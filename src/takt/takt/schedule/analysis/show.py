@@ -201,6 +201,8 @@ def _meets(meets: bool) -> str:
 def _time(time_us: float | None) -> str:
     if time_us is None:
         return "-"
+    if time_us >= 1e9:  # where ms would need an exponent
+        return f"{time_us / 1e6:.6g} s"
     if time_us >= 1000:
         return f"{time_us / 1000:.6g} ms"
     return f"{time_us:.6g} µs"

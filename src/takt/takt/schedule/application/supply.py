@@ -31,7 +31,7 @@ FORM = Form(
     "a supply",
     SupplyFile,
     keys="cores",
-    example=f"{MEASURE} writes one",
+    example=f"what {MEASURE} writes",
     reference="docs/reference/application-keys.md",
 )
 

@@ -69,7 +69,7 @@ def check(application: Mapping[str, Any], places: Places | None) -> None:
         what = f"its hosts are {', '.join(named)}" if len(named) > 1 else "it runs on one host"
         fix = ",".join(f"{host}={HERE if n == 0 else THERE}" for n, host in enumerate(named))
         raise TaktError(
-            f"{OPTION} gives {', '.join(machines) or 'no machine'}, but {what}",
+            f"{', '.join(machines) or 'no machine'} given, but {what}",
             where=OPTION,
             fix=f"{OPTION} {fix}, or workers" if len(named) > 1 else f"omit {OPTION}",
         )

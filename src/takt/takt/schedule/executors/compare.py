@@ -39,6 +39,7 @@ def compare(
     """
     candidates: list[Candidate] = []
     durations: list[float] = []
+    fixes: list[str | None] = []  # of what was refused
     all_of_them = list(_candidates(flat))
     began = monotonic()
     for place, one in enumerate(all_of_them):
@@ -49,12 +50,14 @@ def compare(
             candidate, ms = _judged(one.flat, where, duration, execution, seed)
         except TaktError as error:
             candidate = _refused(error.what)
+            fixes.append(error.fix)
         else:
             durations.append(ms)
         choice = {"process": one.process, "executor": one.executor, "policy": one.policy}
         candidates.append(candidate.model_copy(update=choice))
     if not durations:
-        raise TaktError(f"no executor can run it: {candidates[0].refused}", where=where)
+        what = f"no executor can run it: {candidates[0].refused}"
+        raise TaktError(what, where=where, fix=fixes[0])
     return Comparison(
         application=str(flat["name"]),
         described=described(flat) if flat.get("processes") else candidates[0].name,

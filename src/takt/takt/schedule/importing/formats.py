@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from takt.documents.reading import read_text
+from takt.documents.reading import NO_FILE, read_text
 from takt.schedule.importing import irobot, np_jobs, picas, schedcat
 from takt.schedule.importing.imported import Given, Imported, wrong
 
@@ -25,7 +25,7 @@ def read(file: Path, given: Given) -> tuple[str, list[Imported]]:
     try:
         text = read_text(file)
     except FileNotFoundError:
-        raise wrong(file, None, "no such file") from None
+        raise wrong(file, None, "no such file", NO_FILE) from None
     name = _format(text)
     if name is None:
         raise wrong(

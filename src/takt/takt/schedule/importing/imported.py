@@ -36,7 +36,7 @@ class Given:
 def wrong(file: Path, line: int | None, what: str, fix: str | None = None) -> TaktError:
     """The error to raise for a file that cannot be imported; ``line`` counts from 1."""
     where = str(file) if line is None else f"{file}:{line}"
-    return TaktError(what, where=where, fix=fix)
+    return TaktError(what, where=where, fix=fix or "correct the file, or leave this part out of it")
 
 
 def time_ns(text: str | None, unit: int, file: Path, line: int | None, what: str) -> int:

@@ -166,8 +166,9 @@ def read(path: Path, deadlines: Mapping[str, int] | None = None) -> Trace:
     try:
         with opened(path):
             core = takt_core.Trace(str(path))
-    except FileNotFoundError as error:
-        raise TaktError(f"cannot read the trace: {error.strerror}", where=str(path)) from None
+    except FileNotFoundError:
+        fix = "give a trace that takt execute or simulate --trace wrote, or a folder of takt record"
+        raise TaktError("no such trace", where=str(path), fix=fix) from None
     except takt_core.Error as error:
         raise TaktError(error.problem, where=str(path), fix=error.fix or None) from None
     prefix = f"{HELD}="

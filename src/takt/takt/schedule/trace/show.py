@@ -35,8 +35,8 @@ def show(console: Console, summary: TraceSummary) -> None:
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
-    # Descriptions would fill the screen: of the application, and of each task as JSON.
-    shown_elsewhere = (*_NOT_GRANTED, "application=", "task=", "thread.", "note=")
+    # Descriptions would fill the screen: of the application, its tasks and scenarios as JSON.
+    shown_elsewhere = (*_NOT_GRANTED, "application=", "task=", "change=", "thread.", "note=")
     facts = [one for one in summary.attributes if not one.startswith(shown_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
