@@ -5,6 +5,9 @@
 #include <map>
 
 #include "busy_period.hpp"
+#include "chain_meetings.hpp"
+#include "later_jobs.hpp"
+#include "path_work.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -12,27 +15,11 @@ namespace {
 // Longer than so many periods of its root no chain is followed.
 constexpr std::int64_t most_periods = 100;
 
-// The part of the path on one core.
-struct Visited {
-  sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
-  nanoseconds due{0};   // the latest deadline of the path's jobs, after the root's release
-  nanoseconds work{0};  // the path's own, and blocking
-  std::int64_t visits = 0;
-  nanoseconds sum{0};  // with that of rivals
-};
-
-// A link on a core of the path, whose jobs may come before those of the path.
-struct Rival {
-  const Arrivals* releases = nullptr;  // of its root
-  nanoseconds offset{0};
-  nanoseconds end{0};      // from the release of its root, at most
-  nanoseconds due{never};  // the latest release of its root after that of the path's
-  nanoseconds execution{0};
-  Visited* on = nullptr;  // its core
-  bool own = false;       // it has the root of the path
-  bool on_path = false;   // the path's own job is counted elsewhere
-  bool last = false;      // the last link, or behind it: only earlier instances count
-  bool within = false;    // of these, the path's own message releases it before the last one ends
+// Links of the path that are joined.
+struct Visit {
+  std::size_t core = 0;
+  sched::Level floor = sched::infinite_ceiling;  // the lowest level of them
+  std::size_t begin = 0;                         // the place of the first one on the path
 };
 
 class PathTest {
@@ -47,10 +34,10 @@ class PathTest {
     }
     const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
     for (nanoseconds time = least_; time <= most;) {
-      if (!effort_.spend(rivals_.size() + 1)) {
+      if (!effort_.spend(2 * (work_.rivals.size() + 2 * work_.blockers.size()) + 1)) {
         return result;
       }
-      const nanoseconds next = time_for(time);
+      const nanoseconds next = lag_ + work_.time_for(time);
       if (next <= time) {
         result.bound = time;
         return result;
@@ -66,16 +53,14 @@ class PathTest {
 
   // False if a core of the path does not keep the order.
   bool visit() {
-    std::vector<std::size_t> path;
     for (std::size_t i = last_; i != nobody; i = link(i).before) {
-      path.push_back(i);
+      path_.push_back(i);
     }
-    std::ranges::reverse(path);
-    on_path_.assign(net_.links.size(), false);
+    std::ranges::reverse(path_);
     behind_.assign(net_.links.size(), false);
     within_.assign(net_.links.size(), false);
-    for (const std::size_t i : path) {
-      on_path_[i] = true;
+    for (std::size_t k = 0; k < path_.size(); ++k) {
+      const std::size_t i = path_[k];
       const Demand& demand = *link(i).demand;
       const std::optional<nanoseconds> entry =
           link(i).before == nobody ? std::optional{nanoseconds{0}} : net_.latencies[link(i).before];
@@ -84,27 +69,24 @@ class PathTest {
       }
       lag_ += demand.lag;
       least_ += demand.execution + demand.lag;
-      Visited& visited = visited_[link(i).core];
+      PathCore& visited = work_.cores[link(i).core];
+      visited.supply = &core(i).supply;
       visited.work += demand.execution;
       visited.floor = std::min(visited.floor, demand.level);
       visited.due = std::max(visited.due, *entry + demand.deadline);
+      if (k == 0 || !link(i).joined) {
+        visits_.push_back({.core = link(i).core, .begin = k});
+        ++visited.visits;
+        visited.work += net_.release_overhead;
+        least_ += net_.release_overhead;
+      }
+      sched::Level& floor = visits_.back().floor;
+      floor = std::min(floor, demand.level);
     }
     for (std::size_t i = last_ + 1; i < net_.links.size(); ++i) {
       const std::size_t before = link(i).before;
       behind_[i] = before != nobody && (before == last_ || behind_[before]);
       within_[i] = before != nobody && (before == last_ || within_[before]) && runs_within_last(i);
-    }
-    for (std::size_t k = 0; k < path.size();) {
-      const std::size_t begin = k;
-      for (++k; k < path.size() && link(path[k]).joined;) {
-        ++k;
-      }
-      Visited& visited = visited_[link(path[begin]).core];
-      ++visited.visits;
-      const nanoseconds blocked = blocking({path.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            path.begin() + static_cast<std::ptrdiff_t>(k)});
-      visited.work += blocked;
-      least_ += blocked;
     }
     return true;
   }
@@ -117,70 +99,193 @@ class PathTest {
     return link(i).core != link(last_).core || demand.level > std::max(last.level, last.ceiling);
   }
 
-  // Of one job that started before this part of the path came to the core.
-  [[nodiscard]] nanoseconds blocking(std::span<const std::size_t> part) const {
-    const ChainCore& here = core(part.front());
-    nanoseconds longest{0};
-    if (here.by_level || (here.by_deadline && !here.preemptive)) {
-      sched::Level floor = sched::infinite_ceiling;
-      for (const std::size_t i : part) {
-        floor = std::min(floor, link(i).demand->level);
-      }
-      for (const std::size_t i : here.links) {
-        const Demand& demand = *link(i).demand;
-        const bool lower = here.by_deadline || (demand.level < floor && demand.ceiling >= floor);
-        if (lower && demand.execution.count() > 0) {
-          longest = std::max(longest, demand.execution - here.supply.head_start());
-        }
+  // Whether jobs of the link that come after the job at this place of the path may run before those
+  // behind that place on their core, and not only keep the core for one of them.
+  [[nodiscard]] bool may_follow(std::size_t i, std::size_t place) const {
+    for (std::size_t k = place + 1; k < path_.size(); ++k) {
+      if (link(path_[k]).core == link(i).core &&
+          (!core(i).by_level || link(i).demand->level >= link(path_[k]).demand->level)) {
+        return true;
       }
     }
-    return longest + net_.release_overhead;
+    return false;
+  }
+
+  // Whether a job of the link that has started keeps the core when this part of the path comes.
+  [[nodiscard]] bool may_block(std::size_t i, const Visit& visit) const {
+    const Demand& demand = *link(i).demand;
+    const ChainCore& here = core(i);
+    if (demand.execution.count() == 0) {
+      return false;
+    }
+    return here.by_level ? demand.level < visit.floor && demand.ceiling >= visit.floor
+                         : here.by_deadline && !here.preemptive;
+  }
+
+  // `all`: its jobs; nothing: not known. `counted`: those of them that are rivals.
+  void add_blocker(std::size_t i, std::optional<PathRival> all,
+                   const std::optional<PathRival>& counted, const LaterJobs& order) {
+    if (counted && core(i).by_level && !counted->after) {
+      return;  // all are rivals
+    }
+    if (counted && core(i).by_deadline) {
+      all->after = counted->after;
+      all->now = counted->now;
+    }
+    // What is no rival only because of its level comes late on the path.
+    const bool late = counted && core(i).by_level;
+    const std::int64_t visits = std::ranges::count_if(visits_, [&](const Visit& visit) {
+      return visit.core == link(i).core && may_block(i, visit) &&
+             (!late || visit.begin > order.place(i));
+    });
+    if (visits == 0) {
+      return;
+    }
+    const std::size_t root = link(i).root;
+    work_.blockers.push_back({.all = all,
+                              .part = counted,
+                              .length = link(i).demand->execution - core(i).supply.head_start(),
+                              .visits = visits,
+                              .on = &work_.cores[link(i).core],
+                              .other = root == root_ ? nobody : root});
+    if (root != root_) {
+      add_to_instance(i, all);
+    }
+  }
+
+  // `jobs` of the link that may delay the path.
+  void add_to_instance(std::size_t i, const std::optional<PathRival>& jobs) {
+    PathInstances& instances = work_.instances[link(i).root];
+    if (!jobs) {
+      instances.known = false;
+      return;
+    }
+    PathRival& any = instances.any;
+    if (instances.links.empty()) {
+      any = *jobs;
+    }
+    any.offset = std::min(any.offset, jobs->offset);
+    any.end = std::max(any.end, jobs->end);
+    any.due = std::max(any.due, jobs->due);
+    if (instances.links.empty() || instances.links.back() != i) {
+      instances.links.push_back(i);
+    }
   }
 
   // False if one of them has no bound.
   bool add_rivals() {
-    for (auto& [at, visited] : visited_) {
+    const LaterJobs order{path_, net_.links.size(), [&](std::size_t i) { return link(i).before; },
+                          [&](std::size_t i) { return link(i).demand->task; }};
+    for (auto& [at, visited] : work_.cores) {
       const ChainCore& here = net_.cores[at];
       if (!add_interrupts(here, visited)) {
         return false;
       }
       for (const std::size_t i : here.links) {
-        const Demand& demand = *link(i).demand;
-        const bool runs = !here.by_level || demand.level >= visited.floor;
-        if (!runs && net_.release_overhead.count() == 0) {
-          continue;
-        }
-        const Arrivals& releases = link(link(i).root).demand->releases;
-        if (!net_.latencies[i] || releases.period.count() <= 0) {
+        if (!add_link(i, visited, order)) {
           return false;
         }
-        Rival rival{.releases = &releases,
+      }
+    }
+    return limit_instances();
+  }
+
+  // Whether a job of the link may run while the path is at a core, besides those that only begin
+  // before.
+  [[nodiscard]] bool may_run(std::size_t i, const Visit& visit) const {
+    return visit.core == link(i).core &&
+           (!core(i).by_level || link(i).demand->level >= visit.floor || may_block(i, visit));
+  }
+
+  // What the path can meet of one instance of each other root, if that is less than all. It is not
+  // known on which of the cores, so their supply must be whole.
+  bool limit_instances() {
+    const bool whole = std::ranges::all_of(
+        work_.cores, [](const auto& one) { return one.second.supply->whole(); });
+    for (auto& [root, instances] : work_.instances) {
+      if (!whole || !instances.known || visits_.size() < 2 || instances.links.size() < 2) {
+        continue;
+      }
+      const std::vector<std::size_t>& links = net_.instances[root];
+      if (!effort_.spend(links.size() * visits_.size())) {
+        return false;
+      }
+      std::ranges::sort(instances.links);
+      instances.any.execution = most_met(meetings(links, instances.links), visits_.size());
+      instances.limited = true;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Meeting> meetings(std::span<const std::size_t> links,
+                                              const std::vector<std::size_t>& delaying) const {
+    std::vector<Meeting> jobs;
+    std::map<std::size_t, std::size_t> places;  // by link
+    for (const std::size_t i : links) {
+      places[i] = jobs.size();
+      const std::size_t before = link(i).before;
+      Meeting job{.before = before == nobody ? nobody : places.at(before),
+                  .overlaps = link(i).overlaps};
+      if (std::ranges::binary_search(delaying, i)) {
+        job.execution = link(i).demand->execution;
+        for (const Visit& visit : visits_) {
+          job.visits.push_back(may_run(i, visit));
+        }
+      }
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  }
+
+  bool add_link(std::size_t i, PathCore& visited, const LaterJobs& order) {
+    const ChainCore& here = core(i);
+    const Demand& demand = *link(i).demand;
+    const Arrivals& releases = link(link(i).root).demand->releases;
+    const bool runs = !here.by_level || demand.level >= visited.floor;
+    const bool known = net_.latencies[i] && releases.period.count() > 0;
+    if (!known && !runs && net_.release_overhead.count() == 0) {
+      add_blocker(i, {}, {}, order);
+    }
+    if (!known) {
+      return !runs && net_.release_overhead.count() == 0;
+    }
+    PathRival rival{.releases = &releases,
                     .offset = link(i).offset,
                     .end = *net_.latencies[i],
                     .execution = net_.release_overhead,
                     .on = &visited,
                     .own = link(i).root == root_};
-        if (rival.execution.count() > 0) {  // each release is noticed
-          rivals_.push_back(rival);
-        }
-        if (!runs) {
-          continue;
-        }
-        rival.execution = demand.execution;
-        rival.on_path = on_path_[i];
-        rival.last = i == last_ || behind_[i];
-        rival.within = within_[i] && link(i).core == link(last_).core;
-        if (here.by_deadline) {
-          rival.due = visited.due - demand.deadline - rival.offset;
-        }
-        rivals_.push_back(rival);
-      }
+    if (rival.execution.count() > 0) {  // each release is noticed
+      work_.rivals.push_back(rival);
     }
+    rival.execution = demand.execution;
+    if (rival.own) {
+      rival.on_path = path_[order.place(i)] == i;
+      rival.after = behind_[i];
+      rival.now = within_[i] && link(i).core == link(last_).core;
+    }
+    std::optional<PathRival> counted;
+    if (runs) {
+      counted = rival;
+      if (rival.own && !behind_[i] && !may_follow(i, order.place(i))) {
+        counted->after = true;
+        counted->now = !rival.on_path && !order.later_message(i);
+      }
+      if (here.by_deadline) {
+        counted->due = visited.due - demand.deadline - rival.offset;
+      }
+      if (!rival.own) {
+        counted->other = link(i).root;
+        add_to_instance(i, counted);
+      }
+      work_.rivals.push_back(*counted);
+    }
+    add_blocker(i, rival, counted, order);
     return true;
   }
 
   // Those that come within the path, and before it, as long as they may last.
-  bool add_interrupts(const ChainCore& here, Visited& visited) {
+  bool add_interrupts(const ChainCore& here, PathCore& visited) {
     if (here.interrupts.empty()) {
       return true;
     }
@@ -189,61 +294,24 @@ class PathTest {
       return false;
     }
     for (const Demand& interrupt : here.interrupts) {
-      rivals_.push_back({.releases = &interrupt.releases,
-                         .end = *busy,
-                         .execution = interrupt.execution,
-                         .on = &visited});
+      work_.rivals.push_back({.releases = &interrupt.releases,
+                              .end = *busy,
+                              .execution = interrupt.execution,
+                              .on = &visited});
     }
     return true;
-  }
-
-  // Jobs that may run within `time` after the release of the path's root: their roots were released
-  // after `end` before that, and not so late that they are released, or due, too late.
-  static std::int64_t jobs(const Rival& rival, nanoseconds time) noexcept {
-    constexpr nanoseconds tick{1};
-    const nanoseconds latest = std::min(time - rival.offset - tick, rival.due);
-    const nanoseconds window = latest + rival.end - tick;
-    const std::int64_t all = window.count() < 0 ? 0 : rival.releases->closed(window);
-    if (!rival.own) {
-      return all;
-    }
-    const std::int64_t earlier = rival.releases->closed(rival.end - tick) - 1;
-    if (rival.last) {
-      return std::min(earlier + (rival.within ? 1 : 0), all);
-    }
-    const std::int64_t from_now = latest.count() < 0 ? 0 : rival.releases->closed(latest);
-    const std::int64_t counted = rival.on_path ? 1 : 0;
-    return std::max<std::int64_t>(0, std::min(earlier + from_now, all) - counted);
-  }
-
-  // In which all cores provide what the path waits for. Of several visits of a core each may begin
-  // without supply, and how the work is spread over them is not known.
-  [[nodiscard]] nanoseconds time_for(nanoseconds time) noexcept {
-    for (auto& [at, visited] : visited_) {
-      visited.sum = visited.work;
-    }
-    for (const Rival& rival : rivals_) {
-      rival.on->sum += jobs(rival, time) * rival.execution;
-    }
-    nanoseconds result = lag_;
-    for (const auto& [at, visited] : visited_) {
-      const Supply& supply = net_.cores[at].supply;
-      result += visited.visits == 1 ? supply.time_for(visited.sum)
-                                    : supply.time_in_parts(visited.sum, visited.visits);
-    }
-    return result;
   }
 
   const ChainNet& net_;
   std::size_t last_;
   std::size_t root_;
   Effort& effort_;
-  std::map<std::size_t, Visited> visited_;  // by core
-  std::vector<bool> on_path_;
+  PathWork work_;
+  std::vector<std::size_t> path_;
   std::vector<bool> behind_;
   std::vector<bool> within_;  // of those behind: may run before the last one has ended
-  std::vector<Rival> rivals_;
-  nanoseconds least_{0};  // the path's own, and blocking
+  std::vector<Visit> visits_;
+  nanoseconds least_{0};  // the path's own
   nanoseconds lag_{0};    // until the path's jobs are noticed
 };
 

@@ -25,6 +25,7 @@ struct ChainLink {
   nanoseconds offset{0};       // from the release of the root to its own, at least
   nanoseconds since_first{0};  // the same from the release of `first`
   bool joined = false;         // on the core of the link before, and noticed at once
+  bool overlaps = false;       // its messages may come before its job has computed all
 };
 
 // What holds on a core.
@@ -41,6 +42,7 @@ struct ChainCore {
 struct ChainNet {
   std::vector<ChainLink> links;  // by stream; `before` has a smaller index
   std::vector<ChainCore> cores;
+  std::vector<std::vector<std::size_t>> instances;  // by link: those that have it as root
   nanoseconds release_overhead{0};
   // By stream: from the release of its root to its end, as assumed (Jitters).
   std::span<const std::optional<nanoseconds>> latencies;

@@ -124,22 +124,24 @@ bool Paths::is_released_by_others(std::size_t callback, std::size_t writer) cons
 void Paths::begin_stretch(Walk& walk, std::size_t head) const {
   walk.head = head;
   walk.lost = false;
-  walk.stretch = response(head);
+  walk.stretch = walk.soonest = response(head);
   walk.called = nanoseconds{0};
   walk.heads = walk.ends = streams_[head];
 }
 
 void Paths::lengthen(Walk& walk, std::size_t callback) const {
   if (may_drop(callback)) {
-    walk.stretch = {};
+    walk.stretch = walk.soonest = {};
     walk.ends.clear();
     walk.lost = true;
     return;
   }
   walk.stretch = walk.lost ? Bound{} : sum(walk.stretch, response(callback));
+  walk.soonest = walk.lost ? Bound{} : sum(walk.soonest, response(callback));
   std::vector<std::size_t> heads;
   std::vector<std::size_t> ends;
   Bound longest = nanoseconds{0};
+  Bound soonest = nanoseconds{0};
   By by = By::test;
   for (std::size_t i = 0; i < walk.ends.size() && !bounds_.latencies.empty(); ++i) {
     // Several where a job publishes several messages.
@@ -147,12 +149,16 @@ void Paths::lengthen(Walk& walk, std::size_t callback) const {
       if (model_.streams()[next].parent != walk.ends[i]) {
         continue;
       }
+      const bool first = heads.empty() || heads.back() != walk.heads[i];
       heads.push_back(walk.heads[i]);
       ends.push_back(next);
       const Response& whole = bounds_.latencies[next];
       const Bound since = sum(walk.called, sum(whole.bound, -model_.offset(walk.heads[i])));
-      by = since && longest && *since > *longest ? whole.by : by;
       longest = since && longest ? Bound{std::max(*since, *longest)} : Bound{};
+      if (first) {
+        by = since && soonest && *since > *soonest ? whole.by : by;
+        soonest = since && soonest ? Bound{std::max(*since, *soonest)} : Bound{};
+      }
     }
   }
   if (ends.size() != streams_[callback].size()) {
@@ -160,8 +166,14 @@ void Paths::lengthen(Walk& walk, std::size_t callback) const {
   }
   walk.heads = std::move(heads);
   walk.ends = std::move(ends);
-  if (!walk.lost && !walk.ends.empty() && longest && (!walk.stretch || *longest <= *walk.stretch)) {
+  if (walk.lost || walk.ends.empty()) {
+    return;
+  }
+  if (longest && (!walk.stretch || *longest <= *walk.stretch)) {
     walk.stretch = longest;
+  }
+  if (soonest && (!walk.soonest || *soonest <= *walk.soonest)) {
+    walk.soonest = soonest;
     walk.by = by == By::test ? walk.by : by;
   }
 }
@@ -194,7 +206,7 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     }
     const bool is_only_head = walk.before == walk.head && task.kind == TaskKind::timer;
     const Bound passed =
-        is_only_head && ends_first(walk.head, callback) ? noticed(walk.head) : walk.stretch;
+        is_only_head && ends_first(walk.head, callback) ? noticed(walk.head) : walk.soonest;
     // Data is used until the next job of the head has come, which is its own however late that was
     // asked for.
     const Bound used =
@@ -248,6 +260,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     walk.direct = walk.direct && streams_[walk.before].size() == 1;
     walk.join = model_.join_of(walk.before);
     walk.stretch = sum(walk.stretch, wait_in_join(walk.before, walk.direct));
+    walk.soonest = walk.stretch;
   }
   if (!walk.overwritten.empty()) {
     report.bound_by = "other writers of topic '" + walk.overwritten +
@@ -264,7 +277,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   if (walk.waits || !chain.described.empty()) {
     report.bound_by += methods::calls;
   }
-  report.latency = sum(walk.latency, walk.stretch);
+  report.latency = sum(walk.latency, walk.soonest);
   report.age = sum(walk.age, walk.stretch);
   report.reaction = may_drop(first) ? Bound{} : sum(report.latency, gap(first));
   if (walk.join != nobody) {  // data may be replaced, but each publication has newer data

@@ -170,6 +170,8 @@ class Paths {
     std::size_t before = 0;                   // the last callback
     std::size_t received = nobody;            // the first one, of data that comes from elsewhere
     std::optional<nanoseconds> stretch = {};  // release of the head to the end of the last
+    // To the first end of the last: of several messages of a job the first one comes first.
+    std::optional<nanoseconds> soonest = {};
     // The streams of the head, and what the messages of each release here; empty where others
     // release a callback of the stretch as well.
     std::vector<std::size_t> heads = {};
@@ -179,7 +181,7 @@ class Paths {
     std::optional<nanoseconds> called = nanoseconds{0};
     bool waits = false;  // the bound of a server's client is in it
     bool lost = false;   // what a job of the stretch is for may get lost
-    By by = By::test;    // of the stretch: the sum of responses, or the chain as a whole
+    By by = By::test;    // of the first end: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
     bool held = false;   // the age has counted that data of the head stays until the next comes

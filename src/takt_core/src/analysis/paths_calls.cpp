@@ -39,6 +39,7 @@ void Paths::follow_call(Walk& walk, std::size_t server) const {
   }
   const std::optional<nanoseconds> end = rest ? walk.stretch : std::nullopt;
   walk.stretch = end ? std::optional{*end - *rest} : std::nullopt;
+  walk.soonest = end && walk.soonest ? std::optional{*walk.soonest - *rest} : walk.stretch;
   walk.called = end ? std::optional{*end - *since} : std::nullopt;
   walk.ends = others ? std::vector<std::size_t>{} : heads;
   walk.heads = walk.ends;

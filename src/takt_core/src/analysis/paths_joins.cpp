@@ -141,7 +141,7 @@ bool Paths::pass_join(Walk& walk, std::size_t callback) const {
   begin_stretch(walk, callback);
   if (releases) {
     if (may_drop(callback)) {
-      walk.stretch = {};
+      walk.stretch = walk.soonest = {};
       walk.ends.clear();
       walk.lost = true;
     }

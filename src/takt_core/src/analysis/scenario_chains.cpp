@@ -156,13 +156,17 @@ std::span<const Demand> declared_interrupts(const ScenarioModel::CoreDemands& co
 }  // namespace
 
 ChainNet ScenarioModel::chain_net() const {
-  ChainNet net{
-      .links = {}, .cores = {}, .release_overhead = release_overhead_, .latencies = latencies_};
+  ChainNet net{.links = {},
+               .cores = {},
+               .instances = std::vector<std::vector<std::size_t>>(streams_.size()),
+               .release_overhead = release_overhead_,
+               .latencies = latencies_};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const std::size_t parent = streams_[i].parent;
     const bool joined =
         parent != nobody && core_of(parent) == core_of(i) && demand(i).lag.count() == 0;
     const std::size_t first = joined ? net.links[parent].first : i;
+    const Cost& cost = costs_[streams_[i].callback];
     net.links.push_back({.demand = &demand(i),
                          .before = parent,
                          .root = parent == nobody ? i : net.links[parent].root,
@@ -170,7 +174,9 @@ ChainNet ScenarioModel::chain_net() const {
                          .core = core_of(i),
                          .offset = offset(i),
                          .since_first = earliest(i, first).release,
-                         .joined = joined});
+                         .joined = joined,
+                         .overlaps = cost.anywhere || cost.around.count() > 0});
+    net.instances[net.links.back().root].push_back(i);
   }
   const Test test = test_without_idling(scenario_->policy());
   const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;

@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "arrival_count.hpp"
+#include "later_jobs.hpp"
 #include "subchains.hpp"
 
 namespace takt::analysis {
@@ -87,6 +88,9 @@ class DeadlineTest {
     std::vector<nanoseconds> delay(core_.links.size());
     std::vector<nanoseconds> later(core_.links.size());
     std::vector<nanoseconds> sooner(core_.links.size());  // on the path: the deadlines after it
+    const LaterJobs order{path_, core_.links.size(),
+                          [&](std::size_t i) { return core_.links[i].before; },
+                          [&](std::size_t i) { return core_.demand(i).task; }};
     nanoseconds latest{0};
     for (std::size_t k = path_.size(); k-- > 0;) {
       sooner[path_[k]] = horizon_ - latest;
@@ -110,9 +114,11 @@ class DeadlineTest {
         continue;
       }
       earlier_.push_back(rival);
-      earlier_.back().before = behind_[i] && !within_[i] ? 1 : 0;
+      const bool comes_after = order.place(i) + 1 == path_.size();
+      earlier_.back().before =
+          (behind_[i] && !within_[i]) || (comes_after && order.later_message(i)) ? 1 : 0;
       earlier_.back().most = on_path_[i] ? always : 0;
-      if (i != last_ && !behind_[i]) {
+      if (!comes_after) {
         rival.delay = later[i];
         later_.push_back(rival);
       }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "arrival_count.hpp"
+#include "later_jobs.hpp"
 #include "subchains.hpp"
 
 namespace takt::analysis {
@@ -89,24 +90,25 @@ class PriorityTest {
   struct Role {
     bool high = false;    // reached from the first of its subchain over none below the floor
     bool above = false;   // the same over none that does not preempt the last link
+    bool now = false;     // the release of the path's own first job may bring one of it in time
     bool later = false;   // a job of it may run for a later job of the first link
     bool behind = false;  // it follows the last link
   };
 
-  // A later job of a link on the path runs only before a link after it with no higher level: jobs
-  // of one callback run in order, and until then one of the links after it is ready (the rule of
-  // PiCAS, Choi et al. 2021, if levels rise along the chain).
+  // By place on the path: what comes after its job runs only before a link after it with no higher
+  // level, for until then one of these is ready (the rule of PiCAS, Choi et al. 2021, if levels
+  // rise along the chain).
   [[nodiscard]] std::vector<sched::Level> least_levels(std::span<const std::size_t> path) const {
-    std::vector<sched::Level> least(core_.links.size(), floor_);
+    std::vector<sched::Level> least(path.size(), floor_);
     sched::Level level = core_.demand(last_).level;
-    for (const std::size_t link : path | std::views::reverse) {
-      least[link] = level;
-      level = std::min(level, core_.demand(link).level);
+    for (std::size_t place = path.size(); by_level_ && place-- > 0;) {
+      least[place] = level;
+      level = std::min(level, core_.demand(path[place]).level);
     }
     return least;
   }
 
-  [[nodiscard]] Role role(std::size_t i, const std::vector<Role>& roles,
+  [[nodiscard]] Role role(std::size_t i, const std::vector<Role>& roles, const LaterJobs& order,
                           const std::vector<sched::Level>& least) const {
     const std::size_t before = core_.links[i].before;
     const sched::Level level = core_.demand(i).level;
@@ -114,21 +116,27 @@ class PriorityTest {
     Role result{.high = (first || roles[before].high) && level >= floor_,
                 .above = (first || roles[before].above) && level > threshold_};
     if (core_.links[i].first == first_) {
+      const std::size_t place = order.place(i);
+      const bool in_time = place + 1 < least.size() && level >= least[place];
       result.behind = !first && (before == last_ || roles[before].behind);
-      result.later = (first || roles[before].later) && i != last_ && !result.behind &&
-                     level >= (by_level_ ? least[i] : floor_);
+      result.later = (first || roles[before].later) && in_time;
+      result.now =
+          first || (roles[before].now && !result.behind && (!order.later_message(i) || in_time));
     }
     return result;
   }
 
   void add_links(std::span<const std::size_t> path) {
     const std::vector<sched::Level> least = least_levels(path);
+    const LaterJobs order{path, core_.links.size(),
+                          [&](std::size_t i) { return core_.links[i].before; },
+                          [&](std::size_t i) { return core_.demand(i).task; }};
     std::vector<Role> roles;
     roles.reserve(core_.links.size());
     std::vector<nanoseconds> all(core_.links.size());
     std::vector<nanoseconds> preempts(core_.links.size());
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
-      roles.push_back(role(i, roles, least));
+      roles.push_back(role(i, roles, order, least));
       if (core_.links[i].first == first_) {
         add_own(core_.demand(i), roles.back());
       } else if (roles.back().high) {
@@ -150,7 +158,7 @@ class PriorityTest {
 
   void add_own(const Demand& demand, const Role& role) {
     if (role.high) {
-      (role.behind ? after_ : each_) += demand.execution;
+      (role.now ? each_ : after_) += demand.execution;
     }
     if (role.later) {
       later_ += demand.execution;
@@ -270,7 +278,7 @@ class PriorityTest {
   bool keeps_core_ = false;
   std::vector<Work> others_;
   nanoseconds each_{0};         // up to the last link, with what branches off before
-  nanoseconds after_{0};        // behind the last link
+  nanoseconds after_{0};        // behind the last link, or for later messages
   nanoseconds within_{0};       // the part of it that may run before the last link has ended
   nanoseconds later_{0};        // what a later job of the first link brings
   nanoseconds later_above_{0};  // the part of it that preempts the last link
