@@ -115,9 +115,7 @@ def test_one_run_and_a_missing_point_are_undecided() -> None:
     [
         (1, 2),
         (1, 5),
-        pytest.param(1, 3, marks=pytest.mark.thorough),
         pytest.param(6, 2, marks=pytest.mark.thorough),
-        pytest.param(6, 5, marks=pytest.mark.thorough),
     ],
 )
 def test_an_interval_covers_the_truth_as_often_as_it_says(points: int, runs: int) -> None:
