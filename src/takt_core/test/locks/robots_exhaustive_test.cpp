@@ -85,7 +85,7 @@ std::string text_of_robot(const application::Application& robot) {
 }
 
 void keep_robots_to_bounds(bool waits) {
-  const int sets = rounds(80);
+  const int sets = rounds(50);
   int complete = 0;
   int blocked = 0;  // bounds with a term of locks
   int reached = 0;
