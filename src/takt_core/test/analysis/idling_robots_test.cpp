@@ -30,12 +30,9 @@ std::string with(const std::string& key, std::int64_t number) {
 class TinyRobot {
  public:
   TinyRobot(RandomTasks& random, const std::string& policy) : random_(random) {
-    constexpr std::array<const char*, 6> others = {"'policy': 'fp'",
-                                                   "'policy': 'edf'",
-                                                   "'policy': 'np-fp'",
-                                                   "'policy': 'cw-edf'",
-                                                   "'policy': 'p-rm'",
-                                                   "'executor': 'rclcpp_events'"};
+    constexpr std::array<const char*, 6> others = {
+        "'policy': 'fp'",     "'policy': 'edf'",  "'policy': 'np-fp'",
+        "'policy': 'cw-edf'", "'policy': 'p-rm'", "'executor': 'rclcpp_events'"};
     const bool above = random.chance(0.6);
     processes_ = ", 'processes': [{'name': 'idles', 'cpu': 0, 'policy': '" + policy + "'" +
                  with("priority", above ? 80 : 40) + "}, {'name': 'other', " +
@@ -54,8 +51,8 @@ class TinyRobot {
 
   // As a document, with offsets of its own.
   std::string draw() {
-    std::string text = timer("fast", fast_, 0, "idles") +
-                       ", " + timer("slow", slow_, 1, "idles", from_idles_) + ", " +
+    std::string text = timer("fast", fast_, 0, "idles") + ", " +
+                       timer("slow", slow_, 1, "idles", from_idles_) + ", " +
                        timer("calm", other_, 2, "other", from_other_);
     std::string chains;
     if (from_idles_ || from_other_) {
@@ -63,9 +60,10 @@ class TinyRobot {
       text += ", " + message("hears", "said", 1, 1,
                              quoted("process", from_idles_ ? "other" : "idles") +
                                  with("period", period) + with("deadline", period));
-      chains = ", 'topics': [{'name': 'said', 'depth': 8}], 'chains': [{'name': 'word', "
-               "'callbacks': ['" +
-               std::string{from_idles_ ? "slow" : "calm"} + "', 'hears']}]";
+      chains =
+          ", 'topics': [{'name': 'said', 'depth': 8}], 'chains': [{'name': 'word', "
+          "'callbacks': ['" +
+          std::string{from_idles_ ? "slow" : "calm"} + "', 'hears']}]";
     }
     return app(text, chains + processes_);
   }
@@ -77,8 +75,8 @@ class TinyRobot {
     return "{" + quoted("name", name).substr(2) + with("period", period) +
            with("priority", static_cast<std::int64_t>(9 - number)) +
            with("offset", random_.number(0, period - 1)) + quoted("process", process) +
-           (says ? ", 'writes': ['said']" : "") + ", 'execution': {'best': 1, 'worst': " +
-           std::to_string(worst) + "}}";
+           (says ? ", 'writes': ['said']" : "") +
+           ", 'execution': {'best': 1, 'worst': " + std::to_string(worst) + "}}";
   }
 
   RandomTasks& random_;
@@ -91,18 +89,18 @@ class TinyRobot {
   bool from_other_ = false;
 };
 
-struct Seen {
+struct Tried {
   int closed = 0;  // processes that never idle, by their closed test
   int graphs = 0;  // that only a graph proves
   int bounds = 0;
   int reached = 0;
 };
 
-void compare_run(const ScenarioReport& bounds, const sim::Result& played, Seen& seen) {
+void compare_run(const ScenarioReport& bounds, const sim::Result& played, Tried& tried) {
   for (const sim::CallbackResult& one : played.callbacks) {
     if (const auto& bound = callback(bounds, one.name).response) {
-      ++seen.bounds;
-      seen.reached += one.response.max == *bound ? 1 : 0;
+      ++tried.bounds;
+      tried.reached += one.response.max == *bound ? 1 : 0;
       EXPECT_LE(one.response.max, *bound) << one.name;
     }
   }
@@ -115,26 +113,26 @@ void compare_run(const ScenarioReport& bounds, const sim::Result& played, Seen& 
   }
 }
 
-void hold_against_runs(const application::Application& robot, std::uint64_t seed, Seen& seen) {
+void hold_against_runs(const application::Application& robot, std::uint64_t seed, Tried& tried) {
   const Report report = analyse(robot, {.sensitivity = false, .proposals = false});
   const ScenarioReport& bounds = report.scenarios.front();
   const CallbackReport& fast = callback(bounds, "fast");
   const bool closed = fast.bound_by.find("never idle") != std::string::npos;
-  seen.closed += closed ? 1 : 0;
-  seen.graphs += fast.response && !closed ? 1 : 0;
+  tried.closed += closed ? 1 : 0;
+  tried.graphs += fast.response && !closed ? 1 : 0;
   for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
     compare_run(bounds,
                 sim::simulate(robot, {.duration = nanoseconds{200},
                                       .seed = seed,
                                       .execution = execution,
                                       .percentiles = false}),
-                seen);
+                tried);
   }
 }
 
 TEST(idling_robots, no_run_leads_above_a_bound) {
   for (const char* const policy : {"p-rm", "cw-edf"}) {
-    Seen seen;
+    Tried tried;
     for (int number = 0; number < rounds(60) && !HasFailure(); ++number) {
       const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(number);
       RandomTasks random{seed};
@@ -142,15 +140,15 @@ TEST(idling_robots, no_run_leads_above_a_bound) {
       for (int offsets = 0; offsets < 8 && !HasFailure(); ++offsets) {
         const std::string text = robot.draw();
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
-        hold_against_runs(parsed(text), seed + static_cast<std::uint64_t>(offsets), seen);
+        hold_against_runs(parsed(text), seed + static_cast<std::uint64_t>(offsets), tried);
       }
     }
-    std::cout << policy << ": " << seen.closed << " processes never idle, " << seen.graphs
-              << " proved by graphs, " << seen.reached << " of " << seen.bounds
+    std::cout << policy << ": " << tried.closed << " processes never idle, " << tried.graphs
+              << " proved by graphs, " << tried.reached << " of " << tried.bounds
               << " bounds reached\n";
-    EXPECT_GT(seen.closed, rounds(30));
-    EXPECT_GT(seen.graphs, rounds(100));
-    EXPECT_GT(seen.reached, rounds(500));
+    EXPECT_GT(tried.closed, rounds(30));
+    EXPECT_GT(tried.graphs, rounds(100));
+    EXPECT_GT(tried.reached, rounds(500));
   }
 }
 
@@ -165,7 +163,7 @@ TEST(idling_robots, a_process_is_analysed_as_an_application) {
     }
     return text;
   };
-  const Report alone = analyse_json(app(in(""), ", 'policy': 'cw-edf'"));
+  const Report one_process = analyse_json(app(in(""), ", 'policy': 'cw-edf'"));
   const auto robot = [&](int cpu) {
     return analyse_json(app(in("plans") + ", " + timer("acts", 20, 1, 1, ", 'process': 'acts'"),
                             ", 'processes': [{'name': 'plans', 'cpu': 0, 'priority': 40, 'policy': "
@@ -175,7 +173,7 @@ TEST(idling_robots, a_process_is_analysed_as_an_application) {
   const Report other_core = robot(1);
   const Report same_core = robot(0);
   for (const char* const name : {"fast", "slow"}) {
-    const CallbackReport& same = callback(alone.scenarios.front(), name);
+    const CallbackReport& same = callback(one_process.scenarios.front(), name);
     const CallbackReport& apart = callback(other_core.scenarios.front(), name);
     EXPECT_EQ(apart.response, same.response) << name;
     EXPECT_EQ(apart.bound_by, same.bound_by) << name;
@@ -189,11 +187,11 @@ TEST(idling_robots, a_process_is_analysed_as_an_application) {
 // It is that of the same order without idling, which is proved at 1 at least, or none.
 TEST(idling_robots, the_sensitivity_is_that_without_idling) {
   const auto factor = [](const std::string& policy, int worst) {
-    const Report report = analyse_json(
-        app(timer("fast", 100, 20, 3, ", 'process': 'plans', 'deadline': 40") + ", " +
-                timer("slow", 300, worst, 2, ", 'process': 'plans', 'offset': 50"),
-            ", 'processes': [{'name': 'plans', 'cpu': 0, 'priority': 40, 'policy': '" + policy +
-                "'}, {'name': 'acts', 'cpu': 1, 'priority': 80}]"));
+    const Report report =
+        analyse_json(app(timer("fast", 100, 20, 3, ", 'process': 'plans', 'deadline': 40") + ", " +
+                             timer("slow", 300, worst, 2, ", 'process': 'plans', 'offset': 50"),
+                         ", 'processes': [{'name': 'plans', 'cpu': 0, 'priority': 40, 'policy': '" +
+                             policy + "'}, {'name': 'acts', 'cpu': 1, 'priority': 80}]"));
     EXPECT_EQ(report.verdict, policy == "np-edf" && worst > 60 ? Verdict::misses : Verdict::meets);
     return report.scenarios.front().sensitivity->all;
   };
@@ -207,14 +205,14 @@ TEST(idling_robots, the_sensitivity_is_that_without_idling) {
 // What has no proof without idling, and messages of others, so no graph, has no bound, and nothing
 // below it on its core has one.
 TEST(idling_robots, what_may_idle_at_any_time_has_no_bound_and_leaves_none_below) {
-  const Report report = analyse_json(
-      app(timer("fast", 10, 5, 3, ", 'process': 'upper'") + ", " +
-              timer("slow", 20, 8, 2, ", 'process': 'upper', 'writes': ['said']") + ", " +
-              message("hears", "asked", 1, 1, ", 'process': 'upper', 'period': 60, 'deadline': 60") +
-              ", " + timer("calm", 60, 1, 1, ", 'process': 'lower', 'writes': ['asked']"),
-          ", 'topics': [{'name': 'said'}, {'name': 'asked'}], 'processes': [{'name': 'upper', "
-          "'cpu': 0, 'priority': 80, 'policy': 'cw-edf'}, "
-          "{'name': 'lower', 'cpu': 0, 'priority': 40}]"));
+  const Report report = analyse_json(app(
+      timer("fast", 10, 5, 3, ", 'process': 'upper'") + ", " +
+          timer("slow", 20, 8, 2, ", 'process': 'upper', 'writes': ['said']") + ", " +
+          message("hears", "asked", 1, 1, ", 'process': 'upper', 'period': 60, 'deadline': 60") +
+          ", " + timer("calm", 60, 1, 1, ", 'process': 'lower', 'writes': ['asked']"),
+      ", 'topics': [{'name': 'said'}, {'name': 'asked'}], 'processes': [{'name': 'upper', "
+      "'cpu': 0, 'priority': 80, 'policy': 'cw-edf'}, "
+      "{'name': 'lower', 'cpu': 0, 'priority': 40}]"));
   const ScenarioReport& scenario = report.scenarios.front();
   EXPECT_FALSE(callback(scenario, "slow").response);
   EXPECT_FALSE(callback(scenario, "calm").response);

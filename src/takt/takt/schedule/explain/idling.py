@@ -39,7 +39,7 @@ class Idling:
         self._processes = {
             one["name"] for one in (flat or {}).get("processes", []) if one.get("policy") in IDLING
         }
-        self._homes = {
+        self._homes: dict[str, str] = {
             one["name"]: one.get("process", "") for one in (flat or {}).get("callbacks", [])
         }
         self._whole = bool({*names.policies()} & {*IDLING})

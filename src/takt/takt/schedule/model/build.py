@@ -188,7 +188,8 @@ class Builder:
         if one.kind != "timer":
             notes.append(f"released by messages: {distance}")
             if declared and declared > least and one.trigger not in self._written:
-                if not policies.ranks_by_period(policy) or one.trigger not in self._observed.outside:
+                known = one.trigger in self._observed.outside
+                if not known or not policies.ranks_by_period(policy):
                     return None
                 notes.append(f"period: as declared, from which {policy} makes its priority")
             return declared

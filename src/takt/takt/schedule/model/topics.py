@@ -28,8 +28,8 @@ def age_limits(one: ObservedCallback) -> dict[str, int]:
 
 def reads(one: ObservedCallback) -> list[str]:
     """Declared and seen, without the topic that releases it."""
-    seen = (topic for topic in one.reads if topic != one.trigger)
-    return list(dict.fromkeys([*age_limits(one), *seen]))
+    used = (topic for topic in one.reads if topic != one.trigger)
+    return list(dict.fromkeys([*age_limits(one), *used]))
 
 
 def several_messages(one: ObservedCallback) -> dict[str, int | list[int]]:
