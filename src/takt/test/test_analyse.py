@@ -108,6 +108,22 @@ def test_threads_that_share_all_callbacks_are_reported_together(tmp_path: Path) 
     assert "core 0" not in output
 
 
+def test_methods_of_one_equation_share_a_line_and_no_line_ends_in_blanks() -> None:
+    _, output = run(str(EXAMPLE.with_name("three_tasks.app.yaml")))
+    lines = output.splitlines()
+    (equation,) = (line for line in lines if line.startswith("eq. 2: "))
+    assert "Lehoczky 1990" in equation
+    assert "; or response time (Joseph & Pandya 1986" in equation
+    assert lines == [line.rstrip() for line in lines]
+
+
+def test_long_times_have_no_exponent(tmp_path: Path) -> None:
+    file = tmp_path / "slow.app.yaml"
+    file.write_text("policy: rm\nnodes: {n: {c: {timer: 1h, wcet: 1ms}}}\n")
+    code, output = run(str(file))
+    assert (code, "3600 s" in output) == (0, True), output
+
+
 @pytest.mark.parametrize("columns", [100, 80, 60, 30])
 def test_a_narrow_terminal_cuts_nothing_off(
     tmp_path: Path, columns: int, monkeypatch: pytest.MonkeyPatch

@@ -91,7 +91,7 @@ class RowTable(Generic[Row]):
                 base = style + console.get_style(cell.style)
                 for text, own, _ in cell.render(console):
                     yield Segment(text, base + own if own else base)
-                if start:
+                if start and place + 1 < len(widths):  # no blanks at the end of a line
                     yield Segment(lacking, style)
             yield Segment.line()
 

@@ -63,10 +63,12 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
         soft_wrap=True,
     )
     console.print(_callbacks(scenario))
-    methods = dict.fromkeys(each.bound_by for each in scenario.callbacks)
-    for words, equation in map(_method, methods):
+    methods: dict[str, list[str]] = {}  # by equation, which several of them may share
+    for words, equation in map(_method, dict.fromkeys(one.bound_by for one in scenario.callbacks)):
+        methods.setdefault(equation, []).append(words)
+    for equation, words_of in methods.items():
         if equation:
-            console.print(f"{equation}: {escape(words)}", soft_wrap=True)
+            console.print(f"{equation}: {escape('; or '.join(words_of))}", soft_wrap=True)
     for core in scenario.cores:
         utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
