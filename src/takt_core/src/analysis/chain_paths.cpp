@@ -2,7 +2,7 @@
 #include "chain_paths.hpp"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 
 #include "busy_period.hpp"
 #include "chain_meetings.hpp"
@@ -34,7 +34,7 @@ class PathTest {
     }
     const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
     for (nanoseconds time = least_; time <= most;) {
-      if (!effort_.spend(2 * (work_.rivals.size() + 2 * work_.blockers.size()) + 1)) {
+      if (!effort_.spend(work_.effort())) {
         return result;
       }
       const nanoseconds next = lag_ + work_.time_for(time);
@@ -141,24 +141,21 @@ class PathTest {
     if (visits == 0) {
       return;
     }
-    const std::size_t root = link(i).root;
-    work_.blockers.push_back({.all = all,
-                              .part = counted,
-                              .length = link(i).demand->execution - core(i).supply.head_start(),
-                              .visits = visits,
-                              .on = &work_.cores[link(i).core],
-                              .other = root == root_ ? nobody : root});
-    if (root != root_) {
-      add_to_instance(i, all);
-    }
+    PathInstances* const of = link(i).root == root_ ? nullptr : &add_to_instance(i, all);
+    work_.cores[link(i).core].blockers.push_back(
+        {.all = all,
+         .part = counted,
+         .length = link(i).demand->execution - core(i).supply.head_start(),
+         .visits = visits,
+         .of = of});
   }
 
   // `jobs` of the link that may delay the path.
-  void add_to_instance(std::size_t i, const std::optional<PathRival>& jobs) {
+  PathInstances& add_to_instance(std::size_t i, const std::optional<PathRival>& jobs) {
     PathInstances& instances = work_.instances[link(i).root];
     if (!jobs) {
       instances.known = false;
-      return;
+      return instances;
     }
     PathRival& any = instances.any;
     if (instances.links.empty()) {
@@ -170,6 +167,7 @@ class PathTest {
     if (instances.links.empty() || instances.links.back() != i) {
       instances.links.push_back(i);
     }
+    return instances;
   }
 
   // False if one of them has no bound.
@@ -186,6 +184,9 @@ class PathTest {
           return false;
         }
       }
+    }
+    for (auto& [at, visited] : work_.cores) {
+      std::ranges::sort(visited.blockers, std::greater{}, &PathBlocker::length);
     }
     return limit_instances();
   }
@@ -210,31 +211,32 @@ class PathTest {
       if (!effort_.spend(links.size() * visits_.size())) {
         return false;
       }
-      std::ranges::sort(instances.links);
-      instances.any.execution = most_met(meetings(links, instances.links), visits_.size());
+      instances.any.execution = most_met(links, instances);
       instances.limited = true;
     }
     return true;
   }
 
-  [[nodiscard]] std::vector<Meeting> meetings(std::span<const std::size_t> links,
-                                              const std::vector<std::size_t>& delaying) const {
-    std::vector<Meeting> jobs;
-    std::map<std::size_t, std::size_t> places;  // by link
+  nanoseconds most_met(std::span<const std::size_t> links, PathInstances& instances) {
+    std::ranges::sort(instances.links);
+    auto delaying = instances.links.begin();
+    jobs_.clear();
     for (const std::size_t i : links) {
-      places[i] = jobs.size();
       const std::size_t before = link(i).before;
-      Meeting job{.before = before == nobody ? nobody : places.at(before),
-                  .overlaps = link(i).overlaps};
-      if (std::ranges::binary_search(delaying, i)) {
-        job.execution = link(i).demand->execution;
-        for (const Visit& visit : visits_) {
-          job.visits.push_back(may_run(i, visit));
-        }
-      }
-      jobs.push_back(std::move(job));
+      const bool delays = delaying != instances.links.end() && *delaying == i;
+      delaying += delays ? 1 : 0;
+      const auto place =
+          before == nobody
+              ? nobody
+              : static_cast<std::size_t>(std::ranges::lower_bound(links, before) - links.begin());
+      jobs_.push_back({.link = i,
+                       .before = place,
+                       .execution = delays ? link(i).demand->execution : nanoseconds{0},
+                       .overlaps = link(i).overlaps});
     }
-    return jobs;
+    return meetings_.most(jobs_, visits_.size(), [&](std::size_t i, std::size_t visit) {
+      return may_run(i, visits_[visit]);
+    });
   }
 
   bool add_link(std::size_t i, PathCore& visited, const LaterJobs& order) {
@@ -275,8 +277,7 @@ class PathTest {
         counted->due = visited.due - demand.deadline - rival.offset;
       }
       if (!rival.own) {
-        counted->other = link(i).root;
-        add_to_instance(i, counted);
+        counted->of = &add_to_instance(i, counted);
       }
       work_.rivals.push_back(*counted);
     }
@@ -311,8 +312,10 @@ class PathTest {
   std::vector<bool> behind_;
   std::vector<bool> within_;  // of those behind: may run before the last one has ended
   std::vector<Visit> visits_;
-  nanoseconds least_{0};  // the path's own
-  nanoseconds lag_{0};    // until the path's jobs are noticed
+  Meetings meetings_;
+  std::vector<Meeting> jobs_;  // of an instance
+  nanoseconds least_{0};       // the path's own
+  nanoseconds lag_{0};         // until the path's jobs are noticed
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "path_work.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace takt::analysis {
 
@@ -30,76 +29,79 @@ std::int64_t PathBlocker::jobs(nanoseconds time) const noexcept {
 namespace {
 
 // One job for each visit, of those that are there.
-nanoseconds longest_blocking(PathCore& core) {
+nanoseconds longest_blocking(const PathCore& core, nanoseconds time) {
   std::int64_t visits = core.visits;
-  std::ranges::sort(core.blocking, std::greater{});
   nanoseconds sum{0};
-  for (const auto& [length, most] : core.blocking) {
-    const std::int64_t taken = std::min(visits, most);
-    sum += taken * length;
+  for (auto blocker = core.blockers.begin(); visits > 0 && blocker != core.blockers.end();
+       ++blocker) {
+    if (blocker->of != nullptr && blocker->of->fewer) {
+      continue;
+    }
+    const std::int64_t taken = std::min(visits, blocker->jobs(time));
+    sum += taken * blocker->length;
     visits -= taken;
+    if (blocker->of != nullptr) {
+      blocker->of->blocking += taken * blocker->length;
+    }
   }
   return sum;
 }
 
 }  // namespace
 
-nanoseconds PathWork::time_for(nanoseconds time) {
-  const nanoseconds each = sum_up(time, false);
-  const bool limited =
-      std::ranges::any_of(instances, [](const auto& one) { return one.second.limited; });
-  return limited ? std::min(each, sum_up(time, true)) : each;
-}
-
-// What instances can do that the path meets. Of the others it marks those that do less, link by
-// link.
-nanoseconds PathWork::by_instances(nanoseconds time) {
-  for (auto& [root, one] : instances) {
-    one.sum = nanoseconds{0};
-  }
-  for (const PathRival& rival : rivals) {
-    if (rival.other != nobody) {
-      instances.at(rival.other).sum += rival.jobs(time) * rival.execution;
-    }
-  }
-  for (const PathBlocker& blocker : blockers) {
-    if (blocker.other != nobody) {
-      instances.at(blocker.other).sum += blocker.jobs(time) * blocker.length;
-    }
-  }
-  nanoseconds result{0};
-  for (auto& [root, one] : instances) {
-    const nanoseconds most =
-        one.limited ? one.any.jobs(time) * one.any.execution : nanoseconds::max();
-    one.fewer = most < one.sum;
-    result += one.fewer ? most : nanoseconds{0};
+std::size_t PathWork::effort() const noexcept {
+  std::size_t result = rivals.size() + instances.size() + 1;
+  for (const auto& [at, core] : cores) {
+    result += std::min(core.blockers.size(), static_cast<std::size_t>(core.visits));
   }
   return result;
 }
 
-nanoseconds PathWork::sum_up(nanoseconds time, bool by_instances) {
-  nanoseconds result = by_instances ? this->by_instances(time) : nanoseconds{0};
-  const auto counts = [&](std::size_t other) {
-    return !by_instances || other == nobody || !instances.at(other).fewer;
-  };
+// Of what counts in each core, and blocking.
+nanoseconds PathWork::provided(nanoseconds time) {
+  nanoseconds result{0};
+  for (const auto& [at, core] : cores) {
+    const nanoseconds sum = core.sum + longest_blocking(core, time);
+    result += core.visits == 1 ? core.supply->time_for(sum)
+                               : core.supply->time_in_parts(sum, core.visits);
+  }
+  return result;
+}
+
+// Whether the path meets less of some instances than their links do one by one.
+bool PathWork::is_less_by_instances(nanoseconds time) {
+  bool any = false;
+  for (auto& [root, one] : instances) {
+    one.fewer = one.limited && one.any.jobs(time) * one.any.execution < one.work + one.blocking;
+    any = any || one.fewer;
+  }
+  return any;
+}
+
+nanoseconds PathWork::time_for(nanoseconds time) {
   for (auto& [at, core] : cores) {
     core.sum = core.work;
-    core.blocking.clear();
+  }
+  for (auto& [root, one] : instances) {
+    one.work = one.blocking = nanoseconds{0};
+    one.fewer = false;
   }
   for (const PathRival& rival : rivals) {
-    rival.on->sum += counts(rival.other) ? rival.jobs(time) * rival.execution : nanoseconds{0};
-  }
-  for (const PathBlocker& blocker : blockers) {
-    if (counts(blocker.other)) {
-      blocker.on->blocking.emplace_back(blocker.length, blocker.jobs(time));
+    const nanoseconds work = rival.jobs(time) * rival.execution;
+    rival.on->sum += work;
+    if (rival.of != nullptr) {
+      rival.of->work += work;
     }
   }
-  for (auto& [at, core] : cores) {
-    core.sum += longest_blocking(core);
-    result += core.visits == 1 ? core.supply->time_for(core.sum)
-                               : core.supply->time_in_parts(core.sum, core.visits);
+  const nanoseconds each = provided(time);
+  if (!is_less_by_instances(time)) {
+    return each;
   }
-  return result;
+  nanoseconds less = provided(time);  // others may block now
+  for (const auto& [root, one] : instances) {
+    less -= one.fewer ? one.work - one.any.jobs(time) * one.any.execution : nanoseconds{0};
+  }
+  return std::min(each, less);
 }
 
 }  // namespace takt::analysis

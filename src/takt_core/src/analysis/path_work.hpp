@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
@@ -15,17 +14,8 @@
 
 namespace takt::analysis {
 
-// The part of the path on one core.
-struct PathCore {
-  sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
-  nanoseconds due{0};   // the latest deadline of the path's jobs, after the root's release
-  nanoseconds work{0};  // the path's own
-  std::int64_t visits = 0;
-  const Supply* supply = nullptr;
-  nanoseconds sum{0};  // with that of rivals
-  // Of jobs that may keep the core when the path comes: the length, and how many of them.
-  std::vector<std::pair<nanoseconds, std::int64_t>> blocking = {};
-};
+struct PathCore;
+struct PathInstances;
 
 // A link on a core of the path, whose jobs may come before those of the path.
 struct PathRival {
@@ -35,11 +25,11 @@ struct PathRival {
   nanoseconds due{never};  // the latest release of its root after that of the path's
   nanoseconds execution{0};
   PathCore* on = nullptr;
-  std::size_t other = nobody;  // its root, if it is not that of the path
-  bool own = false;            // it has the root of the path
-  bool on_path = false;        // the path's own job is counted elsewhere
-  bool after = false;          // of later instances no job interferes with the path
-  bool now = false;            // of these, that of the path's own instance may
+  PathInstances* of = nullptr;  // if their root is not that of the path
+  bool own = false;             // it has the root of the path
+  bool on_path = false;         // the path's own job is counted elsewhere
+  bool after = false;           // of later instances no job interferes with the path
+  bool now = false;             // of these, that of the path's own instance may
 
   // Jobs that may run within `time` after the release of the path's root: their roots were released
   // after `end` before that, and not so late that they are released, or due, too late.
@@ -52,9 +42,8 @@ struct PathBlocker {
   std::optional<PathRival> all;   // of its jobs; nothing: not known
   std::optional<PathRival> part;  // those that count as rivals
   nanoseconds length{0};
-  std::int64_t visits = 0;  // which it may delay
-  PathCore* on = nullptr;
-  std::size_t other = nobody;  // as of rivals
+  std::int64_t visits = 0;      // which it may delay
+  PathInstances* of = nullptr;  // as of rivals
 
   // Those that may keep the core, and count nowhere else.
   [[nodiscard]] std::int64_t jobs(nanoseconds time) const noexcept;
@@ -66,23 +55,37 @@ struct PathInstances {
   PathRival any;         // jobs of any of these; its execution: the most that the path can meet
   bool known = true;     // all of them are
   bool limited = false;  // it cannot meet one job of each
-  nanoseconds sum{0};    // of each link by itself
-  bool fewer = false;    // that is more than by instances
+  nanoseconds work{0};   // of each link by itself
+  nanoseconds blocking{0};
+  bool fewer = false;  // by instances it is less
+};
+
+// The part of the path on one core.
+struct PathCore {
+  sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
+  nanoseconds due{0};   // the latest deadline of the path's jobs, after the root's release
+  nanoseconds work{0};  // the path's own
+  std::int64_t visits = 0;
+  const Supply* supply = nullptr;
+  std::vector<PathBlocker> blockers = {};  // the longest first
+  nanoseconds sum{0};                      // with that of rivals
 };
 
 struct PathWork {
   std::map<std::size_t, PathCore> cores;  // by number
   std::vector<PathRival> rivals;
-  std::vector<PathBlocker> blockers;
   std::map<std::size_t, PathInstances> instances;  // by root
+
+  // Of time_for(), in evaluations of one demand.
+  [[nodiscard]] std::size_t effort() const noexcept;
 
   // The time in which all cores provide what a path waits for that takes `time`. Of several visits
   // of a core each may begin without supply, and how the work is spread over them is not known.
   [[nodiscard]] nanoseconds time_for(nanoseconds time);
 
  private:
-  [[nodiscard]] nanoseconds sum_up(nanoseconds time, bool by_instances);
-  [[nodiscard]] nanoseconds by_instances(nanoseconds time);
+  [[nodiscard]] nanoseconds provided(nanoseconds time);
+  [[nodiscard]] bool is_less_by_instances(nanoseconds time);
 };
 
 }  // namespace takt::analysis

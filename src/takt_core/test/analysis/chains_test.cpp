@@ -124,23 +124,61 @@ TEST(chains, callbacks_that_wait_on_the_core_are_analysed_one_by_one) {
             "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10");
 }
 
-// A job of the first publishes three messages, so each callback after it runs three times.
-TEST(chains, of_bursts_every_message_counts_once) {
-  const auto latency = [](const std::string& policy, int cores) {
-    const Drawn chain = chain_of(100, {5, 4, 2}, "b", [&](int i) {
-      return priority(10 - i) + on_core(i % cores) + (i == 0 ? ", 'messages': {'b0': 3}" : "");
+// A job of the first publishes three messages, so each callback after it runs three times. The
+// chain's latency ends with the first message, ages with the last one.
+TEST(chains, of_bursts_the_first_message_has_arrived_before_the_others) {
+  const auto chain = [](const std::string& policy, int cores, bool rising) {
+    const Drawn drawn = chain_of(100, {5, 4, 2}, "b", [&](int i) {
+      return priority(rising ? 10 + i : 10 - i) + on_core(i % cores) +
+             (i == 0 ? ", 'messages': {'b0': 3}" : "");
     });
     const std::string topics =
         ", 'topics': [{'name': 'b0', 'depth': 3}, {'name': 'b1', 'depth': 3}]";
-    return analysed(chain, topics + (cores == 1 ? ", 'cpus': [0]" : ", 'cpus': [0, 1]") +
-                               ", 'policy': '" + policy + "'")
-        .latency;
+    return analysed(drawn, topics + (cores == 1 ? ", 'cpus': [0]" : ", 'cpus': [0, 1]") +
+                               ", 'policy': '" + policy + "'");
   };
   for (const auto* const policy : {"fp", "edf", "np-fp", "np-edf"}) {
-    EXPECT_EQ(latency(policy, 1), 5ns + 3 * (4ns + 2ns)) << policy;
+    EXPECT_EQ(chain(policy, 1, false).latency, 5ns + 3 * 4ns + 2ns) << policy;
+    EXPECT_EQ(chain(policy, 1, false).age, 5ns + 3 * (4ns + 2ns)) << policy;
+    EXPECT_EQ(chain(policy, 2, false).latency, 5ns + 4ns + 2ns) << policy;
   }
-  EXPECT_EQ(latency("fp", 2), 5ns + 3 * (4ns + 2ns));
-  EXPECT_EQ(latency("edf", 2), 5ns + 3 * (4ns + 2ns));
+  for (const auto* const policy : {"fp", "np-fp"}) {
+    EXPECT_EQ(chain(policy, 1, true).latency, 5ns + 4ns + 2ns) << policy;
+    EXPECT_EQ(chain(policy, 1, true).age, 5ns + 3 * (4ns + 2ns)) << policy;
+  }
+}
+
+// A less urgent job keeps each core for the chain once, not at each of its visits.
+TEST(chains, without_preemption_a_job_blocks_a_path_once) {
+  for (const auto* const policy : {"np-fp", "np-edf"}) {
+    const Drawn chain = chain_of(1000, {10, 10, 10, 10, 10, 10}, "b", [](int i) {
+      return priority(i == 2 ? 30 : 40 - i) + on_core(i % 2) + ", 'deadline': 400";
+    });
+    const std::string cores = ", 'cpus': [0, 1], 'policy': '" + std::string{policy} + "'";
+    EXPECT_EQ(analysed(chain, cores).latency, 60ns) << policy;
+    const std::string low = "," + timer("low", 1000, 50, 5, on_core(1));
+    const Report report = analyse_json(app(chain.callbacks + low, chains(chain.names, cores)));
+    EXPECT_EQ(report.scenarios.front().chains.front().latency, 60ns + 49ns) << policy;
+  }
+}
+
+// The other one goes the other way round: they meet on one core.
+TEST(chains, of_an_instance_that_goes_the_other_way_a_path_meets_one_part) {
+  const auto place = [](int i) { return ", 'deadline': 5000" + on_core(i); };
+  const Drawn own =
+      chain_of(1000, {10, 10, 10}, "b", [&](int i) { return priority(5) + place(i); });
+  const Drawn other =
+      chain_of(1000, {7, 8, 9}, "o", [&](int i) { return priority(9) + place(2 - i); });
+  const auto latency = [&](const std::string& more) {
+    return analyse_json(app(own.callbacks + "," + other.callbacks,
+                            chains(own.names, ", 'cpus': [0, 1, 2]" + more)))
+        .scenarios.front()
+        .chains.front()
+        .latency;
+  };
+  EXPECT_EQ(latency(""), 30ns + 9ns);
+  // A message that comes before its job has ended may be met while that job goes on.
+  EXPECT_GT(latency(", 'overheads': {'publish': 1}"), 30ns + 9ns + 8ns);
 }
 
 TEST(chains, sensitivity_counts_them_as_a_whole) {
