@@ -45,8 +45,8 @@ bool has_deadline(const application::Application& application, const sched::Task
 }
 
 // Sleeps until it has so many readers. Throws std::runtime_error after a minute.
-void wait_for(const rclcpp::PublisherBase& publisher, const std::string& topic,
-              std::size_t readers, const os::StopFlag& stop) {
+void wait_for(const rclcpp::PublisherBase& publisher, const std::string& topic, std::size_t readers,
+              const os::StopFlag& stop) {
   const os::TimePoint latest = os::now() + 60s;
   while (publisher.get_subscription_count() < readers) {
     if (stop.wait_until(os::now() + 2ms)) {
@@ -202,9 +202,9 @@ void Nodes::add_responses(const Execution& execution, NodeMember& member, rclcpp
   const std::string& service = member.description->task.trigger;
   for (const std::size_t place : clients_elsewhere(execution.application, *member.description)) {
     const auto asker = static_cast<Asker>(place + 1);
-    member.responses.add(
-        asker, node.create_publisher<Message>(response_topic(service, asker),
-                                              rclcpp::QoS{response_depth}.reliable()));
+    member.responses.add(asker,
+                         node.create_publisher<Message>(response_topic(service, asker),
+                                                        rclcpp::QoS{response_depth}.reliable()));
   }
 }
 

@@ -70,8 +70,8 @@ struct NodeMember {
   rclcpp::Subscription<Message>::SharedPtr trigger;
   std::uint16_t trigger_number{trace::no_topic};
   Responses<rclcpp::Publisher<Message>> responses{};  // of a server, to clients elsewhere
-  sched::Join* join{nullptr};  // with which it publishes; null: alone
-  std::size_t input{0};        // its number there
+  sched::Join* join{nullptr};                         // with which it publishes; null: alone
+  std::size_t input{0};                               // its number there
 };
 
 class Nodes {

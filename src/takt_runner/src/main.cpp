@@ -142,10 +142,9 @@ void refuse_waits(const Execution& execution) {
   const bool robot = !execution.application.processes.empty();
   for (const application::Callback& callback : execution.application.callbacks) {
     if (callback.calls() && !takt) {
-      throw sched::ScheduleError(
-          "task '" + callback.task.name + "'",
-          "it calls a service, which is executed under 'takt' only",
-          "use the approach 'takt', or simulate it");
+      throw sched::ScheduleError("task '" + callback.task.name + "'",
+                                 "it calls a service, which is executed under 'takt' only",
+                                 "use the approach 'takt', or simulate it");
     }
     for (const application::Segment& segment : callback.segments) {
       if (!segment.device.empty() && !takt) {

@@ -184,17 +184,16 @@ void Members::add_responses(const Execution& execution, Member& member, const No
   member.service = &services_.of(server.task.trigger);
   for (const std::size_t place : clients_elsewhere(execution.application, server)) {
     const auto asker = static_cast<Asker>(place + 1);
-    member.responses.add(asker, own.create_publisher<Message>(
-                                    response_topic(server.task.trigger, asker),
-                                    QoS{response_depth}.reliable()));
+    member.responses.add(asker,
+                         own.create_publisher<Message>(response_topic(server.task.trigger, asker),
+                                                       QoS{response_depth}.reliable()));
   }
 }
 
 void Members::add_calls(const Execution& execution, Common& common, Member& member,
                         const Node& own) {
   const application::Callback& client = *member.description;
-  const auto place =
-      static_cast<std::size_t>(&client - execution.application.callbacks.data());
+  const auto place = static_cast<std::size_t>(&client - execution.application.callbacks.data());
   for (std::size_t at = 1; client.calls() && at < client.segments.size(); at += 2) {
     std::optional<MemberCall>& call = member.calls.emplace_back();
     if (const std::string& service = client.segments[at].call; !service.empty()) {
@@ -202,8 +201,8 @@ void Members::add_calls(const Execution& execution, Common& common, Member& memb
       if (is_elsewhere(execution.application, service, client)) {
         const auto asker = static_cast<Asker>(place + 1);
         call->request.sign_as(asker);
-        call->from_elsewhere = std::make_unique<ResponseInlet>(own, response_topic(service, asker),
-                                                               services_.over());
+        call->from_elsewhere =
+            std::make_unique<ResponseInlet>(own, response_topic(service, asker), services_.over());
       } else {
         call->client = &services_.add_client(service);
       }

@@ -40,7 +40,7 @@ struct MemberCall {
   void ask(os::TimePoint sampled) noexcept;
 
   Outlet request;
-  Service::Client* client{nullptr};                     // of a server in this process
+  Service::Client* client{nullptr};                    // of a server in this process
   std::unique_ptr<ResponseInlet> from_elsewhere = {};  // of one in another process
 };
 

@@ -75,8 +75,7 @@ class ResponseInlet {
       : over_{&over},
         subscription_{node.create_subscription<takt_interfaces::msg::Sample>(
             topic, QoS{response_depth}.reliable())} {
-    subscription_->set_on_new_message_callback(
-        [this](std::size_t) noexcept { arrived_.notify(); });
+    subscription_->set_on_new_message_callback([this](std::size_t) noexcept { arrived_.notify(); });
   }
 
   // Sleeps until the response to the request of this number is there, or all is over.

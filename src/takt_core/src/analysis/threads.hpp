@@ -2,9 +2,9 @@
 //
 // Response times under rclcpp's executors with several threads (rclcpp_multi_threaded,
 // sched/wait_result.hpp, and rclcpp_events_cbg, sched/group_turns.hpp): n threads, each on a core
-// of its own, take what is ready; of a callback group one job runs at a time. In which order they are taken is left open: where a group
-// is busy whenever the wait set is looked at, its callbacks starve in no known order (Teper et al.
-// 2024), so rounds do not bound anything.
+// of its own, take what is ready; of a callback group one job runs at a time. In which order they
+// are taken is left open: where a group is busy whenever the wait set is looked at, its callbacks
+// starve in no known order (Teper et al. 2024), so rounds do not bound anything.
 //
 // A thread is free only while each waiting job is one of a group of which a job runs. Let J be a
 // job of callback i in group g, and t0 the earliest time from which on, until J starts, a job of g

@@ -137,10 +137,11 @@ void check_stock_executor(const Application& application) {
   if (sched::has_threads(application.policy)) {
     check_cores_of_threads(application, where);
     if (application.policy == sched::group_turns_name && application.cpus.size() < 2) {
-      throw sched::ScheduleError(where,
-                                 "its threads have a core each in the analysis, and the application "
-                                 "has one core",
-                                 "name several cores in cpus, or use rclcpp_events");
+      throw sched::ScheduleError(
+          where,
+          "its threads have a core each in the analysis, and the application "
+          "has one core",
+          "name several cores in cpus, or use rclcpp_events");
     }
   } else if (application.cpus.size() > 1) {
     throw sched::ScheduleError(where,

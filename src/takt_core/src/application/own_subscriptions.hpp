@@ -3,7 +3,8 @@
 // An application as one of rclcpp's executors sees it. Nobody delivers data before a callback reads
 // it: each topic that a callback reads has a subscription of its own, which waits for its turn like
 // any other callback and keeps the message for the reader. Nobody keeps maximum ages either, and
-// messages are all taken. Under executors with several threads each callback has its callback group.
+// messages are all taken. Under executors with several threads each callback has its callback
+// group.
 #pragma once
 
 #include "takt/application/application.hpp"

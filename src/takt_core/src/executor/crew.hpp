@@ -188,8 +188,8 @@ class Crew final : private sched::CoreListener {
   [[gnu::noinline, gnu::cold]] void follow(const Target& target, TimePoint time) noexcept;
   [[gnu::noinline, gnu::cold]] void ask_kernel() noexcept;
   [[nodiscard]] bool news() const noexcept {
-    return state_->target() != nullptr && (!inbox_.empty() || look_at_all_.load() ||
-                                           shared_.target() != state_->target());
+    return state_->target() != nullptr &&
+           (!inbox_.empty() || look_at_all_.load() || shared_.target() != state_->target());
   }
 
   // Starts the job on the calling thread, and returns when it has ended. Does nothing if there is

@@ -153,10 +153,10 @@ void Crew::take_up(Note& note) noexcept {
       return;
     case Note::Kind::release_at:
       // While a job is there, what has passed is an overrun.
-      state.timer.release_at(
-          note.time, state.phase == CoreTask::Phase::idle
-                         ? std::max(TimePoint{std::chrono::nanoseconds{note.value}}, begun_)
-                         : TimePoint::min());
+      state.timer.release_at(note.time,
+                             state.phase == CoreTask::Phase::idle
+                                 ? std::max(TimePoint{std::chrono::nanoseconds{note.value}}, begun_)
+                                 : TimePoint::min());
       break;
     case Note::Kind::disarm:
       if (const sched::Skipped skip = state.timer.disarm(); skip.count != 0) {

@@ -57,8 +57,8 @@ class Executor::Registry {
   std::uint64_t starts = 0;
   std::uint64_t trace_ids = 0;
   os::TimePoint start_time;
-  bool has_set_off = false;  // since this start
-  std::size_t first_scenario = 0;  // that the trace begins with
+  bool has_set_off = false;                    // since this start
+  std::size_t first_scenario = 0;              // that the trace begins with
   std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
   std::optional<os::ChildCpus> child_cpus;     // from the start to the stop
 

@@ -68,7 +68,8 @@ TEST(threads, nothing_is_above_its_bound) {
         callback.task.group = random.chance(0.7) ? "g" : random.chance(0.5) ? "h" : "";
       }
     }
-    app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg", static_cast<std::size_t>(random.number(2, 4)));
+    app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg",
+                static_cast<std::size_t>(random.number(2, 4)));
     if (random.chance(0.3)) {
       app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
     }
@@ -223,9 +224,8 @@ TEST(threads, no_bound_depends_on_the_order_in_which_groups_are_taken) {
   for (std::size_t i = 0; i < in_turn.callbacks.size(); ++i) {
     EXPECT_EQ(in_turn.callbacks[i].response, wait_set.callbacks[i].response);
   }
-  EXPECT_THROW(
-      static_cast<void>(analyse_json(app(callbacks, ", 'executor': 'rclcpp_events_cbg'"))),
-      sched::ScheduleError);
+  EXPECT_THROW(static_cast<void>(analyse_json(app(callbacks, ", 'executor': 'rclcpp_events_cbg'"))),
+               sched::ScheduleError);
 }
 
 TEST(arrival_order, everything_that_is_released_before_comes_before) {
