@@ -112,8 +112,8 @@ TEST(EveryRaisedRunWithLocks, keeps_to_its_bounds) {
   }
   EXPECT_GT(complete, sets * 3 / 4);
   EXPECT_GT(early, sets / 2);
-  EXPECT_GT(raised, sets / 20);
-  EXPECT_GT(reached, sets / 10);
+  EXPECT_GE(raised, sets / 20);
+  EXPECT_GE(reached, sets / 10);
   EXPECT_GT(ages, sets / 2);
   std::cout << complete << " of " << sets << " sets complete, " << early << " with early releases, "
             << raised << " with raised jobs; " << reached << " of " << bounded << " responses and "

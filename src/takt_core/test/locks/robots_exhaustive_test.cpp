@@ -123,8 +123,8 @@ void keep_robots_to_bounds(bool waits) {
     }
   }
   EXPECT_GT(complete, sets / 2);
-  EXPECT_GT(reached, waits ? sets / 4 : sets);
-  EXPECT_GT(blocked_reached, blocked / 50);
+  EXPECT_GE(reached, waits ? sets / 4 : sets);
+  EXPECT_GE(blocked_reached, blocked / 50);
   std::cout << complete << " of " << sets << " sets complete, " << reached << " bounds reached, "
             << blocked_reached << " of " << blocked << " with blocking by locks\n";
 }
