@@ -75,11 +75,13 @@ TEST(bursts, a_topic_that_keeps_fewer_messages_loses_some) {
                        "the topic keeps 7. Give it a depth of 8"));
 }
 
-TEST(bursts, a_chain_ends_with_the_last_of_them) {
+// As everywhere, a latency is that of the first use of data, and an age that of any.
+TEST(bursts, a_chain_ends_with_the_first_of_them_and_is_as_old_as_the_last) {
   std::string json = burst(8, 8);
   json.insert(json.size() - 1, ", 'chains': [{'name': 'c', 'callbacks': ['plan', 'sub']}]");
   const ScenarioReport scenario = analyse_json(json).scenarios.front();
-  EXPECT_EQ(scenario.chains.front().latency, 17'900ns);
+  EXPECT_EQ(scenario.chains.front().latency, 1'100ns + 2'100ns);
+  EXPECT_EQ(scenario.chains.front().age, 1'100ns + 8 * 2'100ns);
 }
 
 // The messages of one job come at once, whatever least distance is declared.
