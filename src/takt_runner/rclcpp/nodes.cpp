@@ -201,9 +201,9 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
 void Nodes::add_responses(const Execution& execution, NodeMember& member, rclcpp::Node& node) {
   const std::string& service = member.description->task.trigger;
   for (const std::size_t place : clients_elsewhere(execution.application, *member.description)) {
-    const auto asker = static_cast<Asker>(place + 1);
-    member.responses.add(asker,
-                         node.create_publisher<Message>(response_topic(service, asker),
+    const auto client = static_cast<ClientNumber>(place + 1);
+    member.responses.add(client,
+                         node.create_publisher<Message>(response_topic(service, client),
                                                         rclcpp::QoS{response_depth}.reliable()));
   }
 }

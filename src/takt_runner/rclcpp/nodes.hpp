@@ -15,10 +15,10 @@
 #include <takt_interfaces/msg/sample.hpp>
 #include <vector>
 
-#include "asking.hpp"
 #include "common.hpp"
 #include "job_trace.hpp"
 #include "outside.hpp"
+#include "responses.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 

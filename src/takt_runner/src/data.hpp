@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "asking.hpp"
 #include "common.hpp"
+#include "responses.hpp"
 
 namespace takt::runner {
 
@@ -49,9 +49,9 @@ class Outlet {
   }
 
   // Its messages are requests of this client. Before warm_up().
-  void sign_as(Asker asker) {
-    asker_ = asker;
-    bytes_ = std::max(bytes_, sizeof asker);
+  void sign_as(ClientNumber client) {
+    client_ = client;
+    bytes_ = std::max(bytes_, sizeof client);
     own_->payload.resize(bytes_);
   }
 
@@ -63,7 +63,7 @@ class Outlet {
   void publish(os::TimePoint sampled, std::int64_t sequence) noexcept {
     std::shared_ptr<Message> message = by_pointer_ ? publisher_->reuse_message() : own_;
     message->payload.resize(bytes_);
-    if (asker_ != nobody) sign(*message, asker_);
+    if (client_ != no_client) sign(*message, client_);
     message->sequence = static_cast<std::uint64_t>(sequence);
     message->intended_ns = common_->stamp(sampled);
     const os::TimePoint published_at = os::now();
@@ -86,7 +86,7 @@ class Outlet {
   std::size_t topic_;
   std::size_t bytes_;
   bool by_pointer_;
-  Asker asker_{nobody};
+  ClientNumber client_{no_client};
   std::shared_ptr<Message> own_;
 };
 

@@ -183,9 +183,9 @@ void Members::add_responses(const Execution& execution, Member& member, const No
   }
   member.service = &services_.of(server.task.trigger);
   for (const std::size_t place : clients_elsewhere(execution.application, server)) {
-    const auto asker = static_cast<Asker>(place + 1);
-    member.responses.add(asker,
-                         own.create_publisher<Message>(response_topic(server.task.trigger, asker),
+    const auto client = static_cast<ClientNumber>(place + 1);
+    member.responses.add(client,
+                         own.create_publisher<Message>(response_topic(server.task.trigger, client),
                                                        QoS{response_depth}.reliable()));
   }
 }
@@ -199,10 +199,10 @@ void Members::add_calls(const Execution& execution, Common& common, Member& memb
     if (const std::string& service = client.segments[at].call; !service.empty()) {
       call.emplace(make_outlet(execution, common, own, service, delivery_, readers_[service]));
       if (is_elsewhere(execution.application, service, client)) {
-        const auto asker = static_cast<Asker>(place + 1);
-        call->request.sign_as(asker);
+        const auto number = static_cast<ClientNumber>(place + 1);
+        call->request.sign_as(number);
         call->from_elsewhere =
-            std::make_unique<ResponseInlet>(own, response_topic(service, asker), services_.over());
+            std::make_unique<ResponseInlet>(own, response_topic(service, number), services_.over());
       } else {
         call->client = &services_.add_client(service);
       }

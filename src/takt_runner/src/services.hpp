@@ -13,7 +13,7 @@
 #include <takt/os/event.hpp>
 #include <takt/rcl/node.hpp>
 
-#include "asking.hpp"
+#include "responses.hpp"
 
 namespace takt::runner {
 

@@ -10,7 +10,7 @@
 
 #include "sim/stock_models.hpp"
 
-namespace takt::sim {
+namespace takt::sim::stock {
 namespace {
 
 class WaitSetModel : Model {
@@ -144,4 +144,4 @@ TEST(stock_executors, the_simulator_decides_as_the_models_do) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::sim::stock

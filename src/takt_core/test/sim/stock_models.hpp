@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the models of rclcpp's own executors share, and the simulator's jobs to compare with theirs.
+// In a namespace of its own: the simulator has a Model, too.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 #include "sim/schedule.hpp"
 
-namespace takt::sim {
+namespace takt::sim::stock {
 
 inline constexpr std::int64_t end_of_time = 200;
 
@@ -147,4 +148,4 @@ inline std::vector<std::size_t> order_of(const std::vector<Ran>& ran) {
   return order;
 }
 
-}  // namespace takt::sim
+}  // namespace takt::sim::stock

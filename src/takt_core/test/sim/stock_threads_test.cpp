@@ -13,7 +13,7 @@
 
 #include "sim/stock_models.hpp"
 
-namespace takt::sim {
+namespace takt::sim::stock {
 namespace {
 
 // What rclcpp's MultiThreadedExecutor does, step by step as in its source: lists of what the last
@@ -240,7 +240,7 @@ TEST(threads, the_simulator_decides_as_the_model_does) {
   const auto number = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution{least, most}(engine);
   };
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 200; ++round) {
     std::vector<Small> callbacks;
     const std::int64_t count = number(1, 7);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -268,4 +268,4 @@ TEST(threads, the_simulator_decides_as_the_model_does) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::sim::stock

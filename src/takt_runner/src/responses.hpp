@@ -15,25 +15,26 @@
 
 namespace takt::runner {
 
-// Who asks is at the beginning of the payload of a request: its place among the callbacks, from 1.
-using Asker = std::uint32_t;
-inline constexpr Asker nobody = 0;
+// Of a client: its place among the callbacks, from 1. It is at the beginning of a request's
+// payload.
+using ClientNumber = std::uint32_t;
+inline constexpr ClientNumber no_client = 0;
 
 // The payload is as long as that, at least.
-inline void sign(takt_interfaces::msg::Sample& request, Asker asker) noexcept {
-  std::memcpy(request.payload.data(), &asker, sizeof asker);
+inline void sign(takt_interfaces::msg::Sample& request, ClientNumber client) noexcept {
+  std::memcpy(request.payload.data(), &client, sizeof client);
 }
 
-inline Asker asker_of(const takt_interfaces::msg::Sample& request) noexcept {
-  Asker asker = nobody;
-  if (request.payload.size() >= sizeof asker) {
-    std::memcpy(&asker, request.payload.data(), sizeof asker);
+inline ClientNumber client_of(const takt_interfaces::msg::Sample& request) noexcept {
+  ClientNumber client = no_client;
+  if (request.payload.size() >= sizeof client) {
+    std::memcpy(&client, request.payload.data(), sizeof client);
   }
-  return asker;
+  return client;
 }
 
-inline std::string response_topic(const std::string& service, Asker asker) {
-  return service + "/_response/client" + std::to_string(asker);
+inline std::string response_topic(const std::string& service, ClientNumber client) {
+  return service + "/_response/client" + std::to_string(client);
 }
 
 // Messages that wait there: its client has one request at a time.
@@ -43,28 +44,28 @@ inline constexpr std::size_t response_depth = 2;
 template <class Publisher>
 class Responses {
  public:
-  void add(Asker client, std::shared_ptr<Publisher> publisher) {
+  void add(ClientNumber client, std::shared_ptr<Publisher> publisher) {
     clients_.emplace_back(client, std::move(publisher));
   }
 
   // Nothing to clients of its own process, or who do not wait.
   void answer(const takt_interfaces::msg::Sample& request) {
-    const Asker asker = clients_.empty() ? nobody : asker_of(request);
+    const ClientNumber waiting = clients_.empty() ? no_client : client_of(request);
     for (const auto& [client, publisher] : clients_) {
-      if (client == asker) {
+      if (client == waiting) {
         response_.sequence = request.sequence;
         static_cast<void>(publisher->publish(response_));
       }
     }
   }
 
-  [[nodiscard]] const std::vector<std::pair<Asker, std::shared_ptr<Publisher>>>& clients()
+  [[nodiscard]] const std::vector<std::pair<ClientNumber, std::shared_ptr<Publisher>>>& clients()
       const noexcept {
     return clients_;
   }
 
  private:
-  std::vector<std::pair<Asker, std::shared_ptr<Publisher>>> clients_;
+  std::vector<std::pair<ClientNumber, std::shared_ptr<Publisher>>> clients_;
   takt_interfaces::msg::Sample response_;
 };
 
