@@ -115,7 +115,7 @@ def test_only_the_cores_of_the_application_are_taken(tmp_path: Path) -> None:
         (APP.replace("1]", "1, 2]"), MEASURED, "core 2 of the application is missing"),
         (f"cores: {{1: {{latency: 1ms}}}}\n{APP}", MEASURED, "is described in the application"),
         (APP, "cores: {1: {suply: {}}}", "did you mean supply?"),
-        (APP, "nodes: {}", "cores"),
+        (APP, "nodes: {}", "this is an application file"),
     ],
 )
 def test_a_supply_that_does_not_fit_is_refused(

@@ -160,6 +160,19 @@ def test_a_reader_that_goes_is_no_verdict(words: list[str]) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"), [(["analyse", "none.app.yaml"], 2), (["mesure"], 141), (["tune", "-x"], 141)]
+)
+def test_errors_that_nobody_reads_keep_an_exit_code_that_is_documented(
+    words: list[str], code: int
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "takt", *words], stderr=writer)
+    os.close(writer)
+    assert done.returncode == code
+
+
 @pytest.fixture
 def description(tmp_path: Path) -> Path:
     """So much to trace that a small disk is soon full."""

@@ -15,6 +15,7 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from takt.cli import interrupt
 from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
@@ -59,6 +60,8 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
             sys.exit(lacking.exit_code)
         _print_fault(error, arguments)
         sys.exit(FAULT)
+    finally:
+        _close_unread_errors()
 
 
 @contextlib.contextmanager
@@ -77,16 +80,16 @@ def _open_streams() -> Iterator[None]:
                 sys.stdout.flush()
     except SystemExit as error:
         if isinstance(error.__context__, BrokenPipeError):  # click and rich end with 1 at it
-            _close_output()
+            _close(sys.stdout)
             sys.exit(NO_READER)
         raise
     except BrokenPipeError:
-        _close_output()
+        _close(sys.stdout)
         sys.exit(NO_READER)
     except OSError as error:
         if error.filename == STANDARD_OUTPUT:
             error.filename = _file_of_output() or STANDARD_OUTPUT
-            _close_output()
+            _close(sys.stdout)
         raise
 
 
@@ -98,17 +101,26 @@ def _file_of_output() -> str | None:
     return None
 
 
-def _close_output() -> None:
+def _close_unread_errors() -> None:
+    """Where nobody reads standard error, Python would end with 120 instead of the exit code."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _close(sys.stderr)
+
+
+def _close(stream: IO[str]) -> None:
     """So that Python does not complain once more at its end."""
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
+    os.dup2(nothing, stream.fileno())
     os.close(nothing)
 
 
 def _print(error: TaktError) -> None:
     from takt.cli.output import print_error
 
-    print_error(error)
+    with contextlib.suppress(BrokenPipeError):
+        print_error(error)
 
 
 def _print_fault(error: Exception, arguments: Sequence[str]) -> None:

@@ -14,14 +14,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <set>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "situations.hpp"
 #include "takt/application/application.hpp"
 
 namespace takt::analysis {
@@ -63,18 +61,13 @@ class LockSearch {
 
   AllRuns run() {
     add(Situation{});
-    while (!todo_.empty()) {
-      if (visited_.size() > most_situations) {
-        result_.complete = false;
-        break;
-      }
-      const Situation now = todo_.back();
-      todo_.pop_back();
+    while (const auto now = situations_.next()) {
       for (std::size_t scenario = 0; scenario < priorities_.size(); ++scenario) {
         scenario_ = scenario;
-        release_from(now, 0);
+        release_from(*now, 0);
       }
     }
+    result_.complete = result_.complete && situations_.all_taken();
     return result_;
   }
 
@@ -99,15 +92,6 @@ class LockSearch {
   };
   struct Situation {
     std::array<TaskNow, most_tasks> tasks{};
-    [[nodiscard]] std::string_view bytes() const {
-      return {reinterpret_cast<const char*>(this), sizeof *this};
-    }
-    bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
-  };
-  struct Hash {
-    std::size_t operator()(const Situation& now) const {
-      return std::hash<std::string_view>{}(now.bytes());
-    }
   };
 
   [[nodiscard]] const auto& sections(std::size_t task) const {
@@ -115,11 +99,7 @@ class LockSearch {
   }
   [[nodiscard]] std::size_t size() const { return app_.callbacks.size(); }
 
-  void add(const Situation& now) {
-    if (visited_.insert(now).second) {
-      todo_.push_back(now);
-    }
-  }
+  void add(const Situation& now) { situations_.add(now); }
 
   void release_from(Situation now, std::size_t task) {
     for (; task < size(); ++task) {
@@ -383,8 +363,7 @@ class LockSearch {
   std::vector<std::vector<int>> ceilings_;  // by scenario
   std::vector<std::int64_t> shortest_;      // deadline of those who take each lock
   AllRuns result_;
-  std::unordered_set<Situation, Hash> visited_;
-  std::vector<Situation> todo_;
+  Situations<Situation> situations_{most_situations};
 };
 
 // At most 4 callbacks with 8 sections each, and no time above 100 ticks.

@@ -11,11 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <vector>
 
+#include "situations.hpp"
 #include "takt/application/application.hpp"
 
 namespace takt::analysis {
@@ -44,15 +43,10 @@ class AcrossSearch {
 
   AllRunsAcross run() {
     add(Situation{});
-    while (!todo_.empty()) {
-      if (visited_.size() > most_situations) {
-        result_.complete = false;
-        break;
-      }
-      const Situation now = todo_.back();
-      todo_.pop_back();
-      release_from(now, 0);
+    while (const auto now = situations_.next()) {
+      release_from(*now, 0);
     }
+    result_.complete = result_.complete && situations_.all_taken();
     return result_;
   }
 
@@ -82,15 +76,6 @@ class AcrossSearch {
   struct Situation {
     std::array<TaskNow, most_tasks> tasks{};
     std::array<Queue, most_locks> queues{};
-    [[nodiscard]] std::string_view bytes() const {
-      return {reinterpret_cast<const char*>(this), sizeof *this};
-    }
-    bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
-  };
-  struct Hash {
-    std::size_t operator()(const Situation& now) const {
-      return std::hash<std::string_view>{}(now.bytes());
-    }
   };
   using Running = std::array<std::uint8_t, most_cores>;
 
@@ -102,11 +87,7 @@ class AcrossSearch {
     return callback(task).critical_sections[now.tasks[task].requested - 1U].lock;
   }
 
-  void add(const Situation& now) {
-    if (visited_.insert(now).second) {
-      todo_.push_back(now);
-    }
-  }
+  void add(const Situation& now) { situations_.add(now); }
 
   void release_from(Situation now, std::size_t task) {
     for (; task < size(); ++task) {
@@ -340,8 +321,7 @@ class AcrossSearch {
   bool by_deadline_;
   bool spins_;  // else who waits leaves its core
   AllRunsAcross result_;
-  std::unordered_set<Situation, Hash> visited_;
-  std::vector<Situation> todo_;
+  Situations<Situation> situations_{most_situations};
 };
 
 // At most 4 callbacks on 3 cores, and no time above 100 ticks.
