@@ -121,7 +121,8 @@ def _each_call_is_answered(trace: Path) -> None:
     asked, answered = len(found["driver"].execution), len(found["plan"].execution)
     assert asked > 1
     assert abs(asked - answered) <= 1
-    assert found["driver"].waiting.min() >= MS
+    # The end of the execution may cut the last wait off.
+    assert found["driver"].waiting[:-1].min() >= MS
     assert len(found["control"].execution) > asked
 
 
