@@ -172,7 +172,8 @@ void EdfBlocking::add_holders(std::span<const Demand> demands, bool preemptive) 
       }
     };
     if (holds(demand)) {
-      add(preemptive ? demand.ceiling : sched::infinite_ceiling, demand.longest_hold() - head_start_);
+      add(preemptive ? demand.ceiling : sched::infinite_ceiling,
+          demand.longest_hold() - head_start_);
     }
     for (std::size_t k = 0; preemptive && k < demand.sections.size(); ++k) {
       add(demand.sections[k].reach, demand.sections[k].length);

@@ -28,7 +28,8 @@ class LevelSweep {
     std::ranges::stable_sort(order_, std::ranges::greater{},
                              [&](std::size_t i) { return demands[i].level; });
     for (std::size_t i = 0; i < demands.size(); ++i) {
-      if (demands[i].ceiling > demands[i].level && demands[i].longest_hold() > supply.head_start()) {
+      if (demands[i].ceiling > demands[i].level &&
+          demands[i].longest_hold() > supply.head_start()) {
         holders_.push_back(i);
       }
     }

@@ -91,7 +91,7 @@ struct Demand {
   Arrivals releases = {};    ///< Releases or arrivals of messages, from which deadlines count.
   nanoseconds lag{0};        ///< The core notices a release up to this much later.
   nanoseconds execution{0};  ///< Worst-case execution time, overheads included.
-  nanoseconds notice{0};     ///< Overhead of noticing a release, right before the job at the latest.
+  nanoseconds notice{0};  ///< Overhead of noticing a release, right before the job at the latest.
   nanoseconds deadline = never;  ///< Relative to the release.
   sched::Level level = 0;        ///< The policy's preemption level.
   /// While a job has started, jobs up to this level do not start: the ceiling of its group.
