@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of robots of several processes, and what takt model makes of them."""
+"""Recordings of robots of several processes, and what takt makes of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.model import model
+from takt.schedule.trace import file as traces
+from takt.schedule.trace.summary import Summing, TraceSummary
 
 LATE = MS // 5  # from a publication to the call that it releases
 
@@ -59,3 +61,10 @@ def processes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def noted(written: Modelled, text: str) -> list[str]:
     """The notes with these words."""
     return [one for one in written.notes if text in one]
+
+
+def summary(folder: Path) -> TraceSummary:
+    """What takt trace says of a folder."""
+    trace = traces.read(folder)
+    summing = Summing(trace)
+    return summing.result(traces.replay(trace, [summing]).not_nested)

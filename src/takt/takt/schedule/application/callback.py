@@ -44,7 +44,7 @@ Overrun = Literal["skip", "queue_one", "catch_up"]
 
 
 class Timing(Strict):
-    """What both a callback and a scenario's change of it may say."""
+    """Keys of a callback that a scenario may change."""
 
     timer: PeriodOrRate | None = Field(
         None,

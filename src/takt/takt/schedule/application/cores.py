@@ -108,10 +108,10 @@ class Interrupts(Strict):
 
 
 class Measured(Strict):
-    """On how much a measured supply rests, as takt measure supply writes it."""
+    """Evidence for a measured supply; takt measure supply writes it."""
 
     windows: Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)] = Field(
-        description="windows in which the core was watched"
+        description="number of windows in which the core was watched"
     )
     window: PositiveTime = Field(description="length of each")
 
@@ -131,7 +131,7 @@ class Core(Strict):
         [], description="sources of interrupts; default: none that count"
     )
     measured: Measured | None = Field(
-        None, description="on how much it rests, of a measured core; default: it is declared"
+        None, description="evidence for a measured supply; default: it is declared"
     )
 
 

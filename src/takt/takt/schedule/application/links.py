@@ -45,11 +45,11 @@ class Link(Strict):
     )
     drift: Share | None = Field(
         None,
-        description="how much the rates of both clocks differ at most: 50ppm; default: they are "
+        description="maximum difference between the rates of both clocks: 50ppm; default: they are "
         "equal",
     )
     messages: Annotated[int, Field(ge=1, strict=True)] | None = Field(
-        None, description="messages on which it rests; set by from; default: it is declared"
+        None, description="number of measured messages; set by from; default: it is declared"
     )
 
     @model_validator(mode="before")

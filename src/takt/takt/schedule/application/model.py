@@ -120,14 +120,14 @@ class Application(Strict):
         {}, description="processes of a robot, by name; default: one process with all nodes"
     )
     middleware: Middleware | None = Field(
-        None, description="what lies between processes; default: messages arrive at once"
+        None, description="latency of messages between processes; default: messages arrive at once"
     )
     hosts: dict[Host, Computer] = Field(
         {},
         description="hosts of processes, by name; default: their cores provide all of their time",
     )
     links: list[Link] = Field(
-        [], description="what lies between hosts, one for each two that exchange messages"
+        [], description="network links, one for each pair of hosts that exchange messages"
     )
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
         description="nodes by name, each with callbacks by name"

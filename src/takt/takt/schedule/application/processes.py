@@ -45,7 +45,7 @@ class Process(Strict):
 
 
 class Middleware(Strict):
-    """What lies between processes of one host."""
+    """The middleware between processes of one host."""
 
     latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] = Field(
         description="shortest and longest time from the publication of a message until another "

@@ -26,7 +26,7 @@ def _named(value: Any) -> Any:
 
 
 class Read(Strict):
-    """What a callback asks of the data that it reads."""
+    """Requirements on the data that a callback reads."""
 
     max_age: Duration | None = Field(None, description="maximum age of the data; default: any")
 

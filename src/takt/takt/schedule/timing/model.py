@@ -38,7 +38,7 @@ FullName = Annotated[str, AfterValidator(_full_name)]
 
 
 class TimingRule(Strict):
-    """What is said of the callbacks that match; of several rules the later ones count."""
+    """A rule for matching callbacks; later rules override earlier ones."""
 
     node: FullName | None = Field(
         None, description="full name of the node: /arm/planner; default: any"
@@ -87,7 +87,7 @@ class TimingRule(Strict):
 
 
 class ThreadRule(Strict):
-    """What is said of threads that do not run callbacks; of several rules the later ones count."""
+    """A rule for threads that run no callbacks; later rules override earlier ones."""
 
     name: str = Field(description="name of the thread, with * and ?: dds.udp.*")
     program: str | None = Field(
