@@ -20,6 +20,38 @@ Bound sum(Bound a, Bound b) {
   return a && b ? Bound{*a + *b} : Bound{};
 }
 
+Bound later(const Bound& a, const Bound& b) {
+  return a && b ? Bound{std::max(*a, *b)} : Bound{};
+}
+
+// False if the other one is longer.
+bool shorten(Bound& bound, const Bound& other) {
+  const bool shorter = other && (!bound || *other <= *bound);
+  bound = shorter ? other : bound;
+  return shorter;
+}
+
+// The streams that a path has come to, each with the one at which it began.
+struct Followed {
+  std::vector<std::size_t> heads = {};
+  std::vector<std::size_t> ends = {};
+  Bound longest = nanoseconds{0};  // of all messages
+  Bound soonest = nanoseconds{0};  // of the first message of each job
+  By by = By::test;                // what `soonest` follows from
+
+  // `since`: from where the path began to the end of this stream.
+  void add(std::size_t head, std::size_t end, const Bound& since, By whole) {
+    const bool first = heads.empty() || heads.back() != head;
+    heads.push_back(head);
+    ends.push_back(end);
+    longest = later(since, longest);
+    if (first) {
+      by = since && soonest && *since > *soonest ? whole : by;
+      soonest = later(since, soonest);
+    }
+  }
+};
+
 Verdict judge(const Bound& bound, nanoseconds limit) {
   return bound && (limit.count() == 0 || *bound <= limit) ? Verdict::meets : Verdict::not_proved;
 }
@@ -48,7 +80,7 @@ Bound Paths::response(std::size_t callback) const {
   Bound longest = nanoseconds{0};
   for (const std::size_t stream : streams_[callback]) {
     const Bound& bound = bounds_.responses[stream].bound;
-    longest = bound && longest ? Bound{std::max(*bound, *longest)} : Bound{};
+    longest = later(bound, longest);
   }
   return longest;
 }
@@ -138,43 +170,28 @@ void Paths::lengthen(Walk& walk, std::size_t callback) const {
   }
   walk.stretch = walk.lost ? Bound{} : sum(walk.stretch, response(callback));
   walk.soonest = walk.lost ? Bound{} : sum(walk.soonest, response(callback));
-  std::vector<std::size_t> heads;
-  std::vector<std::size_t> ends;
-  Bound longest = nanoseconds{0};
-  Bound soonest = nanoseconds{0};
-  By by = By::test;
+  Followed followed;
   for (std::size_t i = 0; i < walk.ends.size() && !bounds_.latencies.empty(); ++i) {
     // Several where a job publishes several messages.
     for (const std::size_t next : streams_[callback]) {
-      if (model_.streams()[next].parent != walk.ends[i]) {
-        continue;
-      }
-      const bool first = heads.empty() || heads.back() != walk.heads[i];
-      heads.push_back(walk.heads[i]);
-      ends.push_back(next);
-      const Response& whole = bounds_.latencies[next];
-      const Bound since = sum(walk.called, sum(whole.bound, -model_.offset(walk.heads[i])));
-      longest = since && longest ? Bound{std::max(*since, *longest)} : Bound{};
-      if (first) {
-        by = since && soonest && *since > *soonest ? whole.by : by;
-        soonest = since && soonest ? Bound{std::max(*since, *soonest)} : Bound{};
+      if (model_.streams()[next].parent == walk.ends[i]) {
+        const Response& whole = bounds_.latencies[next];
+        followed.add(walk.heads[i], next,
+                     sum(walk.called, sum(whole.bound, -model_.offset(walk.heads[i]))), whole.by);
       }
     }
   }
-  if (ends.size() != streams_[callback].size()) {
-    ends.clear();
+  if (followed.ends.size() != streams_[callback].size()) {
+    followed.ends.clear();
   }
-  walk.heads = std::move(heads);
-  walk.ends = std::move(ends);
+  walk.heads = std::move(followed.heads);
+  walk.ends = std::move(followed.ends);
   if (walk.lost || walk.ends.empty()) {
     return;
   }
-  if (longest && (!walk.stretch || *longest <= *walk.stretch)) {
-    walk.stretch = longest;
-  }
-  if (soonest && (!walk.soonest || *soonest <= *walk.soonest)) {
-    walk.soonest = soonest;
-    walk.by = by == By::test ? walk.by : by;
+  shorten(walk.stretch, followed.longest);
+  if (shorten(walk.soonest, followed.soonest) && followed.by != By::test) {
+    walk.by = followed.by;
   }
 }
 
