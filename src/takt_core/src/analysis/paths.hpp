@@ -92,6 +92,7 @@ class Paths {
   // Whether a release may lead to no job, because the previous job has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
+  [[nodiscard]] bool takes_each(std::size_t callback) const;
   // Why no data passes the chain, or why it may be lost before a callback's job reads it; empty: it
   // is not.
   [[nodiscard]] std::string loss_on(const application::Chain& chain) const;

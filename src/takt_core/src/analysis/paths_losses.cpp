@@ -78,16 +78,25 @@ bool Paths::ends_before_message(std::size_t stream, std::size_t later) const {
          *end <= releases.time(static_cast<std::int64_t>(later)) + model_.offset(stream);
 }
 
-bool Paths::may_drop(std::size_t callback) const {
-  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
+// A scenario changes what is released. Which message a job takes is the callback's own: the oldest
+// where it catches up, else the newest.
+bool Paths::takes_each(std::size_t callback) const {
+  const auto index = static_cast<sched::TaskIndex>(callback);
   const sched::Task& task = strategy_.tasks()[callback];
+  return scenario_.parameters(index).overrun == sched::Overrun::catch_up &&
+         (task.kind == TaskKind::timer || task.parameters.overrun == sched::Overrun::catch_up);
+}
+
+bool Paths::may_drop(std::size_t callback) const {
+  const sched::Task& task = strategy_.tasks()[callback];
+  const bool each = takes_each(callback);
   // All that comes while the core is busy has ended when it is not.
-  const std::size_t kept = parameters.overrun == sched::Overrun::catch_up ? depth(task.trigger) : 1;
+  const std::size_t kept = each ? depth(task.trigger) : 1;
   const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
   if (jobs && std::cmp_less_equal(*jobs, kept)) {
     return false;
   }
-  if (parameters.overrun == sched::Overrun::catch_up) {
+  if (each) {
     if (task.kind == TaskKind::timer) {
       return false;
     }
@@ -127,8 +136,7 @@ std::string Paths::loss_on(const application::Chain& chain) const {
     if (task.kind != TaskKind::message || !response(callback) || !may_drop(callback)) {
       continue;
     }
-    const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
-    const bool each = parameters.overrun == sched::Overrun::catch_up;
+    const bool each = takes_each(callback);
     const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
     std::string text = application::message_text(task.trigger) + " may be lost before '" +
                        task.name + "' reads it: ";

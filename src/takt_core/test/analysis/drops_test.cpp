@@ -42,6 +42,20 @@ TEST(drops, one_release_may_wait_where_one_is_queued) {
   EXPECT_TRUE(drops(two + writer("c", 62) + "," + queued));
 }
 
+// Which message a job takes does not change with the scenario: here the newest, whoever wrote it.
+TEST(drops, a_scenario_that_catches_up_does_not_make_a_reader_of_the_newest_take_each_message) {
+  const auto latency = [](const std::string& declared) {
+    const Report report = analyse_json(
+        app(writer("a", 60) + "," + writer("b", 61) + "," + reader(declared),
+            ", 'topics': [{'name': 'x', 'depth': 2}], 'chains': [{'name': 'c', 'callbacks': ['a', "
+            "'r']}], 'scenarios': [{'name': 's', 'tasks': [{'task': 'r', 'overrun': "
+            "'catch_up'}]}]"));
+    return report.scenarios.front().chains.front().latency;
+  };
+  EXPECT_TRUE(latency("catch_up"));
+  EXPECT_FALSE(latency("skip"));
+}
+
 TEST(drops, a_timer_is_dropped_where_its_response_exceeds_its_period) {
   const auto timers = [](int execution) {
     return timer("a", 40, 20, 60) + "," + timer("r", 50, execution, 40, ", 'deadline': 100");
