@@ -3,13 +3,11 @@
 /// The order in which the threads of rclcpp's EventsCBGExecutor take callbacks. Each callback group
 /// has a queue of what is ready in it, and groups with something ready are in one queue:
 ///
-/// - A free thread takes the first group out of the queue, and the first callback out of that
-/// group.
+/// - A free thread takes the first group out of the queue, and its first callback.
 /// - A mutually exclusive group is in the queue only while none of its callbacks runs. At the end
 ///   of one it comes behind all others, if it has something left.
-/// - An expiry of a timer is ready when it is noticed: not while the callback of that timer is
-/// ready
-///   or runs, but at its end at the earliest. A message is ready when it arrives.
+/// - An expiry of a timer is ready when it is noticed: at the end of that timer's callback at the
+///   earliest, if that is ready or runs. A message is ready when it arrives.
 ///
 /// At one time the one with the earlier first callback comes first, then that of the lower number.
 #pragma once
