@@ -298,6 +298,18 @@ def test_a_damaged_recording_is_named_and_a_cut_one_is_read(tmp_path: Path) -> N
         assert words in damaged(folder, change), number
 
 
+def test_an_event_that_was_being_written_is_left_out(tmp_path: Path) -> None:
+    assert record(tmp_path / "out", PLAYED)["exit"] == 0
+    (file,) = (tmp_path / "out").glob("*.taktrecord")
+    whole = len(list(recordings.events(tmp_path / "out")))
+    data = bytearray(file.read_bytes())
+    begin = first_event(data)
+    (size,) = struct.unpack_from("<I", data, begin)
+    struct.pack_into("<IHHqqII", data, begin, size | 1 << 31, 0xFFFF, 0xFFFF, -1, -1, 7, 0)
+    file.write_bytes(data)
+    assert len(list(recordings.events(tmp_path / "out"))) == whole - 1
+
+
 def test_random_damage_is_refused_or_read_but_no_other_error(tmp_path: Path) -> None:
     assert record(tmp_path / "out", PLAYED)["exit"] == 0
     (file,) = (tmp_path / "out").glob("*.taktrecord")

@@ -37,7 +37,8 @@ def calls(folder: Path) -> int:
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
     process.terminate()
-    out, _ = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=120)
+    assert out, error
     document: dict[str, Any] = json.loads(out)
     return document
 

@@ -297,6 +297,9 @@ void Recording::append(std::uint16_t event, const Arguments& arguments, Kind kin
     return;
   }
   auto* const head = std::construct_at(reinterpret_cast<EventHead*>(place));
+  head->bytes.store(static_cast<std::uint32_t>(bytes) | unfinished, std::memory_order_relaxed);
+  // The process may be killed at any instruction from here on: no store of the event goes before.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   head->event = event;
   head->core = static_cast<std::uint16_t>(std::max(0, ::sched_getcpu()));
   Thread& thread = this_thread();

@@ -11,9 +11,11 @@
 // thread that comes to a block before it is cleared counts its event instead of waiting. An event's
 // place in the ring is the number of bytes that the ring was given before it.
 //
-// Any thread appends at any time: it reserves its part by one atomic addition, and writes its size
-// last, so that a reader sees whole events only. Nothing here takes a lock or allocates after
-// create(), which may throw std::bad_alloc. No thread is started in the program that is recorded.
+// Any thread appends at any time: it reserves its part by one atomic addition and writes the size
+// of that part, marked as unfinished, before anything else of it. It takes the mark away at the
+// end. So a reader steps over what threads were writing when the process was killed. Nothing here
+// takes a lock or allocates after create(), which may throw std::bad_alloc. No thread is started in
+// the program that is recorded.
 #pragma once
 
 #include <array>
@@ -30,7 +32,8 @@ inline constexpr std::uint64_t magic = 0x32434552544b4154;  // "TAKTREC2" in mem
 inline constexpr std::size_t alignment = 8;                 // of events, in bytes
 inline constexpr std::size_t block_bytes = 64U << 10;       // of a ring, with its number
 inline constexpr std::size_t block_room = block_bytes - sizeof(std::uint64_t);  // for events
-inline constexpr std::uint16_t no_event = 0xFFFF;  // fills the end of a block
+inline constexpr std::uint16_t no_event = 0xFFFF;        // fills the end of a block
+inline constexpr std::uint32_t unfinished = 0x80000000;  // of the size of an event
 
 /// The begin of the file; times in ns. What follows it are `names` bytes of text: the names and
 /// parameters of the events, then the program and its arguments; then events.
@@ -50,7 +53,7 @@ static_assert(sizeof(Header) == 72 && std::atomic<std::uint64_t>::is_always_lock
 
 /// The begin of an event; its arguments follow, each padded to `alignment`.
 struct EventHead {
-  std::atomic<std::uint32_t> bytes;  // of it all; 0: not yet written
+  std::atomic<std::uint32_t> bytes;  // of it all, and `unfinished`; 0: nothing of it is written
   std::uint16_t event;               // its place in the list of names
   std::uint16_t core;
   std::int64_t time;     // CLOCK_MONOTONIC, ns

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +134,66 @@ TEST_F(File, keeps_every_event_of_threads_that_write_at_once) {
     ++events;
   }
   EXPECT_EQ(events, threads * each);
+}
+
+// The events of a file that a reader finds, also while threads write them; -1: it finds rubbish.
+int whole_events(const std::string& data) {
+  std::uint64_t end = 0;
+  std::uint32_t names = 0;
+  std::memcpy(&end, data.data() + offsetof(Header, end), sizeof end);
+  std::memcpy(&names, data.data() + offsetof(Header, names), sizeof names);
+  int found = 0;
+  std::uint64_t place = sizeof(Header) + names;
+  while (place < end) {
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, data.data() + place, sizeof bytes);
+    const std::uint32_t size = bytes & ~unfinished;
+    if (bytes != 0 && (size % alignment != 0 || size < sizeof(EventHead))) {
+      return -1;
+    }
+    found += bytes != 0 && size == bytes ? 1 : 0;
+    place += bytes == 0 ? alignment : size;
+  }
+  return place == end ? found : -1;
+}
+
+// As SIGKILL may: between any two instructions.
+TEST_F(File, is_readable_wherever_its_process_is_killed) {
+  Recording recording;
+  ASSERT_EQ(recording.create(path(), 1, "one a=s b=i\n"), "");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) {
+      ::_exit(2);
+    }
+    ::raise(SIGSTOP);
+    Arguments two;
+    two.add_text("abcdefghijk");
+    two.add(0xFFFFFFFF);
+    recording.append(0, two, Kind::begin);
+    recording.append(0, two, Kind::end);
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status)) {
+    GTEST_SKIP() << "this system forbids ptrace";
+  }
+  int events = 0;
+  bool steps = true;
+  while (steps) {
+    ASSERT_EQ(::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr), 0);
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    steps = WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+    const int now = whole_events(content());
+    ASSERT_GE(now, events);
+    events = now;
+  }
+  EXPECT_EQ(events, 2);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
 }
 
 // Faults of this thread's first write to a page; each costs tens of microseconds.

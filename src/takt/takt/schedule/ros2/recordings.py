@@ -34,6 +34,7 @@ _MOST_EVENT_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 16  # of a ring, with its number
 BLOCK_ROOM = _BLOCK_BYTES - 8
 _NO_EVENT = 0xFFFF  # fills the end of a block
+_UNFINISHED = 1 << 31  # of the size of an event that a thread was writing
 # Threads take their place in the file before they take the time: so many events are sorted anew.
 _WINDOW = 4096
 
@@ -167,13 +168,15 @@ def _line(recording: Recording, data: mmap.mmap) -> Iterator[Event]:
         if size == 0:  # a thread was about to write it when the process ended: find the next
             at += 8
             continue
+        finished, size = not size & _UNFINISHED, size & ~_UNFINISHED
         if size % 8 or not _HEAD.size <= size <= _MOST_EVENT_BYTES:
             raise _damaged(recording.file, f"no event begins at byte {at}")
-        if event >= len(recording.kinds):
+        if finished and event >= len(recording.kinds):
             raise _damaged(recording.file, f"it does not name event {event}")
         if at + size > end:
             return
-        yield _event(recording, data, at)
+        if finished:
+            yield _event(recording, data, at)
         at += size
 
 
