@@ -77,6 +77,16 @@ def forget(place: Path) -> None:
             shutil.rmtree(owner.parent)
 
 
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What commands read that is not on the small disk."""
+    folder = tmp_path_factory.mktemp("trace")
+    file = folder / "small.takttrace"
+    takt(f"simulate {DOCKING} --duration 20s --trace {file}".split(), folder)
+    assert file.exists()
+    return file
+
+
 @pytest.mark.thorough
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
@@ -86,6 +96,7 @@ def forget(place: Path) -> None:
 def test_a_small_disk_is_named_and_keeps_what_it_has(
     command: str,
     size: str,
+    trace: Path,
     tmp_path: Path,
     disk: Callable[[str], Path],
     request: pytest.FixtureRequest,
@@ -95,9 +106,6 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
             stacks.program("app_runner")
         except Failure:
             pytest.skip("app_runner is not installed")
-    trace = tmp_path / "small.takttrace"
-    takt(f"simulate {DOCKING} --duration 20s --trace {trace}".split(), tmp_path)
-    assert trace.exists()
     place = disk(size)
     request.addfinalizer(lambda: forget(place))
     (place / "traces").mkdir()
