@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "bounds.hpp"
 #include "lock_blocking.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "threads.hpp"
@@ -22,10 +23,6 @@ constexpr std::size_t most_streams = 1'000;
 nanoseconds deadline_of(const TaskParameters& parameters) {
   const nanoseconds deadline = sched::relative_deadline(parameters);
   return deadline.count() > 0 ? deadline : sched::longest_time;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
 }
 
 std::int64_t most_pending(const TaskParameters& parameters) {
