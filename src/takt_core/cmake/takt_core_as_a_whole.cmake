@@ -59,7 +59,7 @@ together(analysis_suspension analysis
   robot robot_ages robot_services robot_words paths_losses segment_work suspension
   suspension_choice suspension_intervals switches)
 together(analysis_scenarios analysis
-  robot_effects robot_gaps paths scenario_busy scenario_deliveries scenario_graph scenario_interrupts
+  robot_effects robot_gaps paths scenario_busy scenario_costs scenario_deliveries scenario_graph scenario_interrupts
   scenario_lanes scenario_model sensitivity_rounds)
 together(analysis_rounds analysis
   paths_joined_ages robot_chains robot_sensitivity scenario_rounds scenario_services
