@@ -243,12 +243,14 @@ def precompile(
             Path(f"{header}.gch").unlink(missing_ok=True)
         return header, "" if done.returncode else done.stderr
 
-    made = dict(zip(users, at_once(make, users), strict=True))
-    print(f"{len(made)} headers precompiled for {sum(map(len, users.values()))} files", flush=True)
-    includes = {
-        source: ("-include", str(made[key][0])) for key, several in users.items() for source in several
+    done = dict(zip(users, at_once(make, users), strict=True))
+    print(f"{len(done)} headers precompiled for {sum(map(len, users.values()))} files", flush=True)
+    includes: dict[Source, tuple[str, ...]] = {
+        source: ("-include", str(done[key][0]))
+        for key, several in users.items()
+        for source in several
     }
-    return includes, [said for _, said in made.values()]
+    return includes, [said for _, said in done.values()]
 
 
 def at_once(function: Callable[[Given], Made], arguments: Iterable[Given]) -> list[Made]:

@@ -217,12 +217,12 @@ def killed_at_each_step(
     in a row that are alike once. The last one is that of all the work.
     """
     left: list[SyntheticMachine] = []
-    seen: list[dict[str, bytes]] = [{}]
+    last: list[dict[str, bytes]] = [{}]
 
     def step(*_: object) -> None:
         files = {str(one): one.read_bytes() for one in machine.root.rglob("*") if one.is_file()}
-        if files != seen[-1]:
-            seen[:] = [files]
+        if files != last[-1]:
+            last[:] = [files]
             place = folder / str(len(left))
             shutil.copytree(machine.root, place)
             left.append(SyntheticMachine(place))

@@ -81,8 +81,8 @@ def _of_system(error: OSError) -> Failure | None:
     where = str(error.filename or "")
     if where == "/proc" or where.startswith("/proc/"):
         # A name right below it that is none of the kernel's was to be written.
-        made = Path(where).parent == Path("/proc") and Path("/proc/self").exists()
-        made = made and not Path(where).name.isdigit() and not Path(where).exists()
-        fix = "choose a writable path" if made else PROC
+        new = Path(where).parent == Path("/proc") and Path("/proc/self").exists()
+        new = new and not Path(where).name.isdigit() and not Path(where).exists()
+        fix = "choose a writable path" if new else PROC
         return Failure(error.strerror or str(error), where=where, fix=fix)
     return None
