@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -34,13 +35,13 @@ PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
 OF_LIBRARIES = ("takt_core/src", "takt_rcl/src")  # what the packages of users are linked with
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
 RUN = ("sched", "stats")  # tests of the core that are linked and run
+# What these need nothing of in the core's library, so that it is only parsed.
+NOT_LINKED = {"analysis", "application", "executor", "sim"}
 # Debian builds GoogleTest with its newest GCC, so it needs the C++ library that programs run with;
 # an older GCC brings an older one to link with.
 LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread", "-l:libstdc++.so.6")
 # What the build's own compiler made, and what only matters to code that is kept.
 DROPPED = re.compile(r"-c|-O\d|-fPIC|--param=.*")
-# What precompiled headers of the library depend on; one that does not fit is a warning.
-LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
 PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
 FAILED = re.compile(r"\[  FAILED  \] (\d+) test")
 Extent = Literal["libraries", "what users build", "all"]
@@ -58,9 +59,16 @@ class Source:
     target: str  # its object's path in the build
 
     @property
-    def language(self) -> tuple[str, ...]:
-        """The options that it must share with a precompiled header."""
-        return tuple(one for one in self.options if one.startswith(LANGUAGE))
+    def places(self) -> list[Path]:
+        """Where the compiler looks for headers: ours, then others."""
+        own = [one[2:] for one in self.options if one.startswith("-I")]
+        others = [place for word, place in pairwise(self.options) if word == "-isystem"]
+        return [Path(one) for one in (*own, *others)]
+
+    @property
+    def language(self) -> tuple[Path, tuple[str, ...]]:
+        """What it must share with a precompiled header: one that does not fit is a warning."""
+        return self.folder, self.options
 
 
 @dataclass(frozen=True)
@@ -76,9 +84,11 @@ class Task:
         return self.folder / "objects" / f"{digest(f'{source.folder}/{source.target}')}.o"
 
     def runs(self, source: Source) -> bool:
-        """Whether it is a part of the core's library or of the tests that are run."""
+        """Whether it is linked: a part of the core's library or of the tests that are run."""
         parts = ("takt_core", *(f"takt_core_{subject}_test" for subject in self.tests))
-        return any(f"CMakeFiles/{part}.dir/" in source.target for part in parts)
+        whole = NOT_LINKED & set(self.tests)
+        linked = whole or not NOT_LINKED & set(source.file.parts)
+        return bool(linked) and any(f"CMakeFiles/{part}.dir/" in source.target for part in parts)
 
 
 @dataclass(frozen=True)
@@ -179,7 +189,7 @@ def read(package: str) -> list[Source]:
 
 def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
     """Compiles all of them, those that are run first: files with errors, and warnings."""
-    headers = precompile(task, sources)
+    headers, said_of_headers = precompile(task, sources)
 
     def compile_one(one: Source) -> str:
         outputs = ["-c", "-o", str(task.object(one))] if task.runs(one) else ["-fsyntax-only"]
@@ -192,7 +202,8 @@ def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
     (task.folder / "objects").mkdir(parents=True, exist_ok=True)
     said = at_once(compile_one, sorted(sources, key=lambda one: not task.runs(one)))
     wrong = [one for one in said if " error: " in one]
-    warnings = [line for one in said for line in one.splitlines() if " warning: " in line]
+    lines = "\n".join([*said_of_headers, *said]).splitlines()
+    warnings = [line for line in lines if " warning: " in line]
     print(f"{len(said)} files compiled, {len(wrong)} do not compile, {len(warnings)} warnings")
     if warnings:
         print("\n".join(dict.fromkeys(warnings)))
@@ -201,41 +212,45 @@ def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
     return len(wrong), len(warnings)
 
 
-def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str, ...]]:
-    """Makes the headers of the library that sources share; how each source includes its own."""
-    library = precompiled.Library(task.compiler.headers())
-    alike: dict[tuple[str, ...], dict[Source, precompiled.Headers]] = {}
+def precompile(
+    task: Task, sources: Iterable[Source]
+) -> tuple[dict[Source, tuple[str, ...]], list[str]]:
+    """Makes the headers that sources share: how each source includes its own, and the warnings."""
+    alike: dict[tuple[Path, tuple[str, ...]], list[Source]] = {}
     for one in sources:
-        own = [Path(word[2:]) for word in one.options if word.startswith("-I")]
-        named = precompiled.named(one.file, own, ROOT / "src")
-        alike.setdefault(one.language, {})[one] = named
-    shared = {
-        source: (headers, language)
-        for language, wanted in alike.items()
-        for source, headers in precompiled.shared(wanted, library).items()
-        if headers
-    }
+        alike.setdefault(one.language, []).append(one)
+    shared: dict[Source, precompiled.Headers] = {}
+    for several in alike.values():
+        places = several[0].places
+        library = precompiled.Library([*task.compiler.headers(), *places])
+        wanted = {one: precompiled.named(one.file, places, ROOT / "src") for one in several}
+        shared |= precompiled.shared(wanted, library)
     folder = task.folder / "headers"
     folder.mkdir(parents=True, exist_ok=True)
+    users: dict[tuple[precompiled.Headers, tuple[Path, tuple[str, ...]]], list[Source]] = {}
+    for one, headers in shared.items():
+        if headers:
+            users.setdefault((headers, one.language), []).append(one)
 
-    def make(key: tuple[precompiled.Headers, tuple[str, ...]]) -> Path:
-        headers, language = key
+    def make(key: tuple[precompiled.Headers, tuple[Path, tuple[str, ...]]]) -> tuple[Path, str]:
+        headers, (place, options) = key
         text = "".join(f"#include <{one}>\n" for one in sorted(headers))
-        header = folder / f"{digest(f'{language} {text}')}.hpp"
+        header = folder / f"{digest(f'{place} {options} {text}')}.hpp"
         header.write_text(text, encoding="utf-8")
         outputs = ["-x", "c++-header", "-o", f"{header}.gch"]
-        done = task.compiler.compile([*language, *task.compiler.quick, *outputs, str(header)])
-        if done.returncode:
-            raise UnpackError(
-                f"the headers {', '.join(sorted(headers))} are not precompiled:\n"
-                f"{reasons(done.stderr)}\n  fix: remove {task.folder} and do this again"
-            )
-        return header
+        done = task.compiler.compile([*options, *task.compiler.quick, *outputs, str(header)], place)
+        if done.returncode:  # the sources say what is wrong, each by itself
+            Path(f"{header}.gch").unlink(missing_ok=True)
+        return header, "" if done.returncode else done.stderr
 
-    keys = list(dict.fromkeys(shared.values()))
-    precompiled_headers = dict(zip(keys, at_once(make, keys), strict=True))
-    print(f"{len(precompiled_headers)} headers precompiled for {len(shared)} files", flush=True)
-    return {source: ("-include", str(precompiled_headers[key])) for source, key in shared.items()}
+    done = dict(zip(users, at_once(make, users), strict=True))
+    print(f"{len(done)} headers precompiled for {sum(map(len, users.values()))} files", flush=True)
+    includes: dict[Source, tuple[str, ...]] = {
+        source: ("-include", str(done[key][0]))
+        for key, several in users.items()
+        for source in several
+    }
+    return includes, [said for _, said in done.values()]
 
 
 def at_once(function: Callable[[Given], Made], arguments: Iterable[Given]) -> list[Made]:
@@ -260,7 +275,7 @@ def run(task: Task, sources: list[Source], version: str) -> Result:
     for subject in task.tests:
         objects = [
             str(task.object(one))
-            for one in sources
+            for one in filter(task.runs, sources)
             for part in ("takt_core", f"takt_core_{subject}_test")
             if f"CMakeFiles/{part}.dir/" in one.target
         ]

@@ -21,7 +21,8 @@ CONFIGURE = [
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG",
     "-DTAKT_SANITIZE=address;undefined;fuzzer-no-link",
 ]
-BOUNDS = ["-seed=1", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096"]
+# Seconds of the wall: beside other stages an input waits for a core.
+BOUNDS = ["-seed=1", "-timeout=300", "-rss_limit_mb=1024", "-max_len=4096"]
 SHOWN = ["-verbosity=0", "-print_final_stats=1"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which headers of the standard library are precompiled for which sources.
+"""Which headers, of the standard library and our own, are precompiled for which sources.
 
 They are most of what a compiler reads. A precompiled header comes first, and so hides that another
 one was forgotten. Hence a source only gets headers that it, or one of our own headers in it, names
@@ -29,13 +29,13 @@ class Library:
     """The standard library and what lies beside it, as text."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        """Where it lies, its own folder first."""
+        """Where it lies, its own folder first; then where our own headers, and others, are."""
         self._folders = list(folders)
         self._all_of = cache(self._look_at)
 
     def has(self, name: str) -> bool:
         """Whether a header may be precompiled: those of C depend on what was defined before."""
-        return name in LARGE or (self._folders[0] / name).is_file()
+        return name in LARGE or (self._folders[0] / name).is_file()  # also an absolute path
 
     def size(self, headers: Headers) -> int:
         """What the compiler reads of all that they include, in bytes."""
@@ -67,7 +67,7 @@ def included(file: Path) -> list[tuple[str, str]]:
 
 
 def named(source: Path, folders: Iterable[Path], ours: Path) -> Headers:
-    """The headers of others that a source, or a header of ours in it, includes."""
+    """What a source, or a header of ours in it, includes: of others by name, of ours by path."""
     names, visited, left = set(), {source}, [source]
     places = list(folders)
     while left:
@@ -77,7 +77,7 @@ def named(source: Path, folders: Iterable[Path], ours: Path) -> Headers:
             own = [one.resolve() for one in found[:1] if one.resolve().is_relative_to(ours)]
             left += [one for one in own if one not in visited]
             visited |= set(own)
-            names |= set() if own else {name}
+            names |= set(map(str, own)) if own else {name}
     return frozenset(names)
 
 

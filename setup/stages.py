@@ -39,7 +39,7 @@ class Stage:
 
     ``beside``: the stage with which it begins, where that one runs, too. From there on it takes the
     time that all others leave, one such stage after the other; so it compiles or checks, and waits
-    for no real time. ``until``: the stage that needs what all that began before it have made.
+    for no real time. ``until``: the stage that needs what it has made.
     """
 
     commands: Callable[[], Commands]
@@ -160,22 +160,24 @@ def fuzz() -> Commands:
     return fuzzers.commands()
 
 
+# Beside the others first what one of them needs, then what is done on one core; what is left in the
+# end takes all of them.
 STAGES = {
     stage.commands.__name__: stage
     for stage in (
         Stage(style, always=True),
         Stage(types, always=True, beside="cpp"),
+        Stage(instrumented, always=False, beside="cpp", until="sanitizers"),
+        Stage(fuzz, always=False, beside="cpp"),
         Stage(tidy, always=False, beside="cpp"),
         Stage(cpp, always=True),
         Stage(stacks, always=False),
-        Stage(instrumented, always=False, beside="cpp", until="sanitizers"),
         Stage(rust, always=False),
         Stage(gcc14, always=False, beside="python"),
         Stage(python, always=True),
         Stage(thorough, always=False),
         Stage(sanitizers, always=False),
-        Stage(fuzz, always=False),
-        Stage(site, always=False),
+        Stage(site, always=False),  # a first time it holds the set-up's lock
     )
 }
 

@@ -85,19 +85,18 @@ class Done(NamedTuple):
 
 def outcomes(chosen: list[str]) -> Iterator[Done]:
     """Runs the stages: one after the other, and beside them, one at a time, those that can wait."""
-    left: list[Future[Done]] = []
+    left: dict[str, Future[Done]] = {}
     pool = ThreadPoolExecutor(max_workers=1)
     try:
         for name in chosen:
             if STAGES[name].beside in chosen:
                 continue
-            if any(STAGES[one].until == name for one in chosen):
-                yield from (one.result() for one in left)
-                left.clear()
+            while any(STAGES[one].until == name for one in left):
+                yield left.pop(next(iter(left))).result()
             beside = [one for one in chosen if STAGES[one].beside == name]
-            left += [pool.submit(meanwhile, one) for one in beside]
+            left |= {one: pool.submit(meanwhile, one) for one in beside}
             yield perform(name, sys.stdout)
-        yield from (one.result() for one in left)
+        yield from (one.result() for one in left.values())
     finally:
         pool.shutdown(cancel_futures=True)
 

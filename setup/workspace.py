@@ -84,13 +84,16 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
     ]
 
 
-def parallel(only: bool) -> list[str]:
+def parallel(only: bool, memory: int = MEMORY) -> list[str]:
     """How many packages at a time.
 
-    CMake configures on one core, and the messages are generated on one: what measuring needs is
-    built beside that. The other packages' files take so much memory that it is one at a time.
+    CMake configures on one core, links on one, and the messages are generated on one: other
+    packages are built beside that. Without ample memory for the compilers of two, what is built
+    beside measuring comes one at a time.
     """
-    return ["--executor=parallel", "--parallel-workers=2"] if only else ["--executor=sequential"]
+    if only or memory > 2 * AMPLE * (os.cpu_count() or 1):
+        return ["--executor=parallel", "--parallel-workers=2"]
+    return ["--executor=sequential"]
 
 
 def forget_unfinished(state: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_compiler_that_does_not_end_fails_it(
     stage: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(stage, "version", lambda _: "GCC")
-    monkeypatch.setattr(stage, "precompile", lambda *_: {})
+    monkeypatch.setattr(stage, "precompile", lambda *_: ({}, []))
     monkeypatch.setattr(unpacked, "CALL_S", 0.0)
     assert stage.main() == 1
     assert "2 do not compile" in capfd.readouterr().out

@@ -155,9 +155,10 @@ def test_a_stage_beside_others_is_waited_for_where_it_is_needed_and_at_the_end(
         "first": stage("first"),
         "guest": stage("guest", after="second", beside="first"),  # not only beside that one
         "made": stage("made", beside="first", until="third"),
+        "kept": stage("kept", after="fourth", beside="first"),  # which nobody needs
         "second": stage("second", after="first"),
         "third": stage("third"),
-        "last": stage("last", after="fourth", beside="third"),
+        "last": stage("last", after="kept", beside="third"),
         "fourth": stage("fourth"),
     }
     monkeypatch.setattr(suite, "STAGES", stages)
@@ -166,9 +167,9 @@ def test_a_stage_beside_others_is_waited_for_where_it_is_needed_and_at_the_end(
     assert log.read_text().split() == [
         *("first", "second", "guest", "made"),
         "third",
-        *("fourth", "last"),
+        *("fourth", "kept", "last"),
     ]
-    assert "7 passed, 0 failed" in capfd.readouterr().out
+    assert "8 passed, 0 failed" in capfd.readouterr().out
     assert set(suite.last_seconds()) == set(stages)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from fake_machine import Fake
 
 from takt.documents import writing
@@ -207,33 +208,32 @@ def state(machine: SyntheticMachine) -> dict[str, bytes | tuple[int, bytes]]:
     }
 
 
-def killed_at(number: int, machine: SyntheticMachine, work: Callable[[], object]) -> bool:
-    """Does the work in a process that SIGKILL ends at its n-th step; False where it had fewer."""
-    child = os.fork()
-    if child == 0:
-        left = number
+def killed_at_each_step(
+    machine: SyntheticMachine, folder: Path, work: Callable[[SyntheticMachine], object]
+) -> list[SyntheticMachine]:
+    """What SIGKILL leaves of a machine at each step of the work, in the order of the steps.
 
-        def step(*_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+    It lets nobody clean up, so that is what the files have at that moment: copies of them, those
+    in a row that are alike once. The last one is that of all the work.
+    """
+    left: list[SyntheticMachine] = []
+    last: list[dict[str, bytes]] = [{}]
 
-        code = 1
-        try:
-            machine.step = step  # type: ignore[method-assign]
-            flush = writing.flush
-            writing.flush = lambda path: (step(), flush(path), step())[1]
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        return True
-    assert os.waitstatus_to_exitcode(status) == 0
-    return False
+    def step(*_: object) -> None:
+        files = {str(one): one.read_bytes() for one in machine.root.rglob("*") if one.is_file()}
+        if files != last[-1]:
+            last[:] = [files]
+            place = folder / str(len(left))
+            shutil.copytree(machine.root, place)
+            left.append(SyntheticMachine(place))
+
+    flush = writing.flush
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "step", step)
+        patch.setattr(writing, "flush", lambda path: (step(), flush(path), step())[1])
+        work(machine)
+    step()
+    return left
 
 
 REFUSED = errno.EIO

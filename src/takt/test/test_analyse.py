@@ -36,6 +36,13 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def test_no_execution_time_is_printed_as_none(tmp_path: Path) -> None:
+    file = tmp_path / "idle.app.yaml"
+    file.write_text("cpus: [1]\npolicy: edf\nnodes:\n  a:\n    x: {timer: 10ms, wcet: 0ms}\n")
+    callback = json.loads(run(str(file), "--json")[1])["scenarios"][0]["callbacks"][0]
+    assert callback["wcet_us"] == 0
+
+
 def test_the_factor_that_is_printed_is_guaranteed() -> None:
     file = EXAMPLE.parent / "two_processes.app.yaml"
     factor = json.loads(run(str(file), "--json")[1])["scenarios"][0]["sensitivity"]["factor"]

@@ -7,7 +7,14 @@ import errno
 from pathlib import Path
 
 import pytest
-from synthetic_machine import JOURNAL, SyntheticMachine, killed_at, new_machine, state, thread
+from synthetic_machine import (
+    JOURNAL,
+    SyntheticMachine,
+    killed_at_each_step,
+    new_machine,
+    state,
+    thread,
+)
 
 from takt.machine import exclusive
 from takt.machine.own_group import members
@@ -83,19 +90,17 @@ def test_of_version_2_a_partition_takes_the_cores(unified: SyntheticMachine) -> 
 
 
 @pytest.mark.parametrize("version", ["first", "unified"])
-def test_killed_at_any_step_it_is_put_back(version: str, request: pytest.FixtureRequest) -> None:
+def test_killed_at_any_step_it_is_put_back(
+    version: str, memory: Path, request: pytest.FixtureRequest
+) -> None:
     machine: SyntheticMachine = request.getfixturevalue(version)
-    before, number = state(machine), 0
-    while killed_at(
-        number, machine, lambda: apply(machine, settings=[exclusive.exclusive_cores([3])])
-    ):
-        revert(SyntheticMachine(machine.root))
-        assert state(machine) == before, f"killed at step {number}"
-        assert not machine.exists(JOURNAL)
-        number += 1
-    assert number > 10
-    revert(machine)
-    assert state(machine) == before
+    before, settings = state(machine), [exclusive.exclusive_cores([3])]
+    left = killed_at_each_step(machine, memory, lambda one: apply(one, settings=settings))
+    assert len(left) > 8
+    for one in left:
+        revert(one)
+        assert state(one) == before, one.root
+        assert not one.exists(JOURNAL)
 
 
 def test_a_group_that_stays_is_reported_and_tried_again(first: SyntheticMachine) -> None:

@@ -34,6 +34,10 @@ def no_proc() -> None:
     Path("/proc/nothing-here/stat").read_text()
 
 
+def no_file_in_proc() -> None:
+    Path("/proc/new").write_text("")
+
+
 def no_fork() -> None:
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -81,6 +85,7 @@ def no_package() -> None:
         (no_memory_for_the_system, "out of memory"),
         (no_room_for_a_library, "out of memory"),
         (no_proc, "/proc/nothing-here/stat: No such file"),
+        (no_file_in_proc, "/proc/new: No such file or directory fix: choose a writable path"),
         (no_fork, "the limit on processes and threads is reached"),
         (no_thread, "the limit on processes and threads is reached"),
         (no_worker_of_dask, "the limit on processes and threads is reached"),

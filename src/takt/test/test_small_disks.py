@@ -10,11 +10,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Takt
+from forking import Zygote
 from synthetic_runs import Point, write_run
 from test_writing import DOCKING, EXAMPLES, fill
 
@@ -63,11 +64,18 @@ VERDICTS = {*APPROACHES, "simulate", "check", "executing"}  # 1: a deadline was 
 FOR_REAL = {*APPROACHES, "measure", "run", "resume", "executing", "check"}
 
 
-def takt(words: list[str], out: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "takt", *words]
-    return subprocess.run(
-        command, cwd=out, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL
-    )
+@pytest.fixture
+def tool(tmp_path: Path, zygote: Zygote) -> Takt:
+    """With the stacks that are installed."""
+    return Takt(tmp_path, zygote)
+
+
+def called(tool: Takt, command: str, words: list[str]) -> subprocess.CompletedProcess[str]:
+    if command not in LONG:
+        return tool(*words)
+    process = tool.start(*words)
+    out, err = process.communicate(timeout=LIMIT_S)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 def forget(place: Path) -> None:
@@ -75,6 +83,16 @@ def forget(place: Path) -> None:
     for owner in Path("/dev/shm").glob("takt-*/owner.json"):
         if Path(json.loads(owner.read_text())["run"]).is_relative_to(place):
             shutil.rmtree(owner.parent)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory, zygote: Zygote) -> Path:
+    """What commands read that is not on the small disk."""
+    folder = tmp_path_factory.mktemp("trace")
+    file = folder / "small.takttrace"
+    Takt(folder, zygote)("simulate", DOCKING, "--duration", "20s", "--trace", file)
+    assert file.exists()
+    return file
 
 
 @pytest.mark.thorough
@@ -86,7 +104,8 @@ def forget(place: Path) -> None:
 def test_a_small_disk_is_named_and_keeps_what_it_has(
     command: str,
     size: str,
-    tmp_path: Path,
+    trace: Path,
+    tool: Takt,
     disk: Callable[[str], Path],
     request: pytest.FixtureRequest,
 ) -> None:
@@ -95,9 +114,6 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
             stacks.program("app_runner")
         except Failure:
             pytest.skip("app_runner is not installed")
-    trace = tmp_path / "small.takttrace"
-    takt(f"simulate {DOCKING} --duration 20s --trace {trace}".split(), tmp_path)
-    assert trace.exists()
     place = disk(size)
     request.addfinalizer(lambda: forget(place))
     (place / "traces").mkdir()
@@ -113,7 +129,7 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
     whole = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
     fill(place, DISKS[size])
     words = COMMANDS[command].replace("DISK", str(place)).replace("TRACE", str(trace)).split()
-    done = takt(words, tmp_path)
+    done = called(tool, command, words)
     printed = f"{done.returncode}: {done.stderr[-1500:]}"
     assert done.returncode != 2, printed  # it was understood
     assert "Traceback" not in done.stderr, printed

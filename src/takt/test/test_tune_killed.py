@@ -9,15 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from synthetic_machine import JOURNAL, SyntheticMachine, killed_at, new_machine, state
+from synthetic_machine import JOURNAL, SyntheticMachine, killed_at_each_step, new_machine, state
 
 from takt.machine.settings import SETTINGS
 from takt.tune.apply import apply
 from takt.tune.changes import find_changes
 from takt.tune.revert import revert
-
-# of a fork, in later versions of Python; the child only works on files
-pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
 def afresh(machine: SyntheticMachine) -> SyntheticMachine:
@@ -25,73 +22,47 @@ def afresh(machine: SyntheticMachine) -> SyntheticMachine:
     return SyntheticMachine(machine.root)
 
 
-def each_step() -> pytest.MarkDecorator:
-    """Every step is the thorough way; one in seven shows what breaks them all."""
-    every = pytest.param(1, id="every", marks=pytest.mark.thorough)
-    return pytest.mark.parametrize("stride", [pytest.param(7, id="some"), every])
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> SyntheticMachine:
     return new_machine(tmp_path)
 
 
-@pytest.mark.timeout(1200)
-@each_step()
 def test_an_apply_that_is_killed_at_any_step_is_taken_back_exactly(
-    memory: Path, stride: int
+    machine: SyntheticMachine, memory: Path
 ) -> None:
-    half_way = set()
-    for number in range(0, 1000, stride):
-        machine = new_machine(memory / str(number))
-        before = state(machine)
-        killed = killed_at(number, machine, lambda: apply(machine))  # noqa: B023
-        half_way.add(tuple(state(machine).values()))
-        places = revert(afresh(machine))
-        assert not [place for place in places if place.result in ("refused", "left")], number
-        assert state(machine) == before, number
-        assert revert(afresh(machine)) == []
-        if not killed:
-            break
-    else:
-        pytest.fail("it never came to its end")
-    assert number > 60
-    assert len(half_way) > 25 / stride  # it was killed in as many states
+    before = state(machine)
+    left = killed_at_each_step(machine, memory, apply)
+    assert len({tuple(state(one).values()) for one in left}) > 25  # it was killed in as many states
+    for one in left:
+        places = revert(one)
+        assert not [place for place in places if place.result in ("refused", "left")], one.root
+        assert state(one) == before, one.root
+        assert revert(afresh(one)) == []
 
 
-@pytest.mark.timeout(1200)
-@each_step()
 def test_a_revert_that_is_killed_at_any_step_is_finished_by_the_next(
-    memory: Path, stride: int
+    machine: SyntheticMachine, memory: Path
 ) -> None:
-    for number in range(0, 1000, stride):
-        machine = new_machine(memory / str(number))
-        before = state(machine)
-        apply(machine)
-        killed = killed_at(number, machine, lambda: revert(machine))  # noqa: B023
-        places = revert(afresh(machine))
-        assert not [place for place in places if place.result in ("refused", "left")], number
-        assert state(machine) == before, number
-        if not killed:
-            break
-    else:
-        pytest.fail("it never came to its end")
-    assert number > 60
+    before = state(machine)
+    apply(machine)
+    left = killed_at_each_step(machine, memory, revert)
+    assert len(left) > 25
+    for one in left:
+        places = revert(one)
+        assert not [place for place in places if place.result in ("refused", "left")], one.root
+        assert state(one) == before, one.root
 
 
-@pytest.mark.timeout(1200)
-@each_step()
-def test_an_apply_after_a_killed_one_still_knows_what_was_before(memory: Path, stride: int) -> None:
-    for number in range(0, 1000, stride):
-        machine = new_machine(memory / str(number))
-        before = state(machine)
-        killed = killed_at(number, machine, lambda: apply(machine))  # noqa: B023
-        apply(afresh(machine))
-        assert find_changes(machine).changes == []
-        revert(afresh(machine))
-        assert state(machine) == before, number
-        if not killed:
-            break
+@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.thorough)])
+def test_an_apply_after_a_killed_one_still_knows_what_was_before(
+    machine: SyntheticMachine, memory: Path, stride: int
+) -> None:
+    before = state(machine)
+    for one in killed_at_each_step(machine, memory, apply)[::stride]:
+        apply(one)
+        assert find_changes(one).changes == []
+        revert(afresh(one))
+        assert state(one) == before, one.root
 
 
 def test_a_process_that_is_killed_while_it_applies_is_taken_back(tmp_path: Path) -> None:

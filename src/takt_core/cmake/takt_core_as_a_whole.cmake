@@ -26,6 +26,11 @@ if(NOT TAKT_SANITIZE)
     src/sched/ready_queue.cpp
     src/sched/releases.cpp
     src/trace/current.cpp)
+  together(executor_apart executor
+    crew_locks fifo_mutex lock report watched watched_job)
+  together(sched_apart sched
+    age_requests core_state_boost core_state_follow core_state_locks core_state_threads custom
+    cw_edf data_age edf order_check policy precautious_rm srp stock_executor)
 else()
   together(executor_jobs executor
     crew crew_alarms crew_locks crew_news crew_sleeps lock note release_handle report run_job
@@ -43,7 +48,7 @@ together(application_parse application
   parse parse_cores parse_execution parse_lanes parse_locks parse_processes parse_publications
   parse_segments)
 together(application_robots application
-  parse_services robot_cores threads)
+  chain_calls devices parse_services requests robot robot_cores threads)
 together(analysis_demand analysis
   acceptance analyse assumptions batch boosting busy_core by_simulation certainty core demand
   demand_curve due_sweep)
@@ -54,7 +59,7 @@ together(analysis_suspension analysis
   robot robot_ages robot_services robot_words paths_losses segment_work suspension
   suspension_choice suspension_intervals switches)
 together(analysis_scenarios analysis
-  robot_effects robot_gaps paths scenario_busy scenario_deliveries scenario_graph scenario_interrupts
+  robot_effects robot_gaps paths scenario_busy scenario_costs scenario_deliveries scenario_graph scenario_interrupts
   scenario_lanes scenario_model sensitivity_rounds)
 together(analysis_rounds analysis
   paths_joined_ages robot_chains robot_sensitivity scenario_rounds scenario_services
@@ -64,7 +69,9 @@ together(analysis_threads analysis
 together(sim sim
   duration metrics model offsets partition partition_data partition_locks partition_threads
   partition_waits trace)
+together(sim_runs sim
+  partition_releases simulation withheld)
 together(analysis_chains analysis
-  chain_paths fixed_priority paths_ages)
+  chain_paths fixed_priority path_work paths_ages paths_calls)
 together(analysis_joins analysis
-  scenario_chains scenario_joins wait_set)
+  paths_joins scenario_chains scenario_joins wait_set)

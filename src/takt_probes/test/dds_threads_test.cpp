@@ -31,8 +31,8 @@ Options asking(int least, int most) {
   return options;
 }
 
-const DdsThread& named(const std::vector<DdsThread>& all, std::string_view name) {
-  return *std::ranges::find(all, name, [](const DdsThread& one) { return one.status.name; });
+const DdsThread& named(const std::vector<DdsThread>& every, std::string_view name) {
+  return *std::ranges::find(every, name, [](const DdsThread& one) { return one.status.name; });
 }
 
 TEST(DdsThreads, threads_for_messages_are_distinguished_from_housekeeping) {

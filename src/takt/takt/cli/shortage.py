@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 from takt.errors import Failure
 from takt.processes.process import MORE_PROCESSES, NO_PROCESS
@@ -79,5 +80,9 @@ def _of_system(error: OSError) -> Failure | None:
         return Failure(NO_PROCESS, fix=MORE_PROCESSES)
     where = str(error.filename or "")
     if where == "/proc" or where.startswith("/proc/"):
-        return Failure(error.strerror or str(error), where=where, fix=PROC)
+        # A name right below it that is none of the kernel's was to be written.
+        new = Path(where).parent == Path("/proc") and Path("/proc/self").exists()
+        new = new and not Path(where).name.isdigit() and not Path(where).exists()
+        fix = "choose a writable path" if new else PROC
+        return Failure(error.strerror or str(error), where=where, fix=fix)
     return None

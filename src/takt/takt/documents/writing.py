@@ -118,7 +118,9 @@ def failure(error: OSError, fix: str | None = None) -> TaktError:
     elif error.errno in _BROKEN:
         what += f" on the file system at {_mount(Path(where))}" if where else ""
         fix = fix or "the kernel log says why (dmesg); choose a path on another disk"
-    elif error.errno in _REFUSED:
+    elif error.errno in _REFUSED or (
+        error.errno == errno.ENOENT and where and _has_folder(where)  # as in /proc
+    ):
         fix = fix or "choose a writable path"
     elif error.errno == errno.ENOENT and where and not _has_folder(where):
         folder = f"the folder {Path(where).parent} does not exist"

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "bounds.hpp"
 #include "cause.hpp"
 #include "takt/analysis/report.hpp"
 #include "takt/analysis/scenario_model.hpp"

@@ -10,15 +10,6 @@ namespace takt::analysis {
 namespace {
 
 using sched::TaskKind;
-using Bound = std::optional<nanoseconds>;
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-Bound sum(Bound a, Bound b) {
-  return a && b ? Bound{*a + *b} : Bound{};
-}
 
 }  // namespace
 

@@ -11,8 +11,6 @@
 namespace takt::analysis {
 namespace {
 
-using Bound = std::optional<nanoseconds>;
-
 bool take_less(Bound& result, const Bound& other) {
   if (!other || (result && *result <= *other)) {
     return false;

@@ -8,15 +8,6 @@
 #include "paths.hpp"
 
 namespace takt::analysis {
-namespace {
-
-using Bound = std::optional<nanoseconds>;
-
-Bound sum(Bound a, Bound b) {
-  return a && b ? Bound{*a + *b} : Bound{};
-}
-
-}  // namespace
 
 Bound Paths::age_at_end(std::size_t stream, Publication which, std::vector<bool>& entered) const {
   const Stream& source = model_.streams()[model_.root_of(stream)];

@@ -7,19 +7,6 @@
 #include "paths.hpp"
 
 namespace takt::analysis {
-namespace {
-
-using Bound = std::optional<nanoseconds>;
-
-Bound sum(Bound a, Bound b) {
-  return a && b ? Bound{*a + *b} : Bound{};
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-}  // namespace
 
 std::optional<Paths::Gap> Paths::gap_of_ends(std::size_t callback,
                                              std::vector<bool>& entered) const {

@@ -12,7 +12,6 @@ namespace takt::analysis {
 namespace {
 
 using sched::TaskKind;
-using Bound = std::optional<nanoseconds>;
 
 }  // namespace
 

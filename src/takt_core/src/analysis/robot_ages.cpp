@@ -8,17 +8,11 @@
 #include "../application/chain_calls.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
+#include "bounds.hpp"
 #include "robot_chains.hpp"
 #include "robot_words.hpp"
 
 namespace takt::analysis {
-namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-}  // namespace
 
 // Backwards from the end of the last part. Data that is not used by one job only, but until the
 // next data has come, is up to the distance of both older; `loses`: that may stay away.

@@ -9,14 +9,11 @@
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
+#include "bounds.hpp"
 #include "robot_words.hpp"
 
 namespace takt::analysis {
 namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 std::string text(const LatencyTerm& term) {
   switch (term.kind) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "bounds.hpp"
 #include "chain_paths.hpp"
 #include "limited.hpp"
 #include "subchains.hpp"
@@ -13,12 +14,6 @@
 
 namespace takt::analysis {
 namespace {
-
-using Bound = std::optional<nanoseconds>;
-
-Bound sum(const Bound& a, const Bound& b) {
-  return a && b ? Bound{*a + *b} : Bound{};
-}
 
 void take_less(Response& result, const Response& other) {
   if (other.bound && (!result.bound || *other.bound < *result.bound)) {

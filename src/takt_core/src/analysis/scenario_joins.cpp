@@ -9,16 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "bounds.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
 namespace takt::analysis {
-namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-}  // namespace
 
 std::vector<std::size_t> ScenarioModel::streams_of(std::size_t callback) const {
   std::vector<std::size_t> result;

@@ -8,6 +8,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "bounds.hpp"
 #include "takt/analysis/core.hpp"
 #include "wait_set.hpp"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr nanoseconds longest = std::chrono::hours{24};  // nobody wants such a bound
 constexpr int most_passes = 100;
 constexpr int most_jobs = 1000;  // of one busy time
-
-using Bound = std::optional<nanoseconds>;
 
 class Threads {
   using Group = std::vector<std::size_t>;  // demands

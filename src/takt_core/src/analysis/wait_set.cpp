@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "bounds.hpp"
 #include "takt/analysis/core.hpp"
 #include "takt/analysis/fixed_priority.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 constexpr std::int64_t most_steps_of_one = 500'000;
 constexpr int most_passes = 4;   // of bound (c) over all callbacks
 constexpr int most_jobs = 1000;  // of one busy time
-
-using Bound = std::optional<nanoseconds>;
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 

@@ -121,7 +121,9 @@ void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_vi
 }
 
 void require_priorities(const std::vector<Task>& tasks, std::string_view policy) {
-  refuse_without_priority(tasks, policy, "a priority", "give it a priority of 1..98 (98 highest)");
+  refuse_without_priority(tasks, policy, "a priority",
+                          "give it a priority of 1..98 (98 highest), or take a policy that needs "
+                          "none: 'rm', 'dm' or 'edf'");
 }
 
 void require_execution_times(const std::vector<Task>& tasks, std::string_view policy) {

@@ -57,17 +57,22 @@ std::string time_text(nanoseconds time) {
 
 namespace {
 
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
 // Changes of one letter, and swaps of two neighbours, from one name to the other (the optimal
-// string alignment distance).
+// string alignment distance). Upper and lower case are the same.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   std::iota(table[0].begin(), table[0].end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     table[i][0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      table[i][j] = std::min({table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U),
+      table[i][j] = std::min({table[i - 1][j - 1] + (same(i - 1, j - 1) ? 0U : 1U),
                               table[i - 1][j] + 1, table[i][j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1)) {
         table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
       }
     }

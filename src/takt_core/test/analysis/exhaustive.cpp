@@ -9,6 +9,7 @@
 #include "analysis/exhaustive_data.hpp"
 #include "analysis/exhaustive_notices.hpp"
 #include "analysis/exhaustive_order.hpp"
+#include "analysis/exhaustive_switch.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -63,29 +64,6 @@ class Search {
     }
   }
 
-  // Jobs that were released before keep their parameters. A new period counts from the release of
-  // the last one, and releases that wait for the job before are forgotten.
-  [[nodiscard]] Situation in_other_scenario(const Situation& before) const {
-    Situation now = before;
-    now.scenario = before.scenario == 0 ? 1 : 0;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      TaskNow& own = now.tasks[i];
-      if (own.waiting > 0 && own.noticed == 0 && own.ages[0] > 0) {
-        notices_.notice(now, i, before.scenario);
-      }
-      const std::int64_t period = tasks_.of_next(now, i).period;
-      if (!tasks_.is_timer(i) || period == tasks_.of_next(before, i).period ||
-          own.since == no_age) {
-        continue;
-      }
-      own.next = static_cast<std::uint8_t>(std::max<std::int64_t>(0, period - own.since));
-      for (const std::uint8_t kept = own.noticed; own.waiting > kept;) {
-        own.ages[--own.waiting] = 0;
-      }
-    }
-    return now;
-  }
-
   // Of what is released at this tick any may have been noticed before.
   void switch_from(Situation now, std::size_t task) {
     for (; task < tasks_.size(); ++task) {
@@ -95,7 +73,7 @@ class Search {
         notices_.notice(now, task, now.scenario);
       }
     }
-    release_from(in_other_scenario(now), 0, false);
+    release_from(in_other_scenario(tasks_, notices_, now), 0, false);
   }
 
   // What follows is done one after the other at each tick; each choice is a branch.

@@ -185,6 +185,8 @@ TEST(Policy, is_what_its_name_says) {
 TEST(Policy, of_an_unknown_name_is_refused_with_the_nearest_name) {
   EXPECT_EQ(error_of([] { parse_policy("efd"); }),
             "policy 'efd': there is no such policy. Fix: did you mean 'edf'?.");
+  EXPECT_EQ(error_of([] { parse_policy("EDF"); }),
+            "policy 'EDF': there is no such policy. Fix: did you mean 'edf'?.");
   EXPECT_EQ(error_of([] { parse_policy("round-robin"); }),
             "policy 'round-robin': there is no such policy. Fix: choose one of 'fp', 'rm', "
             "'dm', 'edf', 'np-fp', 'np-edf', 'p-rm', 'cw-edf'.");

@@ -134,7 +134,7 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
     EXPECT_EQ(error_of_set({timer("a", 1ms)}, policy),
               "task 'a': policy '" + name +
                   "' needs a priority, and it has none. Fix: give it a priority of 1..98 (98 "
-                  "highest).");
+                  "highest), or take a policy that needs none: 'rm', 'dm' or 'edf'.");
   }
   // These make them themselves, whatever was declared.
   Task message_task = message("m", "x");

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.pages.row_table import Columns, RowTable, count
-from takt.schedule.trace.file import NOT_GRANTED, NOT_WHOLE
+from takt.schedule.trace.file import NOT_GRANTED, NOT_WHOLE, RECORDING
 from takt.schedule.trace.summary import TaskSummary, TraceSummary
 
 _NOT_GRANTED = tuple(f"{key}=" for key in NOT_GRANTED)
@@ -29,9 +29,13 @@ _WHERE_ANY: Columns[TaskSummary] = {
 }
 
 
+_HOW = {"simulator": "simulated", "executor": "executed", RECORDING: "recorded"}
+
+
 def show(console: Console, summary: TraceSummary) -> None:
     """Prints one line a task; warnings are told apart (``remarks``)."""
-    head = f"{summary.duration_ms / 1000:.6g} s of {summary.source}, {summary.events} events"
+    how = _HOW.get(summary.source, f"of {summary.source}")
+    head = f"{summary.duration_ms / 1000:.6g} s {how}, {summary.events} events"
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
