@@ -305,7 +305,7 @@ class PathTest {
     if (rival.own) {
       rival.on_path = path_[order.place(i)] == i;
       rival.after = behind_[i];
-      rival.now = within_[i] && link(i).core == link(last_).core;
+      rival.now = rival.within = within_[i] && link(i).core == link(last_).core;
       rival.elsewhere = has_left(i, order.branches_from(i));
       rival.message = order.matches(i);
       rival.at_end = order.place(i) + 1 == path_.size();

@@ -15,7 +15,7 @@ std::int64_t PathRival::jobs(nanoseconds time) const noexcept {
   }
   const std::int64_t earlier = releases->closed(end - tick) - 1;
   if (after) {
-    return std::min(earlier + (now && !elsewhere && latest.count() >= 0 ? 1 : 0), all);
+    return std::min(earlier + (now && !elsewhere && (within || latest.count() >= 0) ? 1 : 0), all);
   }
   const std::int64_t from_now = latest.count() < 0 ? 0 : releases->closed(latest);
   const std::int64_t counted = on_path || (elsewhere && from_now > 0) ? 1 : 0;

@@ -30,6 +30,7 @@ struct PathRival {
   bool on_path = false;         // the path's own job is counted elsewhere
   bool after = false;           // of later instances no job interferes with the path
   bool now = false;             // of these, that of the path's own instance may
+  bool within = false;          // the path's last job leads to it, before that has ended
   bool elsewhere = false;       // that of the path's own instance comes when the path has left
   bool message = false;         // its job is among those of PathWork::in_order
   bool at_end = false;          // it comes after the path's last callback
