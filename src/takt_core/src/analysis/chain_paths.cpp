@@ -7,6 +7,7 @@
 #include "busy_period.hpp"
 #include "chain_meetings.hpp"
 #include "later_jobs.hpp"
+#include "message_order.hpp"
 #include "path_work.hpp"
 
 namespace takt::analysis {
@@ -40,6 +41,7 @@ class PathTest {
       const nanoseconds next = lag_ + work_.time_for(time);
       if (next <= time) {
         result.bound = time;
+        result.by = work_.by(time);
         return result;
       }
       time = next;
@@ -109,6 +111,20 @@ class PathTest {
       }
     }
     return false;
+  }
+
+  // Whether the path has left the core of the link for good when a job of it comes that messages of
+  // the job at this place lead to.
+  [[nodiscard]] bool has_left(std::size_t i, std::size_t place) const {
+    if (place == nobody || behind_[i]) {
+      return false;
+    }
+    const auto from = path_.begin() +
+                      static_cast<std::ptrdiff_t>(link(path_[place]).overlaps ? place : place + 1);
+    return std::none_of(from, path_.end(), [&](std::size_t k) {
+      const auto& ended = net_.latencies[k];
+      return link(k).core == link(i).core && (k == last_ || !ended || *ended > link(i).offset);
+    });
   }
 
   // Whether a job of the link that has started keeps the core when this part of the path comes.
@@ -188,7 +204,32 @@ class PathTest {
     for (auto& [at, visited] : work_.cores) {
       std::ranges::sort(visited.blockers, std::greater{}, &PathBlocker::length);
     }
+    add_messages(order);
     return limit_instances();
+  }
+
+  // All that a path waits for counts once, whatever core it is on, so their supply must be whole. A
+  // release that is noticed at a cost may be noticed late.
+  void add_messages(const LaterJobs& order) {
+    const MessageOrder messages{net_, path_, order};
+    if (!alone_ || !messages.several() || net_.release_overhead.count() > 0 || !is_whole() ||
+        !messages.known()) {
+      return;
+    }
+    for (auto& [at, visited] : work_.cores) {
+      const std::optional<nanoseconds> due = messages.due_on(at);
+      if (!due) {
+        return;
+      }
+      visited.messages = messages.jobs_on(at);
+      visited.due_later = *due - visited.due;
+    }
+    work_.in_order = {.root = &link(root_).demand->releases, .longest = messages.longest()};
+  }
+
+  [[nodiscard]] bool is_whole() const {
+    return std::ranges::all_of(work_.cores,
+                               [](const auto& one) { return one.second.supply->whole(); });
   }
 
   // Whether a job of the link may run while the path is at a core, besides those that only begin
@@ -201,8 +242,7 @@ class PathTest {
   // What the path can meet of one instance of each other root, if that is less than all. It is not
   // known on which of the cores, so their supply must be whole.
   bool limit_instances() {
-    const bool whole = std::ranges::all_of(
-        work_.cores, [](const auto& one) { return one.second.supply->whole(); });
+    const bool whole = is_whole();
     for (auto& [root, instances] : work_.instances) {
       if (!whole || !instances.known || visits_.size() < 2 || instances.links.size() < 2) {
         continue;
@@ -249,6 +289,7 @@ class PathTest {
       add_blocker(i, {}, {}, order);
     }
     if (!known) {
+      alone_ = alone_ && link(i).root != root_;
       return !runs && net_.release_overhead.count() == 0;
     }
     PathRival rival{.releases = &releases,
@@ -264,13 +305,18 @@ class PathTest {
     if (rival.own) {
       rival.on_path = path_[order.place(i)] == i;
       rival.after = behind_[i];
-      rival.now = within_[i] && link(i).core == link(last_).core;
+      rival.now = rival.within = within_[i] && link(i).core == link(last_).core;
+      rival.elsewhere = has_left(i, order.branches_from(i));
+      rival.message = order.matches(i);
+      rival.at_end = order.place(i) + 1 == path_.size();
+      alone_ = alone_ && releases.closed(rival.end - nanoseconds{1}) == 1;
     }
     std::optional<PathRival> counted;
     if (runs) {
       counted = rival;
       if (rival.own && !behind_[i] && !may_follow(i, order.place(i))) {
         counted->after = true;
+        counted->ordered = i != last_;
         counted->now = !rival.on_path && !order.later_message(i);
       }
       if (here.by_deadline) {
@@ -314,6 +360,7 @@ class PathTest {
   std::vector<Visit> visits_;
   Meetings meetings_;
   std::vector<Meeting> jobs_;  // of an instance
+  bool alone_ = true;          // no other instance of its root exists when that is released
   nanoseconds least_{0};       // the path's own
   nanoseconds lag_{0};         // until the path's jobs are noticed
 };

@@ -22,10 +22,11 @@ struct ChainLink {
   std::size_t root = 0;         // the first link, which time or the environment releases
   std::size_t first = 0;        // of those that are joined up to here
   std::size_t core = 0;
-  nanoseconds offset{0};       // from the release of the root to its own, at least
-  nanoseconds since_first{0};  // the same from the release of `first`
-  bool joined = false;         // on the core of the link before, and noticed at once
-  bool overlaps = false;       // its messages may come before its job has computed all
+  nanoseconds offset{0};         // from the release of the root to its own, at least
+  nanoseconds since_first{0};    // the same from the release of `first`
+  bool joined = false;           // on the core of the link before, and noticed at once
+  bool overlaps = false;         // its messages may come before its job has computed all
+  nanoseconds message_after{0};  // from the start of a job to its message, at least
 };
 
 // What holds on a core.

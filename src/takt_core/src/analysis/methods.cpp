@@ -46,14 +46,25 @@ std::string_view fixed_priority_method(const Demand& demand, const Response& res
 }  // namespace
 
 std::string_view chain_method(Test test, By by) {
-  if (by == By::path) {
-    return methods::path;
-  }
-  if (by == By::busy) {
-    return methods::busy;
-  }
   const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
-  return by_deadline ? methods::subchain_by_deadline : methods::subchain;
+  switch (by) {
+    case By::path:
+      return methods::path;
+    case By::path_later:
+      return methods::path_later;
+    case By::path_instances:
+      return methods::path_instances;
+    case By::path_later_instances:
+      return methods::path_later_instances;
+    case By::path_messages:
+      return methods::path_messages;
+    case By::busy:
+      return methods::busy;
+    case By::subchain_messages:
+      return by_deadline ? methods::subchain_messages_by_deadline : methods::subchain_messages;
+    default:
+      return by_deadline ? methods::subchain_by_deadline : methods::subchain;
+  }
 }
 
 namespace {

@@ -77,7 +77,22 @@ inline constexpr std::string_view subchain =
     "chain on one core as a unit (Palencia & González Harbour 1999; Choi et al. 2021), eq. 15";
 inline constexpr std::string_view subchain_by_deadline =
     "chain on one core as a unit (Spuri 1996; Palencia & González Harbour 1999), eq. 16";
+inline constexpr std::string_view subchain_messages =
+    "chain on one core as a unit, later messages come after it (Palencia & González Harbour 1999; "
+    "Choi et al. 2021), eq. 15 and 37";
+inline constexpr std::string_view subchain_messages_by_deadline =
+    "chain on one core as a unit, later messages come after it (Spuri 1996; Palencia & González "
+    "Harbour 1999), eq. 16 and 37";
 inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
+inline constexpr std::string_view path_later =
+    "path analysis, later jobs of a callback come after it (Schliecker & Ernst 2009), eq. 17 and "
+    "37";
+inline constexpr std::string_view path_instances =
+    "path analysis, other chains met on their way (Schliecker & Ernst 2009), eq. 17 and 38";
+inline constexpr std::string_view path_later_instances =
+    "path analysis, other chains met on their way (Schliecker & Ernst 2009), eq. 17, 37 and 38";
+inline constexpr std::string_view path_messages =
+    "path analysis, messages of a burst in their order (Schliecker & Ernst 2009), eq. 17 and 39";
 inline constexpr std::string_view busy_path =
     "longest busy period of the core, once more for each set of a join, eq. 22";
 inline constexpr std::string_view busy_path_offsets =
@@ -85,7 +100,7 @@ inline constexpr std::string_view busy_path_offsets =
     "eq. 22";
 inline constexpr std::string_view busy = "longest busy period of the core (Lehoczky 1990), eq. 22";
 inline constexpr std::string_view chains_as_a_whole =
-    "responses with chains as a whole, eq. 15 to 17 and 22";
+    "responses with chains as a whole, eq. 15 to 17, 22 and 37 to 39";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";

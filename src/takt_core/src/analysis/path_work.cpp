@@ -15,11 +15,29 @@ std::int64_t PathRival::jobs(nanoseconds time) const noexcept {
   }
   const std::int64_t earlier = releases->closed(end - tick) - 1;
   if (after) {
-    return std::min(earlier + (now ? 1 : 0), all);
+    return std::min(earlier + (now && !elsewhere && (within || latest.count() >= 0) ? 1 : 0), all);
   }
   const std::int64_t from_now = latest.count() < 0 ? 0 : releases->closed(latest);
-  const std::int64_t counted = on_path ? 1 : 0;
+  const std::int64_t counted = on_path || (elsewhere && from_now > 0) ? 1 : 0;
   return std::max<std::int64_t>(0, std::min(earlier + from_now, all) - counted);
+}
+
+std::int64_t PathRival::jobs_beside_messages(nanoseconds time) const noexcept {
+  if (message) {
+    return 0;
+  }
+  PathRival all = *this;
+  all.after = after && at_end;
+  all.due = due == never ? never : due + on->due_later;
+  return all.jobs(time);
+}
+
+std::int64_t PathBlocker::jobs_beside_messages(nanoseconds time, std::int64_t most) const noexcept {
+  if (!all) {
+    return most;
+  }
+  const std::int64_t counted = part ? part->jobs_beside_messages(time) : 0;
+  return std::min(most, all->jobs_beside_messages(time) - counted);
 }
 
 std::int64_t PathBlocker::jobs(nanoseconds time) const noexcept {
@@ -78,7 +96,53 @@ bool PathWork::is_less_by_instances(nanoseconds time) {
   return any;
 }
 
+// Each of the messages' jobs that the path may wait for may be blocked by itself.
+nanoseconds PathWork::beside_messages(nanoseconds time) const {
+  nanoseconds result = in_order->longest;
+  for (const PathRival& rival : rivals) {
+    result += rival.jobs_beside_messages(time) * rival.execution;
+  }
+  for (const auto& [at, core] : cores) {
+    std::int64_t blocked = core.messages;
+    for (const PathBlocker& blocker : core.blockers) {
+      const std::int64_t taken = std::min(blocked, blocker.jobs_beside_messages(time, blocked));
+      result += taken * blocker.length;
+      blocked -= taken;
+    }
+  }
+  return result;
+}
+
 nanoseconds PathWork::time_for(nanoseconds time) {
+  constexpr nanoseconds tick{1};
+  const nanoseconds each = one_by_one(time);
+  if (!in_order || in_order->root->closed(time - tick) > 1) {
+    return each;
+  }
+  const nanoseconds together = beside_messages(time);
+  if (together < each) {
+    by_ = By::path_messages;
+  }
+  return std::min(each, together);
+}
+
+By PathWork::by(nanoseconds time) const noexcept {
+  if (by_ == By::path_messages) {
+    return by_;
+  }
+  const bool later = std::ranges::any_of(rivals, [&](PathRival rival) {
+    const std::int64_t jobs = rival.jobs(time);
+    rival.after = rival.after && !rival.ordered;
+    return rival.jobs(time) > jobs;
+  });
+  if (by_ == By::path_instances) {
+    return later ? By::path_later_instances : by_;
+  }
+  return later ? By::path_later : by_;
+}
+
+nanoseconds PathWork::one_by_one(nanoseconds time) {
+  by_ = By::path;
   for (auto& [at, core] : cores) {
     core.sum = core.work;
   }
@@ -100,6 +164,9 @@ nanoseconds PathWork::time_for(nanoseconds time) {
   nanoseconds less = provided(time);  // others may block now
   for (const auto& [root, one] : instances) {
     less -= one.fewer ? one.work - one.any.jobs(time) * one.any.execution : nanoseconds{0};
+  }
+  if (less < each) {
+    by_ = By::path_instances;
   }
   return std::min(each, less);
 }

@@ -30,10 +30,18 @@ struct PathRival {
   bool on_path = false;         // the path's own job is counted elsewhere
   bool after = false;           // of later instances no job interferes with the path
   bool now = false;             // of these, that of the path's own instance may
+  bool within = false;          // the path's last job leads to it, before that has ended
+  bool elsewhere = false;       // that of the path's own instance comes when the path has left
+  bool message = false;         // its job is among those of PathWork::in_order
+  bool at_end = false;          // it comes after the path's last callback
+  bool ordered = false;         // `after` because jobs of a callback keep their order
 
   // Jobs that may run within `time` after the release of the path's root: their roots were released
   // after `end` before that, and not so late that they are released, or due, too late.
   [[nodiscard]] std::int64_t jobs(nanoseconds time) const noexcept;
+
+  // The same beside the jobs of all messages, if no other instance of the path's root exists.
+  [[nodiscard]] std::int64_t jobs_beside_messages(nanoseconds time) const noexcept;
 };
 
 // A link on a core of the path, of which a job may have started when the path comes there, and then
@@ -47,6 +55,9 @@ struct PathBlocker {
 
   // Those that may keep the core, and count nowhere else.
   [[nodiscard]] std::int64_t jobs(nanoseconds time) const noexcept;
+  // Of one that may delay so many jobs.
+  [[nodiscard]] std::int64_t jobs_beside_messages(nanoseconds time,
+                                                  std::int64_t most) const noexcept;
 };
 
 // All instances of another root.
@@ -69,12 +80,21 @@ struct PathCore {
   const Supply* supply = nullptr;
   std::vector<PathBlocker> blockers = {};  // the longest first
   nanoseconds sum{0};                      // with that of rivals
+  std::int64_t messages = 0;               // jobs of all messages, up to the path's last callback
+  nanoseconds due_later{0};                // their latest deadline, after `due`
+};
+
+// Jobs of all messages of the path's own release of its root, in the order of MessageOrder.
+struct PathMessages {
+  const Arrivals* root = nullptr;
+  nanoseconds longest{0};  // until the path's last job has ended
 };
 
 struct PathWork {
   std::map<std::size_t, PathCore> cores;  // by number
   std::vector<PathRival> rivals;
   std::map<std::size_t, PathInstances> instances;  // by root
+  std::optional<PathMessages> in_order;            // the order is known
 
   // Of time_for(), in evaluations of one demand.
   [[nodiscard]] std::size_t effort() const noexcept;
@@ -83,9 +103,16 @@ struct PathWork {
   // of a core each may begin without supply, and how the work is spread over them is not known.
   [[nodiscard]] nanoseconds time_for(nanoseconds time);
 
+  // What the last time_for() follows from, which was for this time.
+  [[nodiscard]] By by(nanoseconds time) const noexcept;
+
  private:
   [[nodiscard]] nanoseconds provided(nanoseconds time);
   [[nodiscard]] bool is_less_by_instances(nanoseconds time);
+  By by_ = By::path;
+
+  [[nodiscard]] nanoseconds one_by_one(nanoseconds time);
+  [[nodiscard]] nanoseconds beside_messages(nanoseconds time) const;
 };
 
 }  // namespace takt::analysis

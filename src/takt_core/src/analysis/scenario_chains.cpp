@@ -170,7 +170,8 @@ ChainNet ScenarioModel::chain_net() const {
                          .offset = offset(i),
                          .since_first = earliest(i, first).release,
                          .joined = joined,
-                         .overlaps = cost.anywhere || cost.around.count() > 0});
+                         .overlaps = cost.anywhere || cost.around.count() > 0,
+                         .message_after = cost.anywhere ? nanoseconds{0} : best_case(i)});
     net.instances[net.links.back().root].push_back(i);
   }
   const Test test = test_without_idling(scenario_->policy());
@@ -226,6 +227,14 @@ nanoseconds longest_followed(const ChainNet& net, std::size_t stream) {
   return deadline == sched::longest_time ? by_period : std::max(by_period, link.offset + deadline);
 }
 
+// Whether the chain comes back to the core of its root: path analysis knows that what it leads to
+// there has ended before the next release.
+bool comes_back(const ChainNet& net, std::size_t root) {
+  return std::ranges::any_of(net.instances[root], [&](std::size_t i) {
+    return net.links[i].core == net.links[root].core && net.links[i].first != root;
+  });
+}
+
 }  // namespace
 
 // From the root's release to the end of the stream, after those before it.
@@ -248,7 +257,8 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
     unit.bound = sum(until(streams_[first].parent), unit.bound);
     take_less(latency, unit);
   }
-  if (first != net.links[stream].root) {
+  const std::size_t root = net.links[stream].root;
+  if (first != root || comes_back(net, root)) {
     take_less(latency, limited(chain_effort_,
                                [&](Effort& part) { return path_latency(net, stream, part); }));
   }

@@ -59,7 +59,8 @@ class DeadlineTest {
   }
 
   Response run() {
-    Response result{.bound = {}, .blocking = blocking_, .by = By::subchain};
+    Response result{
+        .bound = {}, .blocking = blocking_, .by = ordered_ ? By::subchain_messages : By::subchain};
     const bool begins = effort_.spend(6 * core_.links.size());
     const auto busy = begins && known_ ? busy_period() : std::nullopt;
     if (!busy) {
@@ -117,6 +118,7 @@ class DeadlineTest {
       const bool comes_after = order.place(i) + 1 == path_.size();
       earlier_.back().before =
           (behind_[i] && !within_[i]) || (comes_after && order.later_message(i)) ? 1 : 0;
+      ordered_ = ordered_ || (comes_after && order.later_message(i));
       earlier_.back().most = on_path_[i] ? always : 0;
       if (!comes_after) {
         rival.delay = later[i];
@@ -278,6 +280,7 @@ class DeadlineTest {
   std::vector<bool> behind_;
   std::vector<bool> within_;  // of those behind: may run before the last one has ended
   bool known_ = true;
+  bool ordered_ = false;          // later messages come after the last one of the path
   std::vector<nanoseconds> due_;  // along the path: of its job, after the first release, at most
   nanoseconds horizon_{0};        // the latest of them
   std::vector<Rival> rivals_;     // other subchains

@@ -62,7 +62,8 @@ class PriorityTest {
   }
 
   Response run() {
-    Response result{.bound = {}, .blocking = blocking_, .by = By::subchain};
+    Response result{
+        .bound = {}, .blocking = blocking_, .by = ordered_ ? By::subchain_messages : By::subchain};
     const bool begins = effort_.spend(3 * core_.links.size());
     const auto busy =
         begins && bounded_ && share_ <= core_.supply.rate() ? busy_period() : std::nullopt;
@@ -88,11 +89,12 @@ class PriorityTest {
 
   // What a link is for the unit.
   struct Role {
-    bool high = false;    // reached from the first of its subchain over none below the floor
-    bool above = false;   // the same over none that does not preempt the last link
-    bool now = false;     // the release of the path's own first job may bring one of it in time
-    bool later = false;   // a job of it may run for a later job of the first link
-    bool behind = false;  // it follows the last link
+    bool high = false;     // reached from the first of its subchain over none below the floor
+    bool above = false;    // the same over none that does not preempt the last link
+    bool now = false;      // the release of the path's own first job may bring one of it in time
+    bool later = false;    // a job of it may run for a later job of the first link
+    bool behind = false;   // it follows the last link
+    bool ordered = false;  // a later message leads to it, and it comes after the path's own
   };
 
   // By place on the path: what comes after its job runs only before a link after it with no higher
@@ -120,8 +122,8 @@ class PriorityTest {
       const bool in_time = place + 1 < least.size() && level >= least[place];
       result.behind = !first && (before == last_ || roles[before].behind);
       result.later = (first || roles[before].later) && in_time;
-      result.now =
-          first || (roles[before].now && !result.behind && (!order.later_message(i) || in_time));
+      result.ordered = order.later_message(i) && !in_time;
+      result.now = first || (roles[before].now && !result.behind && !result.ordered);
     }
     return result;
   }
@@ -158,6 +160,7 @@ class PriorityTest {
 
   void add_own(const Demand& demand, const Role& role) {
     if (role.high) {
+      ordered_ = ordered_ || (role.ordered && demand.execution.count() > 0);
       (role.now ? each_ : after_) += demand.execution;
     }
     if (role.later) {
@@ -285,6 +288,7 @@ class PriorityTest {
   nanoseconds blocking_{0};
   double share_ = 0;
   bool bounded_ = true;
+  bool ordered_ = false;  // later messages come after the path's own
 };
 
 }  // namespace

@@ -117,7 +117,14 @@ std::optional<std::vector<Demand>> with_sections_as_own(std::span<const Demand> 
   if (each.count() == 0) {
     return {};
   }
-  result[own_index].execution = os::add_sat(own.execution, os::mul_sat(each, own.suspensions + 1));
+  Demand& changed = result[own_index];
+  changed.execution = os::add_sat(own.execution, os::mul_sat(each, own.suspensions + 1));
+  // Each interval is blocked once, and computes one segment: that is where it counts.
+  if (std::ssize(changed.segments) == own.suspensions + 1) {
+    for (ComputingSegment& segment : changed.segments) {
+      segment.longest = os::add_sat(segment.longest, each);
+    }
+  }
   return result;
 }
 

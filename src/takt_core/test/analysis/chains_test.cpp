@@ -148,6 +148,64 @@ TEST(chains, of_bursts_the_first_message_has_arrived_before_the_others) {
   }
 }
 
+// Of the callbacks b0 to b9.
+std::string topics_of_ten() {
+  std::string topics = ", 'topics': [{'name': 'b0', 'depth': 3}";
+  for (int i = 1; i < 10; ++i) {
+    topics += ", {'name': 'b" + std::to_string(i) + "', 'depth': 3}";
+  }
+  return topics + "]";
+}
+
+// Over cores to which the chain comes back in turn, all messages are served at a callback before
+// the first one has come to the next callback of that core: later ones delay it where they are, and
+// not again at each callback.
+TEST(chains, messages_of_a_burst_delay_a_path_once_where_they_keep_their_order) {
+  const auto chain = [](const std::string& policy, int cores, bool falling, const auto& more) {
+    const Drawn drawn = chain_of(500, std::vector<int>(10, 5), "b", [&](int i) {
+      return priority(falling ? 40 - i : 40) + on_core(i % cores) +
+             (i == 0 ? ", 'messages': {'b0': 3}" : "");
+    });
+    return analyse(parsed(app(drawn.callbacks + more,
+                              chains(drawn.names, ", 'cpus': [0, 1, 2, 3], 'policy': '" + policy +
+                                                      "'" + topics_of_ten()))),
+                   {.sensitivity = false})
+        .scenarios.front()
+        .chains.front();
+  };
+  const std::string timer_above = "," + timer("t", 500, 7, 90, on_core(1) + ", 'deadline': 20");
+  for (const auto* const policy : {"fp", "np-fp", "edf", "np-edf"}) {
+    for (const bool falling : {false, true}) {
+      const ChainReport two = chain(policy, 2, falling, "");
+      EXPECT_EQ(two.latency, 70ns) << policy;
+      EXPECT_EQ(two.age, 80ns) << policy;
+      EXPECT_TRUE(two.bound_by.ends_with("eq. 17 and 39")) << two.bound_by;
+      EXPECT_EQ(chain(policy, 4, falling, "").latency, 50ns) << policy;
+      EXPECT_EQ(chain(policy, 4, falling, "").age, 60ns) << policy;
+      EXPECT_EQ(chain(policy, 4, falling, timer_above).latency, 57ns) << policy;
+    }
+  }
+}
+
+// With rising priorities a later message may keep a core when the first one comes back to it,
+// unless it has gone by then.
+TEST(chains, messages_that_have_gone_delay_nothing_whatever_their_priorities_are) {
+  const auto latency = [](int cores) {
+    const Drawn drawn = chain_of(500, std::vector<int>(10, 5), "b", [&](int i) {
+      return priority(10 + i) + on_core(i % cores) + (i == 0 ? ", 'messages': {'b0': 3}" : "");
+    });
+    return analyse(parsed(app(drawn.callbacks,
+                              chains(drawn.names, ", 'cpus': [0, 1, 2, 3], 'policy': 'np-fp'" +
+                                                      topics_of_ten()))),
+                   {.sensitivity = false})
+        .scenarios.front()
+        .chains.front()
+        .latency;
+  };
+  EXPECT_GT(latency(2), 70ns);
+  EXPECT_EQ(latency(4), 50ns);
+}
+
 // A less urgent job keeps each core for the chain once, not at each of its visits.
 TEST(chains, without_preemption_a_job_blocks_a_path_once) {
   for (const auto* const policy : {"np-fp", "np-edf"}) {

@@ -100,6 +100,12 @@ class RandomLocks : public RandomTasks {
       callback.suspension = nanoseconds{number(1, std::max<std::int64_t>(1, period / 4))};
       callback.suspensions = chance(0.3) ? 0 : number(1, 3);
     }
+    const bool in_segments = form.varied && callback.suspensions > 0 &&
+                             callback.suspensions <= callback.suspension.count() &&
+                             callback.suspensions < worst && chance(0.5);
+    if (in_segments) {
+      add_segments(callback, worst);
+    }
     if (form.varied) {
       callback.jitter = nanoseconds{chance(0.15) ? number(1, period / 2) : 0};
       task.group = chance(0.15) && !form.across && !task.waits ? "g" : "";
@@ -107,7 +113,7 @@ class RandomLocks : public RandomTasks {
     if (form.varied && !app.callbacks.empty() && chance(0.3)) {
       release_by_messages(app, callback);
     }
-    if (chance(0.8)) {
+    if (!in_segments && chance(0.8)) {
       add_sections(app, form, callback, 0, worst, 0);
     }
     for (const application::CriticalSection& section : callback.critical_sections) {
@@ -117,6 +123,26 @@ class RandomLocks : public RandomTasks {
       }
     }
     app.callbacks.push_back(std::move(callback));
+  }
+
+  // Its work and its waits in parts of known lengths.
+  void add_segments(application::Callback& callback, std::int64_t worst) {
+    std::int64_t computes = worst;
+    std::int64_t waits = callback.suspension.count();
+    for (std::int64_t left = callback.suspensions; left > 0; --left) {
+      const std::int64_t part = number(1, computes - left);
+      const std::int64_t wait = number(1, waits - left + 1);
+      callback.segments.push_back({.shortest = nanoseconds{part}, .longest = nanoseconds{part}});
+      callback.segments.push_back(
+          {.shortest = nanoseconds{number(0, wait)}, .longest = nanoseconds{wait}});
+      computes -= part;
+      waits -= wait;
+    }
+    callback.suspension -= nanoseconds{waits};
+    callback.segments.push_back(
+        {.shortest = nanoseconds{computes}, .longest = nanoseconds{computes}});
+    callback.execution = {
+        .best = nanoseconds{worst}, .worst = nanoseconds{worst}, .quantiles = {nanoseconds{worst}}};
   }
 
   // Of a callback before it, on its own core or another one; some of them form a chain.
