@@ -9,8 +9,8 @@
 #include <takt/baseline/real_time_process.hpp>
 #include <takt/rclcpp/any_executor.hpp>
 
+#include "beside.hpp"
 #include "described.hpp"
-#include "drivers.hpp"
 #include "names.hpp"
 #include "nodes.hpp"
 #include "own_trace.hpp"
@@ -185,12 +185,12 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   for (const auto& [name, node] : nodes.all()) {
     executor.add_node(node);
   }
-  Drivers* drivers = nullptr;
-  if (!parts.drivers.empty()) {
-    drivers = &until_the_process_ends<Drivers>(
+  ThreadsBeside* beside = nullptr;
+  if (!parts.beside.empty()) {
+    beside = &until_the_process_ends<ThreadsBeside>(
         execution, common, until_the_process_ends<Context>(through_middleware), number,
-        parts.drivers, Delivery::own_callbacks);
-    drivers->wait_for_readers(stop);
+        parts.beside, Delivery::own_callbacks);
+    beside->wait_for_readers(stop);
   }
   nodes.wait_for_readers(stop);
   const auto start = common.meet(stop);
@@ -202,12 +202,12 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
     Spinning spinning{executor, settings, stop};
-    if (drivers != nullptr) {
-      drivers->start(*start, stop);
+    if (beside != nullptr) {
+      beside->start(*start, stop);
     }
     static_cast<void>(stop.wait_until(end_of(execution, *start)));
-    if (drivers != nullptr) {
-      drivers->end();
+    if (beside != nullptr) {
+      beside->end();
     }
     spinning.end();
   }

@@ -11,7 +11,7 @@
 #include <takt/sched/policies.hpp>
 
 #include "described.hpp"
-#include "drivers.hpp"
+#include "beside.hpp"
 #include "members.hpp"
 #include "separate.hpp"
 #include "task_options.hpp"
@@ -38,10 +38,10 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   const Context& context = until_the_process_ends<Context>();
   auto& members = until_the_process_ends<Members>(
       execution, common, context, nodes_of(robot, number), Delivery::before_the_callback);
-  auto& drivers = until_the_process_ends<Drivers>(execution, common, context, number, parts.drivers,
-                                                  Delivery::before_the_callback);
+  auto& beside = until_the_process_ends<ThreadsBeside>(
+      execution, common, context, number, parts.beside, Delivery::before_the_callback);
   members.wait_for_readers(stop);
-  drivers.wait_for_readers(stop);
+  beside.wait_for_readers(stop);
   const auto start = common.meet(stop);
   if (!start) {
     return;
@@ -64,9 +64,9 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   const Receivers receivers = receivers_of(robot.processes[number]);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
-  drivers.start(executor.core().start_time(), stop);
+  beside.start(executor.core().start_time(), stop);
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
-  drivers.end();
+  beside.end();
   members.end_calls();
   executor.stop();
 }
@@ -132,11 +132,11 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
   const std::vector<std::size_t> here = executed_here(execution);
   Separate separate{execution, here.size()};
   for (const std::size_t i : here) {
-    const std::filesystem::path of_drivers =
-        Drivers::has_any(robot, i) ? separate.add_part() : std::filesystem::path{};
-    separate.add(robot.processes[i].name, [&, i, of_drivers](const std::filesystem::path& part,
-                                                             os::StopFlag& asked) {
-      const Parts parts{.jobs = part, .drivers = of_drivers};
+    const std::filesystem::path beside =
+        ThreadsBeside::has_any(robot, i) ? separate.add_part() : std::filesystem::path{};
+    separate.add(robot.processes[i].name, [&, i, beside](const std::filesystem::path& part,
+                                                         os::StopFlag& asked) {
+      const Parts parts{.jobs = part, .beside = beside};
       if (is_of_rclcpp(robot.processes[i])) {
         rclcpp_process()(execution, separate.common(), i, parts, asked);
       } else {

@@ -56,8 +56,8 @@ class Common;
 
 // The files in which a process leaves its part of the trace.
 struct Parts {
-  std::filesystem::path jobs{};     // of its executor
-  std::filesystem::path drivers{};  // of its drivers; empty: it has none
+  std::filesystem::path jobs{};    // of its executor
+  std::filesystem::path beside{};  // of the threads beside it; empty: none is described
 };
 
 // One process of a robot whose executor is rclcpp's: in that process, after its fork.

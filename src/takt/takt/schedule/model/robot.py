@@ -126,6 +126,35 @@ class Robot:
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
         return str(home.get("executor") or home.get("policy", "fp"))
 
+    def driver(self, callback: str) -> dict[str, Any] | None:
+        """The thread whose jobs these are, process.thread; None: those of a node's callback."""
+        process, _, name = callback.partition(".")
+        threads = (one.get("threads", []) for one in self.processes if one["name"] == process)
+        return next(
+            (one for each in threads for one in each if one["name"] == name and one.get("period")),
+            None,
+        )
+
+    @property
+    def written_by_drivers(self) -> set[str]:
+        """Topics that threads publish."""
+        threads = (thread for one in self.processes for thread in one.get("threads", []))
+        return {topic for thread in threads for topic in thread.get("writes", [])}
+
+    def note_driver(self, callback: str, execution: Times) -> None:
+        """Makes the declared execution time of a driver as long as the longest that was seen."""
+        driver = self.driver(callback)
+        if driver is None or not len(execution):
+            return
+        declared = driver.get("execution", {})
+        least, longest = int(execution.min()), int(execution.max())
+        self.notes.append(
+            f"thread {callback}: {len(execution)} jobs took {_us(least)} to {_us(longest)}; "
+            f"declared: at most {_us(declared.get('worst', 0))}"
+        )
+        if longest > declared.get("worst", 0):
+            driver["execution"] = {**declared, "worst": longest}
+
     @property
     def idling(self) -> set[str]:
         """Callbacks whose policy may leave the core idle on purpose."""

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "drivers.hpp"
+#include "beside.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -44,6 +47,22 @@ os::ThreadSettings settings_of(const application::Process& driver) {
           .name = "takt.driver"};
 }
 
+// CPU time of the threads that are neither the executor's nor the one that started it, so far.
+nanoseconds cpu_time_of_middleware() {
+  std::int64_t sum = 0;
+  for (const os::ThreadStatus& thread : os::process_threads()) {
+    if (thread.tid == getpid() || thread.name.starts_with("takt.")) {
+      continue;
+    }
+    std::ifstream file{"/proc/self/task/" + std::to_string(thread.tid) + "/schedstat"};
+    std::int64_t used = 0;
+    if (file >> used) {
+      sum += used;
+    }
+  }
+  return nanoseconds{sum};
+}
+
 }  // namespace
 
 application::Application executed_form(const application::Application& robot) {
@@ -56,16 +75,17 @@ application::Application executed_form(const application::Application& robot) {
   return result;
 }
 
-bool Drivers::has_any(const application::Application& robot, std::size_t process) {
-  return !drivers_of(robot, process).empty();
+bool ThreadsBeside::has_any(const application::Application& robot, std::size_t process) {
+  return !robot.processes[process].threads.empty() || !drivers_of(robot, process).empty();
 }
 
-Drivers::Drivers(const Execution& execution, Common& common, const Context& context,
+ThreadsBeside::ThreadsBeside(const Execution& execution, Common& common, const Context& context,
                  std::size_t process, const std::filesystem::path& part, Delivery delivery)
     : execution_{execution},
+      process_{execution.application.processes[process]},
       members_{execution, common, context, nodes_of_drivers(execution.application, process),
                delivery} {
-  if (members_.all().empty()) {
+  if (!has_any(execution.application, process)) {
     return;
   }
   tracer_ = std::make_unique<trace::Tracer>(part, trace::TracerOptions{trace_capacity});
@@ -90,11 +110,12 @@ Drivers::Drivers(const Execution& execution, Common& common, const Context& cont
   });
 }
 
-void Drivers::wait_for_readers(const os::StopFlag& stop) const {
+void ThreadsBeside::wait_for_readers(const os::StopFlag& stop) const {
   members_.wait_for_readers(stop);
 }
 
-void Drivers::start(os::TimePoint start, const os::StopFlag& stop) {
+void ThreadsBeside::start(os::TimePoint start, const os::StopFlag& stop) {
+  received_for_ = cpu_time_of_middleware();
   std::uint32_t task = 0;
   for (Member& member : members_.all()) {
     threads_.emplace_back(settings_of(*described_[task]),
@@ -105,9 +126,13 @@ void Drivers::start(os::TimePoint start, const os::StopFlag& stop) {
   }
 }
 
-void Drivers::end() {
+void ThreadsBeside::end() {
   threads_.clear();
   if (tracer_ != nullptr) {
+    if (!process_.threads.empty()) {
+      const nanoseconds used = cpu_time_of_middleware() - received_for_;
+      tracer_->writer().attribute("receivers", process_.name + " " + std::to_string(used.count()));
+    }
     if (const std::string error = tracer_->stop(); !error.empty()) {
       throw std::runtime_error{error};
     }
@@ -115,7 +140,7 @@ void Drivers::end() {
 }
 
 // A release that comes while the job before runs is skipped (sched::Overrun::skip).
-void Drivers::drive(Member& member, std::uint32_t task, os::TimePoint start,
+void ThreadsBeside::drive(Member& member, std::uint32_t task, os::TimePoint start,
                     const os::StopFlag& stop, trace::Recorder recorder) const noexcept {
   const sched::TaskParameters& parameters = member.description->task.parameters;
   const os::TimePoint end = end_of(execution_, start);
