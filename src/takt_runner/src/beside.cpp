@@ -80,7 +80,8 @@ bool ThreadsBeside::has_any(const application::Application& robot, std::size_t p
 }
 
 ThreadsBeside::ThreadsBeside(const Execution& execution, Common& common, const Context& context,
-                 std::size_t process, const std::filesystem::path& part, Delivery delivery)
+                             std::size_t process, const std::filesystem::path& part,
+                             Delivery delivery)
     : execution_{execution},
       process_{execution.application.processes[process]},
       members_{execution, common, context, nodes_of_drivers(execution.application, process),
@@ -141,7 +142,7 @@ void ThreadsBeside::end() {
 
 // A release that comes while the job before runs is skipped (sched::Overrun::skip).
 void ThreadsBeside::drive(Member& member, std::uint32_t task, os::TimePoint start,
-                    const os::StopFlag& stop, trace::Recorder recorder) const noexcept {
+                          const os::StopFlag& stop, trace::Recorder recorder) const noexcept {
   const sched::TaskParameters& parameters = member.description->task.parameters;
   const os::TimePoint end = end_of(execution_, start);
   sched::Job job{.priority = described_[task]->priority,

@@ -29,8 +29,8 @@ class ThreadsBeside {
  public:
   // Those of a process of an executed_form(); `part`: the file of their trace, which is not made
   // where there are none. Throws RclError, std::system_error.
-  ThreadsBeside(const Execution& execution, Common& common, const Context& context, std::size_t process,
-          const std::filesystem::path& part, Delivery delivery);
+  ThreadsBeside(const Execution& execution, Common& common, const Context& context,
+                std::size_t process, const std::filesystem::path& part, Delivery delivery);
 
   // Whether a process has any.
   static bool has_any(const application::Application& robot, std::size_t process);

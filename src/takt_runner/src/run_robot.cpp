@@ -10,8 +10,8 @@
 #include <takt/sched/error.hpp>
 #include <takt/sched/policies.hpp>
 
-#include "described.hpp"
 #include "beside.hpp"
+#include "described.hpp"
 #include "members.hpp"
 #include "separate.hpp"
 #include "task_options.hpp"
@@ -38,15 +38,16 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   const Context& context = until_the_process_ends<Context>();
   auto& members = until_the_process_ends<Members>(
       execution, common, context, nodes_of(robot, number), Delivery::before_the_callback);
-  auto& beside = until_the_process_ends<ThreadsBeside>(
-      execution, common, context, number, parts.beside, Delivery::before_the_callback);
+  auto& beside = until_the_process_ends<ThreadsBeside>(execution, common, context, number,
+                                                       parts.beside, Delivery::before_the_callback);
   members.wait_for_readers(stop);
   beside.wait_for_readers(stop);
   const auto start = common.meet(stop);
   if (!start) {
     return;
   }
-  SchedulingExecutor executor{executor_options(execution, robot.processes[number], parts.jobs, *start)};
+  SchedulingExecutor executor{
+      executor_options(execution, robot.processes[number], parts.jobs, *start)};
   for (const Member& member : members.all()) {
     TaskOptions options = options_of(member);
     const auto place = static_cast<std::size_t>(member.description - robot.callbacks.data());
@@ -134,15 +135,15 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
   for (const std::size_t i : here) {
     const std::filesystem::path beside =
         ThreadsBeside::has_any(robot, i) ? separate.add_part() : std::filesystem::path{};
-    separate.add(robot.processes[i].name, [&, i, beside](const std::filesystem::path& part,
-                                                         os::StopFlag& asked) {
-      const Parts parts{.jobs = part, .beside = beside};
-      if (is_of_rclcpp(robot.processes[i])) {
-        rclcpp_process()(execution, separate.common(), i, parts, asked);
-      } else {
-        run_process(execution, separate.common(), i, bands[i], parts, asked);
-      }
-    });
+    separate.add(robot.processes[i].name,
+                 [&, i, beside](const std::filesystem::path& part, os::StopFlag& asked) {
+                   const Parts parts{.jobs = part, .beside = beside};
+                   if (is_of_rclcpp(robot.processes[i])) {
+                     rclcpp_process()(execution, separate.common(), i, parts, asked);
+                   } else {
+                     run_process(execution, separate.common(), i, bands[i], parts, asked);
+                   }
+                 });
   }
   separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot, here)}});
 }

@@ -61,17 +61,17 @@ Bound Paths::way(std::size_t stream) const {
 }
 
 // How old data may be when a reader is released whose source is released early for it. Neither the
-// executor nor its decisions know the jitter of callbacks (sched::Task::jitter) unless they are told,
-// so both starts count that they may assume.
+// executor nor its decisions know the jitter of callbacks (sched::Task::jitter) unless they are
+// told, so both starts count that they may assume.
 nanoseconds Paths::longest_use(const sched::AgeConstraint& constraint) const {
   std::vector<sched::Task> tasks{strategy_.tasks().begin(), strategy_.tasks().end()};
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     tasks[i].parameters = scenario_.parameters(static_cast<sched::TaskIndex>(i));
     tasks[i].jitter = nanoseconds{0};
   }
-  std::vector<sched::AgeConstraint> untold{constraint};
-  sched::find_latest_starts(tasks, scenario_.policy(), untold);
-  return std::max(constraint.longest_use(), untold.front().longest_use());
+  std::vector<sched::AgeConstraint> without_jitter{constraint};
+  sched::find_latest_starts(tasks, scenario_.policy(), without_jitter);
+  return std::max(constraint.longest_use(), without_jitter.front().longest_use());
 }
 
 // What early releases of the source keep the age to; none where they do not.

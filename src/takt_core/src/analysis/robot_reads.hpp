@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The age of what callbacks of a robot read (max_age), where it comes from other processes: each way
-// of the data from a timer to the reader is a chain, and the age of data at the end of the chain is
-// at least that at which the reader began. What a process proves of the data that its own timers
-// sample, it proves itself.
+// The age of what callbacks of a robot read (max_age), where it comes from other processes: each
+// way of the data from a timer to the reader is a chain, and the age of data at the end of the
+// chain is at least that at which the reader began. What a process proves of the data that its own
+// timers sample, it proves itself.
 #pragma once
 
 #include <cstddef>

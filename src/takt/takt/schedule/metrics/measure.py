@@ -131,8 +131,8 @@ class Gathering:
 
     def _count_events(self, events: Table) -> None:
         types, values = events["type"], events["value"]
-        made = types == Type.publish
-        for topic, (times,) in by_number(events["topic"][made], events["time"][made]):
+        publishes = types == Type.publish
+        for topic, (times,) in by_number(events["topic"][publishes], events["time"][publishes]):
             self._published[topic] += len(times)
         self._dispatches.extend(values[types == Type.dispatch])
         stolen, skips = types == Type.stolen, types == Type.skip

@@ -80,6 +80,8 @@ def _call(one: ObservedCallback, segments: list[Part], services: list[str]) -> N
     ]
     for topic in services:
         one.forget(topic)
+    declared = one.declared.get("writes", [])
+    one.declared["writes"] = [each for each in declared if topic_name(each) not in services]
     one.declared.pop("waits", None)
     one.waiting, one.sleeps = NO_TIMES, 0
     one.notes.append(

@@ -211,10 +211,7 @@ class _Gathering:
                 where=str(self._trace.path),
                 fix="take the app.yaml that was simulated; takt model takes traces of takt execute",
             )
-        callbacks[:] = [one for one in callbacks if not robot.is_own_subscription(one.recorded)]
-        for one in callbacks:
-            robot.note_driver(one.recorded, one.execution)
-        callbacks[:] = [one for one in callbacks if robot.driver(one.recorded) is None]
+        callbacks[:] = [one for one in callbacks if robot.is_of_node(one.recorded, one.execution)]
         if any(one.recorded not in robot.homes for one in callbacks):
             return None
         for one in callbacks:
