@@ -91,6 +91,9 @@ void refuse_lanes(const Execution& execution) {
 // The executor raises a job that the age of data needs; where the holder of a lock needs a
 // real-time priority of its own, both would change that of one thread.
 void refuse_boosts(const application::Application& application) {
+  if (std::ranges::none_of(application.callbacks, &application::Callback::holds_locks)) {
+    return;  // also where no executor of Takt could take the application
+  }
   const bool waits = std::ranges::any_of(application.callbacks,
                                          [](const auto& callback) { return callback.task.waits; });
   const sched::CompiledStrategy strategy =

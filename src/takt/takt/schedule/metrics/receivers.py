@@ -51,7 +51,7 @@ def _of(process: Mapping[str, Any], cpu: int, published: Mapping[str, int]) -> R
 def remarks(all_received: Sequence[Received]) -> Iterator[str]:
     """For people."""
     for one in all_received:
-        above = ", which is less: declare more in receives, or bounds do not have their time"
+        above = "; bounds do not count the difference: declare more in receives"
         yield (
             f"the middleware's threads of process {one.process} used {one.cpu_ms:.3g} ms of CPU "
             f"time while {one.messages} messages came; declared: up to {one.declared_ms:.3g} ms"

@@ -169,14 +169,14 @@ class Robot:
         return not self._is_own_subscription(callback) and not self._is_driver(callback, execution)
 
     def _is_own_subscription(self, callback: str) -> bool:
-        """Whether it takes what another callback reads: executors of rclcpp have one for each."""
+        """Whether it takes what another callback reads: executors of rclcpp have one for each.
+
+        A simulation has callback.topic, an execution node.topic.
+        """
         reader, dot, _ = callback.rpartition(".")
-        return (
-            bool(dot)
-            and callback not in self.homes
-            and reader in self.homes
-            and self.policy(reader) in STOCK_EXECUTORS
-        )
+        stock = {one for one in self.homes if self.policy(one) in STOCK_EXECUTORS}
+        nodes = {one.rpartition(".")[0] for one in stock}
+        return bool(dot) and callback not in self.homes and reader in stock | nodes
 
 
 def described(text: str | None) -> Robot | None:
