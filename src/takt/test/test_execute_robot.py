@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import takt_core
 from executed import (
     MS,
     cpu,
@@ -16,20 +18,31 @@ from executed import (
     expect_ages_and_latency,
     robot,
     skip_without_rclcpp,
+    values,
 )
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
 from takt.schedule.application.executors import ONE_THREAD
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
 from takt.schedule.execution.execute import RUNNER
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
+from takt.schedule.model.model import model
 from takt.schedule.trace import file as traces
 
 pytestmark = pytest.mark.usefixtures("app_runner")
 
 
-DRIVER = [{"name": "usb", "priority": 20, "period": MS, "execution": {"worst": 1000}}]
+DRIVER = {
+    "name": "usb",
+    "cpu": min(os.sched_getaffinity(0)),
+    "priority": 20,
+    "period": 20 * MS,
+    "execution": {"best": MS, "worst": MS, "quantiles": [MS]},
+    "writes": ["frame"],
+}
 
 
 def robot_of_two(
@@ -90,7 +103,6 @@ def test_the_threads_of_other_processes_are_no_other_programs(tmp_path: Path) ->
     ("keys", "says"),
     [
         ({"low": 79}, "its threads need the priorities 79 to .*'seeing' on its core begins at 80"),
-        ({"threads": DRIVER}, "'planning.usb': it is a driver"),
     ],
 )
 def test_processes_that_cannot_be_executed_are_refused(
@@ -98,6 +110,62 @@ def test_processes_that_cannot_be_executed_are_refused(
 ) -> None:
     with pytest.raises(TaktError, match=says):
         executed(tmp_path, "takt", robot_of_two(**keys))
+
+
+def with_driver(planning: str) -> dict[str, Any]:
+    """A driver of the process that plans, whose messages release a callback there."""
+    application = robot_of_two(planning=planning, threads=[DRIVER])
+    if planning in ONE_THREAD:
+        application["processes"][1]["executor"] = application["processes"][1].pop("policy")
+    work = {"best": MS // 10, "worst": MS // 10, "quantiles": [MS // 10]}
+    application["callbacks"].append(
+        {"name": "planner.grab", "node": "planner", "kind": "message", "trigger": "frame"}
+        | {"process": "planning", "priority": 10, "deadline": 40 * MS, "execution": work}
+    )
+    application["topics"].append({"name": "frame", "bytes": 1000})
+    application["chains"].append({"name": "see", "callbacks": ["planning.usb", "planner.grab"]})
+    return application
+
+
+@pytest.mark.parametrize("planning", ["edf", *ONE_THREAD])
+def test_a_driver_is_a_thread_with_jobs_of_its_own(tmp_path: Path, planning: str) -> None:
+    skip_without_rclcpp(planning)
+    done = executed(tmp_path, "takt", with_driver(planning))
+    trace = traces.read(done.trace)
+    assert (trace.closed_in_order, trace.lost, trace.unknown) == (True, 0, 0)
+    assert [one.name for one in done.trace.parent.iterdir()] == ["robot.takttrace"]
+    found = measure(done.trace)
+    jobs = {one.callback: one for one in found.callbacks}
+    driver = jobs["planning.usb"]
+    assert driver.expected == driver.executions + driver.skipped + driver.unfinished == 40
+    assert driver.cpu_us is not None
+    assert driver.cpu_us.max >= 900  # what it publishes for is a part of its execution time
+    assert jobs["planner.grab"].executions > 0
+    assert {one.chain: one.latency_us is not None for one in found.chains}["see"]
+    bounds = explain(done.trace).bounds
+    assert bounds is not None
+    assert bounds.unexplained == 0
+    back = tmp_path / "back.app.yaml"
+    model(done.trace, back)
+    written = flat(read_application(back))
+    (thread,) = written["processes"][1]["threads"]
+    assert (thread["name"], thread["period"], thread["writes"]) == ("usb", 20 * MS, ["frame"])
+    assert not next(one for one in written["topics"] if one["name"] == "frame").get("external")
+
+
+def test_a_process_releases_its_timers_early_for_the_age_of_their_data(tmp_path: Path) -> None:
+    application = robot_of_two()
+    work = {"best": MS // 10, "worst": MS // 10, "quantiles": [MS // 10]}
+    application["callbacks"].append(
+        {"name": "camera.watch", "node": "camera", "process": "seeing", "period": 50 * MS}
+        | {"priority": 20, "reads": [{"topic": "image", "max_age": 10 * MS}], "execution": work}
+    )
+    done = executed(tmp_path, "takt", application)
+    early = values(traces.read(done.trace), takt_core.EventType.early_release)
+    assert early
+    found = measure(done.trace)
+    ages = {(one.callback, one.topic): one for one in found.data_age}
+    assert ages["camera.watch", "image"].max_age_us == 10_000
 
 
 def planned_by(executor: str) -> dict[str, Any]:

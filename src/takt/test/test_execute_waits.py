@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
 from executed import MS, cpu, executed, skip_without_rclcpp
+from modelled import bounds
 
 from takt.errors import TaktError
 from takt.schedule.application.executors import ONE_THREAD
@@ -21,6 +22,7 @@ from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution import APPROACHES
 from takt.schedule.explain import explain
+from takt.schedule.metrics import measure
 from takt.schedule.model.from_trace import observed
 from takt.schedule.model.model import model
 
@@ -117,23 +119,59 @@ def client_and_server() -> dict[str, Any]:
 
 
 def _each_call_is_answered(trace: Path) -> None:
-    found = {one.name.partition(".")[0]: one for one in observed(trace).callbacks}
-    asked, answered = len(found["driver"].execution), len(found["plan"].execution)
+    found = {one.callback: one for one in measure(trace).callbacks}
+    asked, answered = found["driver"].executions, found["plan"].executions
     assert asked > 1
     assert abs(asked - answered) <= 1
-    # The end of the execution may cut the last wait off.
-    assert found["driver"].waiting[:-1].min() >= MS
-    assert len(found["control"].execution) > asked
+    response = found["driver"].response_us
+    assert response is not None
+    assert response.min >= 3000  # its own 2 ms, and those of the server
+    assert found["control"].executions > asked
+
+
+def _the_model_has_the_call(trace: Path) -> None:
+    file = trace.with_name("back.app.yaml")
+    model(trace, file)
+    back = flat(read_application(file))
+    client, server = (
+        next(one for one in back["callbacks"] if one["name"].startswith(name))
+        for name in ("driver", "plan")
+    )
+    computes, call, _ = client["segments"]
+    assert call == {"call": "/plan"}
+    assert computes["longest"] >= MS
+    assert not client.get("suspension")
+    assert not client.get("writes")
+    assert (server["kind"], server["trigger"], server.get("reads", [])) == ("service", "/plan", [])
+    assert bounds(back)  # an executor would take it as it is
 
 
 def test_a_client_waits_for_the_job_of_its_server(tmp_path: Path) -> None:
-    _each_call_is_answered(executed(tmp_path, "takt", client_and_server()).trace)
+    done = executed(tmp_path, "takt", client_and_server())
+    _each_call_is_answered(done.trace)
+    _the_model_has_the_call(done.trace)
 
 
-@pytest.mark.parametrize("server", ["edf", *ONE_THREAD])
-def test_a_client_waits_for_a_server_in_another_process(tmp_path: Path, server: str) -> None:
-    skip_without_rclcpp(server)
+def _with_a_slow_server() -> dict[str, Any]:
     described = client_and_server()
+    client, _, server = described["callbacks"]
+    client["period"] = 10_000 * MS
+    server["execution"] = {"best": 1000 * MS, "worst": 1000 * MS, "quantiles": [1000 * MS]}
+    return described
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_job_that_waits_at_the_end_of_the_execution_is_unfinished(
+    tmp_path: Path, apart: bool
+) -> None:
+    described = _in_processes(_with_a_slow_server(), "edf") if apart else _with_a_slow_server()
+    found = {
+        one.callback: one for one in measure(executed(tmp_path, "takt", described).trace).callbacks
+    }
+    assert (found["driver"].executions, found["driver"].unfinished) == (0, 1)
+
+
+def _in_processes(described: dict[str, Any], server: str) -> dict[str, Any]:
     del described["policy"], described["cpus"]
     homes = {"driver": "asking", "control": "asking", "plan": "answering"}
     callbacks = [one | {"process": homes[one["node"]]} for one in described["callbacks"]]
@@ -143,12 +181,18 @@ def test_a_client_waits_for_a_server_in_another_process(tmp_path: Path, server: 
         | {"executor" if server in ONE_THREAD else "policy": server},
     ]
     handover = {"least": 0, "most": 10 * MS}
-    described |= {"callbacks": callbacks, "processes": processes, "handover": handover}
-    done = executed(tmp_path, "takt", described)
+    return described | {"callbacks": callbacks, "processes": processes, "handover": handover}
+
+
+@pytest.mark.parametrize("server", ["edf", *ONE_THREAD])
+def test_a_client_waits_for_a_server_in_another_process(tmp_path: Path, server: str) -> None:
+    skip_without_rclcpp(server)
+    done = executed(tmp_path, "takt", _in_processes(client_and_server(), server))
     _each_call_is_answered(done.trace)
-    bounds = explain(done.trace).bounds
-    assert bounds is not None
-    assert bounds.responses > 0
+    _the_model_has_the_call(done.trace)
+    held = explain(done.trace).bounds
+    assert held is not None
+    assert held.responses > 0
 
 
 def users_of_a_device() -> list[dict[str, Any]]:

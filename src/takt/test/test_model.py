@@ -31,14 +31,10 @@ MS = 1_000_000
 
 
 def applications(file: str, repeat: int, seed: int) -> list[dict[str, Any]]:
-    """Without overheads: those are in the execution times that are seen.
-
-    And without services: a call comes back as messages and a wait.
-    """
-    made = [
+    """Without overheads: those are in the execution times that are seen."""
+    return [
         one.flat | {"overheads": {}} for one in generate(read_space(EXAMPLES / file), repeat, seed)
     ]
-    return [one for one in made if all(part.get("kind") != "service" for part in one["callbacks"])]
 
 
 @pytest.mark.parametrize("seed", range(4))

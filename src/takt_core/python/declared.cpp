@@ -183,10 +183,23 @@ std::map<std::string, std::pair<Topics, Topics>> topics_of_scenarios(std::string
   return topics;
 }
 
-// Without scenarios: of an execution that knows none, the baselines'. With threads: of a
-// simulation, which plays those of processes, too.
-Declared declared(std::string_view json, bool scenarios, bool threads) {
-  Application application = threads ? with_threads(parse(json)) : parse(json);
+// Whose jobs a trace has beside those of nodes.
+enum class Threads : std::uint8_t { none, drivers, all };
+
+Application parse_with(Threads threads, std::string_view json) {
+  switch (threads) {
+    case Threads::drivers:
+      return with_drivers(parse(json));
+    case Threads::all:
+      return with_threads(parse(json));
+    default:
+      return parse(json);
+  }
+}
+
+// Without scenarios: of an execution that knows none, the baselines'.
+Declared declared(std::string_view json, bool scenarios, Threads threads) {
+  Application application = parse_with(threads, json);
   if (scenarios) {
     application = application.with_topics_of_scenarios();
   } else {
@@ -249,14 +262,18 @@ void bind(nb::module_& module) {
       .def_ro("chains", &Declared::chains)
       .def_ro("switches", &Declared::switches, "Whether scenarios change while it runs.")
       .def_ro("overheads", &Declared::overheads, "Whether it declares any.");
+  nb::enum_<Threads>(module, "Threads", "Whose jobs a trace has beside those of nodes.")
+      .value("none", Threads::none)
+      .value("drivers", Threads::drivers, "An execution: Takt runs them itself.")
+      .value("all", Threads::all, "A simulation: those of the middleware, too.");
   module.def(
       "declared",
-      [](std::string_view json, bool scenarios, bool threads) {
+      [](std::string_view json, bool scenarios, Threads threads) {
         return declared(json, scenarios, threads);
       },
-      "json"_a, "scenarios"_a = true, "threads"_a = false,
+      "json"_a, "scenarios"_a = true, "threads"_a = Threads::none,
       "What an application in its flat form declares; without scenarios, to who knows none and "
-      "lets all callbacks run; with threads, to who plays those of processes. Raises Error for "
+      "lets all callbacks run; with the jobs of these threads. Raises Error for "
       "what is not this form.");
   module.def(
       "node_priorities", [](std::string_view json) { return parse(json).node_priorities(); },

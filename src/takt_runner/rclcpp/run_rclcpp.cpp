@@ -9,6 +9,7 @@
 #include <takt/baseline/real_time_process.hpp>
 #include <takt/rclcpp/any_executor.hpp>
 
+#include "beside.hpp"
 #include "described.hpp"
 #include "names.hpp"
 #include "nodes.hpp"
@@ -166,7 +167,7 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
 }
 
 void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
-                        const std::filesystem::path& part, os::StopFlag& stop) {
+                        const Parts& parts, os::StopFlag& stop) {
   const application::Process& process = execution.application.processes[number];
   const os::ThreadSettings settings{.policy = os::SchedulingPolicy::fifo,
                                     .priority = process.priority,
@@ -174,7 +175,7 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
                                     .name = "takt.spin"};
   auto attributes = execution.attributes;
   add_not_granted(attributes, settings);
-  JobTrace trace{part, "", attributes};
+  JobTrace trace{parts.jobs, "", attributes};
   until_the_process_ends<InContext>();
   auto& nodes = until_the_process_ends<Nodes>(execution, common, trace,
                                               nodes_of(execution.application, number));
@@ -183,6 +184,13 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
           process.policy.substr(std::string{approach_prefix}.size()), {}, 1));
   for (const auto& [name, node] : nodes.all()) {
     executor.add_node(node);
+  }
+  ThreadsBeside* beside = nullptr;
+  if (!parts.beside.empty()) {
+    beside = &until_the_process_ends<ThreadsBeside>(
+        execution, common, until_the_process_ends<Context>(through_middleware), number,
+        parts.beside, Delivery::own_callbacks);
+    beside->wait_for_readers(stop);
   }
   nodes.wait_for_readers(stop);
   const auto start = common.meet(stop);
@@ -194,7 +202,13 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
     Spinning spinning{executor, settings, stop};
+    if (beside != nullptr) {
+      beside->start(*start, stop);
+    }
     static_cast<void>(stop.wait_until(end_of(execution, *start)));
+    if (beside != nullptr) {
+      beside->end();
+    }
     spinning.end();
   }
   trace.stop();

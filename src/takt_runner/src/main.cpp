@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <takt/application/compile.hpp>
 #include <takt/application/parse.hpp>
+#include <takt/application/threads.hpp>
 #include <takt/sched/error.hpp>
 
 #include "settings.hpp"
@@ -90,9 +91,13 @@ void refuse_lanes(const Execution& execution) {
 // The executor raises a job that the age of data needs; where the holder of a lock needs a
 // real-time priority of its own, both would change that of one thread.
 void refuse_boosts(const application::Application& application) {
+  if (std::ranges::none_of(application.callbacks, &application::Callback::holds_locks)) {
+    return;  // also where no executor of Takt could take the application
+  }
   const bool waits = std::ranges::any_of(application.callbacks,
                                          [](const auto& callback) { return callback.task.waits; });
-  const sched::CompiledStrategy strategy = application::compile(application);
+  const sched::CompiledStrategy strategy =
+      application::compile(application::with_threads(application));
   const bool raises = std::ranges::any_of(strategy.scenarios(), [](const auto& scenario) {
     return std::ranges::any_of(scenario.age_constraints(), [](const sched::AgeConstraint& age) {
       return age.needs_early_release();
@@ -168,7 +173,8 @@ void place_by_locks(application::Application& application) {
   if (application.locks.empty()) {
     return;
   }
-  const sched::CompiledStrategy strategy = application::compile(application);
+  const sched::CompiledStrategy strategy =
+      application::compile(application::with_threads(application));
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     application.callbacks[i].task.cpu = strategy.tasks()[i].cpu;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <takt/executor/current_job.hpp>
 #include <utility>
 
 #include "device.hpp"
@@ -58,23 +59,19 @@ void Member::on_message(const Message& message) noexcept {
   trace::record_in_job(EventType::use, os::now(), trigger_number,
                        static_cast<std::int64_t>(message.sequence));
   compute_and_write(messages++, common->time_of(message.intended_ns));
-  if (service != nullptr) {
+  if (service != nullptr && !cut) {
     service->answer(static_cast<std::int64_t>(message.sequence));
     responses.answer(message);
   }
 }
 
-void MemberCall::ask(os::TimePoint sampled) noexcept {
+bool MemberCall::ask(os::TimePoint sampled) noexcept {
   const std::int64_t number = request.next_sequence();
   if (client != nullptr) {
     client->ask(number);
   }
   request.publish(sampled, number);
-  if (client != nullptr) {
-    client->wait();
-  } else {
-    from_elsewhere->wait_for(number);
-  }
+  return client != nullptr ? client->wait() : from_elsewhere->wait_for(number);
 }
 
 void Member::wait(std::size_t turn, std::uint64_t job, nanoseconds time,
@@ -89,7 +86,7 @@ void Member::wait(std::size_t turn, std::uint64_t job, nanoseconds time,
     os::sleep_until(os::now() + runner::turn(*description, turn, time));
     return;
   }
-  (*call)->ask(sampled);
+  cut = !(*call)->ask(sampled) || cut;
 }
 
 // Returns when it would have begun if it had computed all the time.
@@ -119,7 +116,8 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
     inlet.use();
   }
   const nanoseconds time =
-      in_its_scenario(times.of(job), description->task.parameters.expected_execution);
+      in_its_scenario(times.of(job), description->task.parameters.expected_execution) -
+      published_for;
   if (description->holds_locks()) {
     begin = pass_steps(begin, job, time, sampled);
     compute_until(begin, time);
@@ -127,16 +125,24 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
     compute_and_wait(begin, time, *description,
                      [&](std::size_t turn) { wait(turn, job, time, sampled); });
   }
+  if (cut) {
+    executor::leave_job_unfinished();
+    return;
+  }
   if (join != nullptr) {
     if (!join->store(input, sampled)) {
       return;
     }
     sampled = join->oldest();
   }
+  const nanoseconds computed = description->in_thread ? thread_cpu_time() : nanoseconds{0};
   for (std::size_t i = 0; i < writes.size(); ++i) {
     for (std::int64_t left = counts[i].of(job); left > 0; --left) {
       writes[i].publish(sampled);
     }
+  }
+  if (description->in_thread) {
+    published_for = thread_cpu_time() - computed;
   }
 }
 

@@ -37,7 +37,8 @@ enum class Delivery : std::uint8_t {
 
 // A call of a callback: its request, and the wait for the response.
 struct MemberCall {
-  void ask(os::TimePoint sampled) noexcept;
+  // Whether the response came.
+  bool ask(os::TimePoint sampled) noexcept;
 
   Outlet request;
   Service::Client* client{nullptr};                    // of a server in this process
@@ -70,6 +71,10 @@ struct Member {
   std::uint64_t messages{0};   // that it was called with
   sched::Join* join{nullptr};  // with which it publishes; null: alone
   std::size_t input{0};        // its number there
+  bool cut{false};             // its job waited for a response when the execution ended
+  // What it computes less because publishing is a part of its execution time: what its last job
+  // has published for. Of a driver.
+  nanoseconds published_for{0};
 
   void on_timer(const sched::Job& job) noexcept;
   void on_message(const Message& message) noexcept;

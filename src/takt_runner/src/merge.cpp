@@ -9,6 +9,7 @@
 #include <string_view>
 #include <takt/application/compile.hpp>
 #include <takt/application/parse.hpp>
+#include <takt/application/threads.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt/trace/writer.hpp>
 
@@ -151,7 +152,7 @@ application::Application robot_of(const std::filesystem::path& part) {
   if (found == trace.attributes.end()) {
     throw std::runtime_error{part.string() + " has no description of its robot"};
   }
-  return application::parse(found->substr(key.size()));
+  return application::with_threads(application::parse(found->substr(key.size())));
 }
 
 // How the cores of a host are moved to the numbers that the whole robot has for them.

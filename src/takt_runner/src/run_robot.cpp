@@ -10,6 +10,7 @@
 #include <takt/sched/error.hpp>
 #include <takt/sched/policies.hpp>
 
+#include "beside.hpp"
 #include "described.hpp"
 #include "members.hpp"
 #include "separate.hpp"
@@ -32,18 +33,21 @@ ExecutorOptions executor_options(const Execution& execution, const application::
 }
 
 void run_process(const Execution& execution, Common& common, std::size_t number,
-                 const application::Band& band, const std::filesystem::path& part,
-                 const os::StopFlag& stop) {
+                 const application::Band& band, const Parts& parts, const os::StopFlag& stop) {
   const application::Application& robot = execution.application;
   const Context& context = until_the_process_ends<Context>();
   auto& members = until_the_process_ends<Members>(
       execution, common, context, nodes_of(robot, number), Delivery::before_the_callback);
+  auto& beside = until_the_process_ends<ThreadsBeside>(execution, common, context, number,
+                                                       parts.beside, Delivery::before_the_callback);
   members.wait_for_readers(stop);
+  beside.wait_for_readers(stop);
   const auto start = common.meet(stop);
   if (!start) {
     return;
   }
-  SchedulingExecutor executor{executor_options(execution, robot.processes[number], part, *start)};
+  SchedulingExecutor executor{
+      executor_options(execution, robot.processes[number], parts.jobs, *start)};
   for (const Member& member : members.all()) {
     TaskOptions options = options_of(member);
     const auto place = static_cast<std::size_t>(member.description - robot.callbacks.data());
@@ -61,7 +65,9 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   const Receivers receivers = receivers_of(robot.processes[number]);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
+  beside.start(executor.core().start_time(), stop);
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
+  beside.end();
   members.end_calls();
   executor.stop();
 }
@@ -80,25 +86,15 @@ void refuse_without_rclcpp(const application::Application& robot) {
   }
 }
 
-// A node's callback does what a driver does, where there is no such device.
-void refuse_drivers(const application::Application& robot) {
-  for (const application::Process& process : robot.processes) {
-    const auto driver = std::ranges::find_if(
-        process.threads,
-        [](const application::Thread& thread) { return thread.period.count() > 0; });
-    if (driver != process.threads.end()) {
-      throw sched::ScheduleError(
-          "thread '" + process.name + "." + driver->name + "'",
-          "it is a driver, which is not executed",
-          "describe it as a process with a node whose callback has its timer");
-    }
-  }
-}
-
 std::string cores_of(const application::Application& robot, const std::vector<std::size_t>& here) {
   std::set<int> cores;
-  for (const std::size_t number : here) {
-    cores.insert(robot.processes[number].cpu);
+  for (const application::Process& process : robot.processes) {
+    if (std::ranges::any_of(here, [&](std::size_t number) {
+          const application::Process& own = robot.processes[number];
+          return &own == &process || own.name == process.serves;
+        })) {
+      cores.insert(process.cpu);
+    }
   }
   std::string text;
   for (const int core : cores) {
@@ -113,7 +109,8 @@ std::vector<std::size_t> executed_here(const Execution& execution) {
   const std::string& host = execution.settings.host;
   std::vector<std::size_t> here;
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
-    if (host.empty() || robot.processes[i].host == host) {
+    const bool is_driver = !robot.processes[i].serves.empty();
+    if (!is_driver && (host.empty() || robot.processes[i].host == host)) {
       here.push_back(i);
     }
   }
@@ -127,20 +124,24 @@ std::vector<std::size_t> executed_here(const Execution& execution) {
 }  // namespace
 
 // NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
-void run_robot(const Execution& execution, os::StopFlag& stop) {
+void run_robot(const Execution& described, os::StopFlag& stop) {
+  refuse_without_rclcpp(described.application);
+  const std::vector<application::Band> bands = application::bands_of(described.application);
+  Execution execution = described;
+  execution.application = executed_form(described.application);
   const application::Application& robot = execution.application;
-  refuse_without_rclcpp(robot);
-  refuse_drivers(robot);
-  const std::vector<application::Band> bands = application::bands_of(robot);
   const std::vector<std::size_t> here = executed_here(execution);
   Separate separate{execution, here.size()};
   for (const std::size_t i : here) {
+    const std::filesystem::path beside =
+        ThreadsBeside::has_any(robot, i) ? separate.add_part() : std::filesystem::path{};
     separate.add(robot.processes[i].name,
-                 [&, i](const std::filesystem::path& part, os::StopFlag& asked) {
+                 [&, i, beside](const std::filesystem::path& part, os::StopFlag& asked) {
+                   const Parts parts{.jobs = part, .beside = beside};
                    if (is_of_rclcpp(robot.processes[i])) {
-                     rclcpp_process()(execution, separate.common(), i, part, asked);
+                     rclcpp_process()(execution, separate.common(), i, parts, asked);
                    } else {
-                     run_process(execution, separate.common(), i, bands[i], part, asked);
+                     run_process(execution, separate.common(), i, bands[i], parts, asked);
                    }
                  });
   }

@@ -55,10 +55,14 @@ void Separate::add(const std::string& name, const Run& run) {
   add(baseline::NodeProcess{.name = name}, run);
 }
 
-void Separate::add(baseline::NodeProcess process, const Run& run) {
+std::filesystem::path Separate::add_part() {
   auto part = execution_.settings.trace;
   part += ".part" + std::to_string(parts_.size());
-  parts_.push_back(part);
+  return parts_.emplace_back(std::move(part));
+}
+
+void Separate::add(baseline::NodeProcess process, const Run& run) {
+  const std::filesystem::path part = add_part();
   process.run = [this, run, part](os::StopFlag& stop) {
     try {
       run(part, stop);

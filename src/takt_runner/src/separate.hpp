@@ -44,6 +44,9 @@ class Separate {
 
   void add(const std::string& name, const Run& run);
 
+  // One more part of the trace, for a process that leaves two.
+  std::filesystem::path add_part();
+
   // Returns when all have ended, with one trace, whose `attributes` take the place of those of the
   // parts. Throws std::runtime_error for a process that failed; the trace is there then, too.
   // `kind`: what a process is called.

@@ -27,11 +27,12 @@ class Service {
     // Before the message of this number is published.
     void ask(std::int64_t number) noexcept { request_.store(number); }
 
-    // Sleeps until it is answered, or all is over.
-    void wait() noexcept {
+    // Sleeps until it is answered, or all is over: false.
+    bool wait() noexcept {
       if (!over_->load()) {
         answered_.wait();
       }
+      return request_.load() == none;
     }
 
    private:
@@ -78,16 +79,17 @@ class ResponseInlet {
     subscription_->set_on_new_message_callback([this](std::size_t) noexcept { arrived_.notify(); });
   }
 
-  // Sleeps until the response to the request of this number is there, or all is over.
-  void wait_for(std::int64_t number) noexcept {
+  // Sleeps until the response to the request of this number is there, or all is over: false.
+  bool wait_for(std::int64_t number) noexcept {
     while (!over_->load()) {
       while (subscription_->take(response_, info_)) {
         if (response_.sequence == static_cast<std::uint64_t>(number)) {
-          return;
+          return true;
         }
       }
       arrived_.wait();
     }
+    return false;
   }
 
   // All is over.

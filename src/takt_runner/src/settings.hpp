@@ -54,9 +54,15 @@ const std::map<std::string, Approach>& approaches();
 
 class Common;
 
+// The files in which a process leaves its part of the trace.
+struct Parts {
+  std::filesystem::path jobs{};    // of its executor
+  std::filesystem::path beside{};  // of the threads beside it; empty: none is described
+};
+
 // One process of a robot whose executor is rclcpp's: in that process, after its fork.
 using RclcppProcess = void (*)(const Execution& execution, Common& common, std::size_t number,
-                               const std::filesystem::path& part, os::StopFlag& stop);
+                               const Parts& parts, os::StopFlag& stop);
 
 // Null: this program was built without rclcpp.
 RclcppProcess rclcpp_process();
@@ -68,6 +74,6 @@ void run_baseline0(const Execution& execution, os::StopFlag& stop);
 void run_baseline1(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
-                        const std::filesystem::path& part, os::StopFlag& stop);
+                        const Parts& parts, os::StopFlag& stop);
 
 }  // namespace takt::runner

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Sequence
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -107,7 +107,14 @@ class Declared:
     @property
     def overheads(self) -> bool: ...
 
-def declared(json: str, scenarios: bool = True, threads: bool = False) -> Declared: ...
+class Threads(Enum):
+    none = 0
+    drivers = 1
+    all = 2
+
+def declared(
+    json: str, scenarios: bool = True, threads: Threads = Threads.none
+) -> Declared: ...
 def node_priorities(json: str) -> dict[str, int]: ...
 def topics_of_scenarios(json: str) -> dict[str, tuple[list[str], list[str]]]: ...
 

@@ -102,6 +102,8 @@ inline constexpr std::string_view busy = "longest busy period of the core (Lehoc
 inline constexpr std::string_view chains_as_a_whole =
     "responses with chains as a whole, eq. 15 to 17, 22 and 37 to 39";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
+inline constexpr std::string_view age_across =
+    "longest age of the chains to it across processes, eq. 10";
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
 inline constexpr std::string_view age_joined = "data of a join, and the next publication, eq. 24";

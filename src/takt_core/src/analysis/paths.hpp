@@ -127,6 +127,7 @@ class Paths {
   [[nodiscard]] std::optional<nanoseconds> noticed(std::size_t callback) const;
   [[nodiscard]] bool kept_by_early_releases(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> kept_age(const sched::AgeConstraint& constraint) const;
+  [[nodiscard]] nanoseconds longest_use(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> age_by(std::size_t stream, sched::TaskIndex reader,
                                                   std::string& bound_by) const;
   [[nodiscard]] std::optional<nanoseconds> way(std::size_t stream) const;

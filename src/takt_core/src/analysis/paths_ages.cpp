@@ -3,6 +3,7 @@
 // How old data is when it is read (docs/reference/analysis.md, eq. 11, 12 and 24).
 #include <algorithm>
 
+#include "../sched/data_age.hpp"
 #include "methods.hpp"
 #include "paths.hpp"
 
@@ -50,6 +51,20 @@ Bound Paths::way(std::size_t stream) const {
              : Bound{};
 }
 
+// How old data may be when a reader is released whose source is released early for it. Neither the
+// executor nor its decisions know the jitter of callbacks (sched::Task::jitter) unless they are
+// told, so both starts count that they may assume.
+nanoseconds Paths::longest_use(const sched::AgeConstraint& constraint) const {
+  std::vector<sched::Task> tasks{strategy_.tasks().begin(), strategy_.tasks().end()};
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].parameters = scenario_.parameters(static_cast<sched::TaskIndex>(i));
+    tasks[i].jitter = nanoseconds{0};
+  }
+  std::vector<sched::AgeConstraint> without_jitter{constraint};
+  sched::find_latest_starts(tasks, scenario_.policy(), without_jitter);
+  return std::max(constraint.longest_use(), without_jitter.front().longest_use());
+}
+
 // What early releases of the source keep the age to; none where they do not.
 Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
   const auto& parameters = scenario_.parameters(constraint.reader);
@@ -59,7 +74,7 @@ Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
     return {};
   }
   const nanoseconds start = std::max(nanoseconds{0}, *end - parameters.expected_execution);
-  return start + constraint.longest_use();
+  return start + longest_use(constraint);
 }
 
 // Of the samples that come by this stream: each is used until the next one has come the same way.

@@ -15,6 +15,7 @@
 #include "robot_effects.hpp"
 #include "robot_gaps.hpp"
 #include "robot_proposals.hpp"
+#include "robot_reads.hpp"
 #include "robot_sensitivity.hpp"
 #include "robot_services.hpp"
 #include "robot_words.hpp"
@@ -225,6 +226,10 @@ void forget(ScenarioReport& report) {
   for (CoreReport& core : report.cores) {
     core.verdict = Verdict::not_proved;
   }
+  for (AgeReport& age : report.ages) {
+    age.age.reset();
+    age.verdict = Verdict::not_proved;
+  }
 }
 
 // What was proved of a process, as a part of what is proved of the robot.
@@ -245,6 +250,7 @@ void add_process(ScenarioReport& all, ScenarioReport& one, const Application& ro
   }
   std::ranges::move(one.priorities, std::back_inserter(all.priorities));
   std::ranges::move(one.callbacks, std::back_inserter(all.callbacks));
+  std::ranges::move(one.ages, std::back_inserter(all.ages));
   all.deadlines = worse(all.deadlines, one.deadlines);
 }
 
@@ -265,7 +271,9 @@ void add_assumptions(Report& report, const Application& robot) {
 Report analyse_robot(const Application& described, const Options& options,
                      AnalyseProcess analyse_process) {
   const Interruptible interruptible{options.stop};
-  const Application robot = application::with_handover(described);
+  Application aged = described;
+  const RobotReads reads{aged};
+  const Application robot = application::with_handover(aged);
   static_cast<void>(application::compile(robot));  // refuses what no executor accepts
   RobotChains chains{robot};
   Robot processes{robot};
@@ -308,11 +316,15 @@ Report analyse_robot(const Application& described, const Options& options,
   }
   all.verdict = all.deadlines;
   all.chains = chains.reports(solved);
+  reads.complete(all.chains, all.ages);
   std::ranges::move(chains.without_age(all.chains), std::back_inserter(all.remarks));
   for (const ChainReport& chain : all.chains) {
     if (chain.max_latency) {
       all.verdict = worse(all.verdict, chain.verdict);
     }
+  }
+  for (const AgeReport& age : all.ages) {
+    all.verdict = worse(all.verdict, age.verdict);
   }
   const bool stopped = !solved && processes.is_stopped();
   if (stopped) {

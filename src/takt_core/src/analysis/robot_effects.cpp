@@ -56,7 +56,8 @@ Effects effects_of(const application::Application& view, const application::Appl
   for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
     const Demand& demand = model.demand(stream);
     const Stream& own = model.streams()[stream];
-    const bool known = bounds.converged || (own.parent == nobody && own.join == nobody);
+    const bool known =
+        bounds.converged || (own.parent == nobody && own.join == nobody && !own.early);
     Load load = load_of(demand, idles, bounds.responses[stream].bound, robot.overheads.preemption);
     load.noticed = known ? load.noticed : Arrivals{};
     effects.loads.push_back(load);

@@ -125,11 +125,6 @@ void check_callbacks(const Application& application) {
     if (callback.task.cpu != -1) {
       refuse(where, "it names a core, and it belongs to a process", "remove cpu");
     }
-    if (any_of(callback.task.reads,
-               [](const sched::Read& read) { return read.max_age.count() > 0; })) {
-      refuse(where, "it has a maximum age, which is not kept in a robot of several processes",
-             "remove max_age, or limit a chain by max_latency");
-    }
     const auto [known, added] = groups.emplace(callback.task.group, callback.process);
     if (!callback.task.group.empty() && !added && known->second != callback.process) {
       refuse(where,
@@ -281,6 +276,9 @@ sched::CompiledStrategy compile_robot(const Application& application) {
     tasks[i].cpu =
         core_number(application, application.processes[application.callbacks[i].process]);
     tasks[i].waits = false;  // the policy of its own process has a place for that
+    for (sched::Read& read : tasks[i].reads) {
+      read.max_age = nanoseconds{0};  // which its own process keeps
+    }
     if (find(cpus, tasks[i].cpu) == cpus.end()) {
       cpus.push_back(tasks[i].cpu);
     }

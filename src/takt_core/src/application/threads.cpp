@@ -31,15 +31,18 @@ using Received = std::map<std::string, std::string>;
 
 class Expansion {
  public:
-  explicit Expansion(Application& application)
+  // `all`: else drivers alone.
+  Expansion(Application& application, bool all)
       : application_(application),
+        all_(all),
         described_(application.processes),
         received_(application.processes.size()) {}
 
   void run() {
     const std::vector<Process>& described = described_;
     for (std::size_t i = 0; i < described.size(); ++i) {
-      application_.processes[i].threads.clear();
+      std::erase_if(application_.processes[i].threads,
+                    [&](const Thread& thread) { return all_ || is_driver(thread); });
       std::set<std::string> names;
       for (const Thread& thread : described[i].threads) {
         check(thread, described[i], i);
@@ -47,7 +50,9 @@ class Expansion {
           refuse(described[i], thread, "there are two of this name",
                  "give each thread of a process a name of its own");
         }
-        add(thread, i);
+        if (all_ || is_driver(thread)) {
+          add(thread, i);
+        }
       }
     }
     extend_chains();
@@ -61,6 +66,8 @@ class Expansion {
   }
 
  private:
+  static bool is_driver(const Thread& thread) { return thread.period.count() > 0; }
+
   static std::string whole_name(const Process& process, const Thread& thread) {
     return process.name + "." + thread.name;
   }
@@ -72,12 +79,11 @@ class Expansion {
   }
 
   void check(const Thread& thread, const Process& process, std::size_t number) const {
-    const bool is_driver = thread.period.count() > 0;
-    if (thread.receives.empty() && !is_driver) {
+    if (thread.receives.empty() && !is_driver(thread)) {
       refuse(process, thread, "it neither receives topics nor has a timer, so it does nothing",
              "give what it receives, such as receives: {scan: 50us}, or its timer, or remove it");
     }
-    if (!thread.receives.empty() && is_driver) {
+    if (!thread.receives.empty() && is_driver(thread)) {
       refuse(process, thread, "it receives topics and has a timer",
              "describe two threads, or leave one of both out");
     }
@@ -156,7 +162,7 @@ class Expansion {
       inside.external_period = inside.external_jitter = inside.external_distance = nanoseconds{0};
       application_.topics.push_back(std::move(inside));
     }
-    if (thread.period.count() > 0) {
+    if (is_driver(thread)) {
       Callback& callback = add(name, name, place, thread.execution);
       callback.task.parameters.period = thread.period;
       callback.task.writes = thread.writes;
@@ -248,6 +254,7 @@ class Expansion {
   }
 
   Application& application_;
+  const bool all_;
   const std::vector<Process> described_;
   std::vector<Received> received_;  // by process
 };
@@ -256,7 +263,14 @@ class Expansion {
 
 Application with_threads(Application application) {
   if (any_of(application.processes, [](const Process& one) { return !one.threads.empty(); })) {
-    Expansion{application}.run();
+    Expansion{application, true}.run();
+  }
+  return application;
+}
+
+Application with_drivers(Application application) {
+  if (any_of(application.processes, [](const Process& one) { return !one.threads.empty(); })) {
+    Expansion{application, false}.run();
   }
   return application;
 }

@@ -20,6 +20,9 @@ using trace::EventType;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 [[gnu::tls_model("initial-exec")]] thread_local const Job* running = nullptr;
+// Whether that job will have no end.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+[[gnu::tls_model("initial-exec")]] thread_local bool unfinished = false;
 // What the kernel has counted of this thread.
 struct Counted {
   os::ResourceUsage usage{};
@@ -253,6 +256,9 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
     const auto slept = at_last_end->usage.voluntary_switches - before->usage.voluntary_switches;
     record_wait(recorder, ended, task, job, *before, *at_last_end, slept + 1);
   }
+  if (std::exchange(unfinished, false)) [[unlikely]] {
+    return {.time = ended, .used = used};
+  }
   recorder.record(EventType::end, ended, task.trace_id, job.index, used.count());
   counters.completed.add(1);
   counters.worst_lateness.raise_to(os::sub_sat(started, job.release).count());
@@ -277,6 +283,10 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
 
 const Job* current_job() noexcept {
   return running;
+}
+
+void leave_job_unfinished() noexcept {
+  unfinished = running != nullptr;
 }
 
 nanoseconds Progress::used(clockid_t clock) const noexcept {

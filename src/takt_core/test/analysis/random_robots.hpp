@@ -130,7 +130,7 @@ inline application::Application random_robot(std::uint64_t seed) {
       callback.task.group += std::to_string(callback.process);
     }
     for (sched::Read& read : callback.task.reads) {
-      read.max_age = nanoseconds{0};
+      read.max_age = seed % 2 == 0 ? read.max_age : nanoseconds{0};
     }
   }
   for (application::Topic& topic : robot.topics) {

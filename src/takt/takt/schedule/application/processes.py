@@ -65,10 +65,19 @@ def process_of(processes: Mapping[str, Process], node: str) -> str | None:
 
 
 def cores_of(flat: Mapping[str, Any]) -> list[int]:
-    """The cores of a flat application: its own, or those of its processes."""
-    if processes := flat.get("processes"):
-        return sorted({one.get("cpu", 0) for one in processes})
+    """The cores of a flat application: its own, or those of its processes and their threads."""
+    if flat.get("processes"):
+        return sorted({cpu for _, cpu in places_of(flat)})
     return list(flat.get("cpus", [0]))
+
+
+def places_of(flat: Mapping[str, Any]) -> set[tuple[str, int]]:
+    """Host and core of each process of a flat robot and of its threads; "": there is one host."""
+    return {
+        (one.get("host") or "", each.get("cpu", one.get("cpu", 0)))
+        for one in flat.get("processes", [])
+        for each in (one, *one.get("threads", []))
+    }
 
 
 def hosts_of(flat: Mapping[str, Any]) -> list[str]:

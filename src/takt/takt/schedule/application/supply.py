@@ -15,7 +15,7 @@ from takt.documents.yaml_file import Form
 from takt.errors import TaktError
 from takt.schedule.application.cores import Core, flat_core
 from takt.schedule.application.executors import Cpu
-from takt.schedule.application.processes import cores_of, refuse_hosts
+from takt.schedule.application.processes import cores_of, places_of, refuse_hosts
 from takt.schedule.application.reservation import reservation
 
 MEASURE = "takt measure supply"
@@ -80,8 +80,7 @@ def add_cores(flat: dict[str, Any], cores: Mapping[int, Core], where: str) -> No
                 fix=f"{MEASURE} --cpu {','.join(map(str, cpus))}",
             )
     _refuse_quotas(flat, cores, where)
-    processes = flat.get("processes") or [{"cpu": cpu} for cpu in cpus]
-    of = sorted({(one.get("host") or "", one.get("cpu", 0)) for one in processes})
+    of = sorted(places_of(flat) or {("", cpu) for cpu in cpus})
     entries = [
         flat_core(cpu, cores[cpu], len(cpus)) | ({"host": host} if host else {}) for host, cpu in of
     ]

@@ -26,6 +26,7 @@ from takt.processes.leftovers import Journal
 from takt.processes.process import output
 from takt.processes.scratch import Scratch
 from takt.processes.supervision import End, Limits, Program, Stop
+from takt.schedule.application.processes import places_of
 from takt.schedule.execution import places as machines
 from takt.schedule.execution.places import Place, Places
 from takt.schedule.execution.programs import OtherPrograms, append_attributes
@@ -216,17 +217,16 @@ class _Apart:
     def _cpus_here(self) -> list[int]:
         """The CPUs of this machine that the robot uses."""
         here = {one.host for one in self._hosts if one.side.remote is None}
-        processes = self._application["processes"]
-        return sorted({one.get("cpu", 0) for one in processes if one["host"] in here})
+        return sorted({cpu for host, cpu in places_of(self._application) if host in here})
 
     def _cores_here(self) -> dict[int, int]:
         """The numbers of these in the trace."""
         first = first_cores(traces.read(self._recording).names)
         here = {one.host for one in self._hosts if one.side.remote is None}
         return {
-            one.get("cpu", 0): one.get("cpu", 0) + first.get(one["host"], 0)
-            for one in self._application["processes"]
-            if one["host"] in here
+            cpu: cpu + first.get(host, 0)
+            for host, cpu in places_of(self._application)
+            if host in here
         }
 
     def _bring_home(self) -> list[str]:

@@ -17,7 +17,7 @@ from takt.network.hosts import Side
 from takt.network.namespace import HERE, THERE
 from takt.network.workers import Workers
 from takt.processes.scratch import Scratch
-from takt.schedule.application.processes import hosts_of
+from takt.schedule.application.processes import hosts_of, places_of
 
 OPTION = "--hosts"
 _STACK = "rcl"  # the middleware of the runner
@@ -181,9 +181,7 @@ def _check_machine_ids(found: Sequence[Place], *, has_link: bool) -> None:
 def check_cpus(application: Mapping[str, Any], found: Sequence[Place]) -> None:
     """Each host has its cores, and no two hosts on one machine share one; raises TaktError."""
     cores = {
-        host.host: {
-            one.get("cpu", 0) for one in application["processes"] if one["host"] == host.host
-        }
+        host.host: {cpu for name, cpu in places_of(application) if name == host.host}
         for host in found
     }
     for one in found:

@@ -24,8 +24,9 @@ from takt.schedule.metrics.model import (
     Overhead,
     spread,
 )
+from takt.schedule.metrics.receivers import received
 from takt.schedule.metrics.series import Series
-from takt.schedule.ros2.topics import plain
+from takt.schedule.ros2.topics import plain, topic_name
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import (
     Step,
@@ -105,6 +106,7 @@ class Gathering:
         self._ages: dict[tuple[int, int], _Ages] = defaultdict(_Ages)
         self._paths = [_Path() for _ in (declared.chains if declared else [])]
         self._stolen: dict[int, int] = defaultdict(int)
+        self._published: dict[int, int] = defaultdict(int)  # by topic: messages
         self._span: tuple[int, int] | None = None
         self._executions: dict[int, tuple[int, int]] = {}  # by task: all, on old data
 
@@ -129,6 +131,9 @@ class Gathering:
 
     def _count_events(self, events: Table) -> None:
         types, values = events["type"], events["value"]
+        publishes = types == Type.publish
+        for topic, (times,) in by_number(events["topic"][publishes], events["time"][publishes]):
+            self._published[topic] += len(times)
         self._dispatches.extend(values[types == Type.dispatch])
         stolen, skips = types == Type.stolen, types == Type.skip
         for core, (times,) in by_number(events["core"][stolen], values[stolen]):
@@ -201,6 +206,11 @@ class Gathering:
             chains=self._chains(),
             overhead=Overhead(
                 cpu_us=spread(self._dispatches.all()), handover_us=spread(self._handovers.all())
+            ),
+            received=received(
+                self._names.values("receivers"),
+                files.description(self._names),
+                {topic_name(self._names.topic(one)): n for one, n in self._published.items()},
             ),
             stolen_ms={core: stolen / 1e6 for core, stolen in sorted(self._stolen.items())},
         )

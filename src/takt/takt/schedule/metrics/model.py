@@ -105,6 +105,15 @@ class Overhead(_Part):
     handover_us: Spread | None
 
 
+class Received(_Part):
+    """What the middleware's threads of a process computed, where they are described."""
+
+    process: str
+    messages: int  # that came on the topics which they are declared to receive
+    cpu_ms: float  # of all of them, also of what they did unasked
+    declared_ms: float  # at most, for these messages
+
+
 class Metrics(_Part):
     """Everything about one trace."""
 
@@ -130,6 +139,7 @@ class Metrics(_Part):
     chains: list[ChainMetrics]
     overhead: Overhead
     stolen_ms: dict[int, float]  # by core
+    received: list[Received] = []  # by processes with described threads that receive
 
 
 class MetricsDocument(_Part):

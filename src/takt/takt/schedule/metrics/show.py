@@ -11,6 +11,7 @@ from rich.text import Text
 from takt.pages.row_table import Columns, RowTable, count
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
+from takt.schedule.metrics import receivers
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 from takt.schedule.trace.file import NOT_WHOLE
 
@@ -58,6 +59,7 @@ def remarks(metrics: Metrics) -> list[str]:
             "the trace does not contain its application: freshness covers all callbacks "
             "that read data"
         )
+    lines += receivers.remarks(metrics.received)
     stolen = sum(metrics.stolen_ms.values())
     if stolen:
         lines.append(f"the hypervisor stole {stolen:.0f} ms of CPU time from this machine")

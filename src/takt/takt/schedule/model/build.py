@@ -187,6 +187,8 @@ class Builder:
         )
         if one.kind != "timer":
             notes.append(f"released by messages: {distance}")
+            if one.kind == "service":  # of which it is only the rank
+                return declared
             if declared and declared > least and one.trigger not in self._written:
                 known = one.trigger in self._observed.outside
                 if not known or not policies.ranks_by_period(policy):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from takt.errors import TaktError
 from takt.schedule.application.executors import IDLING, POLICIES, STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
+from takt.schedule.model import described_calls
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.handovers import Handovers
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
@@ -178,6 +179,7 @@ class _Gathering:
                 fix="let the application run for some periods while it is traced",
             )
         robot = self._robot(robot, callbacks)
+        described_calls.describe(callbacks, files.description(names))
         start = start_of(callbacks, span[0])
         return Observed(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
@@ -209,7 +211,7 @@ class _Gathering:
                 where=str(self._trace.path),
                 fix="take the app.yaml that was simulated; takt model takes traces of takt execute",
             )
-        callbacks[:] = [one for one in callbacks if not robot.is_own_subscription(one.recorded)]
+        callbacks[:] = [one for one in callbacks if robot.is_of_node(one.recorded, one.execution)]
         if any(one.recorded not in robot.homes for one in callbacks):
             return None
         for one in callbacks:

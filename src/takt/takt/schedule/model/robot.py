@@ -126,20 +126,57 @@ class Robot:
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
         return str(home.get("executor") or home.get("policy", "fp"))
 
+    def _driver(self, callback: str) -> dict[str, Any] | None:
+        """The thread whose jobs these are, process.thread; None: those of a node's callback."""
+        process, _, name = callback.partition(".")
+        threads = (one.get("threads", []) for one in self.processes if one["name"] == process)
+        return next(
+            (one for each in threads for one in each if one["name"] == name and one.get("period")),
+            None,
+        )
+
+    @property
+    def written_by_drivers(self) -> set[str]:
+        """Topics that threads publish."""
+        threads = (thread for one in self.processes for thread in one.get("threads", []))
+        return {topic for thread in threads for topic in thread.get("writes", [])}
+
+    def _is_driver(self, callback: str, execution: Times) -> bool:
+        """Whether these are jobs of a driver.
+
+        Makes its declared execution time as long as the longest that was seen.
+        """
+        driver = self._driver(callback)
+        if driver is None or not len(execution):
+            return driver is not None
+        declared = driver.get("execution", {})
+        least, longest = int(execution.min()), int(execution.max())
+        self.notes.append(
+            f"thread {callback}: {len(execution)} jobs took {_us(least)} to {_us(longest)}; "
+            f"declared: at most {_us(declared.get('worst', 0))}"
+        )
+        if longest > declared.get("worst", 0):
+            driver["execution"] = {**declared, "worst": longest}
+        return True
+
     @property
     def idling(self) -> set[str]:
         """Callbacks whose policy may leave the core idle on purpose."""
         return {one for one in self.homes if self.policy(one) in IDLING}
 
-    def is_own_subscription(self, callback: str) -> bool:
-        """Whether it takes what another callback reads: executors of rclcpp have one for each."""
+    def is_of_node(self, callback: str, execution: Times) -> bool:
+        """Whether these are jobs of a node's own callback; takes note of those of drivers."""
+        return not self._is_own_subscription(callback) and not self._is_driver(callback, execution)
+
+    def _is_own_subscription(self, callback: str) -> bool:
+        """Whether it takes what another callback reads: executors of rclcpp have one for each.
+
+        A simulation has callback.topic, an execution node.topic.
+        """
         reader, dot, _ = callback.rpartition(".")
-        return (
-            bool(dot)
-            and callback not in self.homes
-            and reader in self.homes
-            and self.policy(reader) in STOCK_EXECUTORS
-        )
+        stock = {one for one in self.homes if self.policy(one) in STOCK_EXECUTORS}
+        nodes = {one.rpartition(".")[0] for one in stock}
+        return bool(dot) and callback not in self.homes and reader in stock | nodes
 
 
 def described(text: str | None) -> Robot | None:

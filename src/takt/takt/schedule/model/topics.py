@@ -51,6 +51,7 @@ def described(kept: Sequence[ObservedCallback], observed: Observed, notes: Notes
         if topic is not None and (topic, one.kind) != (one.trigger, "service")
     )
     written = {topic for one in kept for topic in writes(one)}
+    written |= set(observed.robot.written_by_drivers if observed.robot else ())
     found = []
     for topic in used:
         part: Part = {"name": topic}

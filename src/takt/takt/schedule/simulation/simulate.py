@@ -66,7 +66,8 @@ def simulate(
             "trace": str(trace) if trace else None,
         }
     )
-    never = list(absences(result, takt_core.declared(text, scenarios=True, threads=True)))
+    declared = takt_core.declared(text, scenarios=True, threads=takt_core.Threads.all)
+    never = list(absences(result, declared))
     return result.model_copy(update={"absences": never})
 
 

@@ -293,12 +293,15 @@ def duration_ns(names: Names) -> int | None:
 def declared(flat: str, trace: Trace) -> takt_core.Declared:
     """What such a description declares to who made the trace; raises TaktError for a damaged one.
 
-    Simulations and executors of somebody's own name no approach: they follow scenarios. Only a
-    simulation has jobs of threads.
+    Simulations and executors of somebody's own name no approach: they follow scenarios. A
+    simulation has jobs of all threads, an execution those of drivers.
     """
+    threads = {"simulator": takt_core.Threads.all, "executor": takt_core.Threads.drivers}
     scenarios = all(one in SCHEDULED for one in trace.names.values("approach"))
     try:
-        return takt_core.declared(flat, scenarios, threads=trace.source == "simulator")
+        return takt_core.declared(
+            flat, scenarios, threads=threads.get(trace.source, takt_core.Threads.none)
+        )
     except takt_core.Error as error:
         raise TaktError(
             f"cannot read the application in the trace: {error.where}: {error.problem}",

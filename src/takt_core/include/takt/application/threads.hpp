@@ -18,4 +18,9 @@ namespace takt::application {
 /// @throws sched::ScheduleError for threads that do nothing, or what cannot be.
 TAKT_CORE_PUBLIC Application with_threads(Application application);
 
+/// The application with its drivers alone as processes: what an execution runs itself. The threads
+/// that receive stay in theirs, for there the middleware has them.
+/// @throws sched::ScheduleError as with_threads() does.
+TAKT_CORE_PUBLIC Application with_drivers(Application application);
+
 }  // namespace takt::application

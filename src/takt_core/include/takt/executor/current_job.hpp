@@ -13,4 +13,10 @@ namespace takt::executor {
 /// returns.
 TAKT_CORE_PUBLIC const sched::Job* current_job() noexcept;
 
+/// Says that the job which the calling thread runs does not complete, although its callback will
+/// return: what it waited for will never come, because all is being stopped. Its trace has no end
+/// of it, and it counts neither as completed nor in worst responses. Has no effect outside of
+/// callbacks. Real-time safe.
+TAKT_CORE_PUBLIC void leave_job_unfinished() noexcept;
+
 }  // namespace takt::executor
