@@ -10,6 +10,9 @@ void SharedCore::add(std::size_t partition, const application::Process& process)
     servers_.push_back({.partition = partition, .server = Server{*process.reservation}});
   } else {
     others_.push_back({.partition = partition});
+    if (process.quota) {
+      others_.back().quota = Quota{*process.quota};
+    }
   }
 }
 
@@ -17,6 +20,9 @@ TimePoint SharedCore::next() const noexcept {
   TimePoint next = TimePoint::max();
   for (const Member& member : servers_) {
     next = std::min(next, member.server->is_awake() ? member.server->next() : of(member).due());
+  }
+  for (const Member& member : others_) {
+    next = member.quota ? std::min(next, member.quota->next()) : next;
   }
   return next;
 }
@@ -38,7 +44,14 @@ void SharedCore::decide(TimePoint now) noexcept {
     taken = taken || runs;
   }
   for (Member& member : others_) {
-    taken = run(member, taken, now) || taken;
+    if (!member.quota) {
+      taken = run(member, taken, now) || taken;
+      continue;
+    }
+    member.quota->look(now);
+    const bool runs = run(member, taken || member.quota->is_throttled(), now);
+    member.quota->set_running(runs);
+    taken = taken || runs;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "partition.hpp"
+#include "quota.hpp"
 #include "server.hpp"
 #include "takt/application/application.hpp"
 
@@ -33,6 +34,7 @@ class SharedCore {
   struct Member {
     std::size_t partition = 0;
     std::optional<Server> server = {};
+    std::optional<Quota> quota = {};
   };
 
   [[nodiscard]] Partition& of(const Member& member) const noexcept {
@@ -42,7 +44,7 @@ class SharedCore {
 
   std::deque<Partition>* partitions_;
   std::vector<Member> servers_;
-  std::vector<Member> others_;
+  std::vector<Member> others_;  // in their order; the last one may have a quota
 };
 
 }  // namespace takt::sim

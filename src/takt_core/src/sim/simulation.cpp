@@ -111,15 +111,10 @@ class Simulation {
                            : application::runs_before(processes[left], processes[right]);
     });
     for (const std::size_t i : order_) {
-      const application::Process& process = processes[i];
       const sched::CompiledApplication& compiled = *model_.processes()[i];
-      const application::Core* core = application::declared_core(application_, process);
-      if (process.quota) {
-        application::Core& own = cores_.emplace_back(core == nullptr ? application::Core{} : *core);
-        own.supply = process.quota;
-        core = &own;
-      }
-      partitions_.emplace_back(model_, compiled, 0, core, is_fixed(compiled), trace_);
+      partitions_.emplace_back(model_, compiled, 0,
+                               application::declared_core(application_, processes[i]),
+                               is_fixed(compiled), trace_);
     }
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const application::Process& process = processes[order_[i]];
@@ -305,7 +300,6 @@ class Simulation {
   Model model_;
   std::deque<Partition> partitions_;
   std::vector<std::size_t> order_;  // the process of each partition; empty: there is one
-  std::deque<application::Core> cores_;  // with the quotas of processes
   std::vector<SharedCore> shared_;
   sched::Calendar outside_;  // topics by their ids, then switches of the scenario
   std::size_t next_switch_ = 0;
