@@ -18,12 +18,11 @@ using application::Core;
 using application::Process;
 using application::Reservation;
 
-// How much earlier than every period its server may run. One with a deadline before the end of its
-// period begins no sooner than a period after its last begin, and ends by its deadline. One whose
-// deadline is its period gets a new period when it wakes up late: of a window of length L it takes
-// at most L * runtime / period + 2 (runtime - runtime^2 / period).
+// How much earlier than every period its server may run. A window begins where it has nothing to
+// run. If it then wakes up within a period that has begun, it has what is left of the runtime, at
+// most its share of the time until the deadline, and then a whole one.
 nanoseconds early(const Reservation& one) {
-  return one.deadline < one.period ? one.deadline - one.runtime : 2 * (one.period - one.runtime);
+  return one.deadline - one.runtime;
 }
 
 void add_jobs(Core& core, const Effects& effects, nanoseconds around) {
