@@ -198,7 +198,7 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
     Spinning spinning{executor, settings_of(process), stop,
-                      [&] { schedule_as_told(process, gettid(), refused); }};
+                      [&] { schedule_as_reported(process, gettid(), refused); }};
     static_cast<void>(stop.wait_until(end_of(execution, *start)));
     spinning.end();
   }

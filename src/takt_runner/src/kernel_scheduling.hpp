@@ -31,7 +31,7 @@ void add_not_granted(std::vector<std::pair<std::string, std::string>>& attribute
 
 // schedule() for a thread of an execution whose trace tells `refused`. Throws std::runtime_error
 // where it is refused something else: nothing would tell that.
-void schedule_as_told(const application::Process& process, pid_t thread,
+void schedule_as_reported(const application::Process& process, pid_t thread,
                       const os::SettingsNotGranted& refused);
 
 // The thread of Takt's executor that runs all jobs, where no job preempts another one. Throws

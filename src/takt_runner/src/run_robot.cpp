@@ -71,7 +71,7 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
   if (!fifo) {
-    schedule_as_told(process, thread_of_takt(), refused);
+    schedule_as_reported(process, thread_of_takt(), refused);
   }
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
   members.end_calls();

@@ -141,10 +141,19 @@ class Robot {
       silence(view, topic);
       return;
     }
-    const Arrivals arrivals = merged(all);
+    Arrivals arrivals = merged(all);
+    if (nothing_bounds(all)) {
+      arrivals.period = as_often_as_ever;
+    }
     topic.external_period = arrivals.period;
     topic.external_jitter = arrivals.jitter;
     topic.external_distance = arrivals.distance;
+  }
+
+  // Not even the period that a reader declares: a writer that does not keep up does not keep it.
+  static bool nothing_bounds(const std::vector<Arrivals>& all) {
+    return std::ranges::any_of(all,
+                               [](const Arrivals& one) { return one.period.count() <= 0; });
   }
 
   // What comes from another host, in the time of the own one, whose clock may be slower.

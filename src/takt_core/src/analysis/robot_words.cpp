@@ -64,7 +64,8 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
                                             std::size_t number) {
   std::vector<std::string> remarks;
   for (const application::Topic& topic : process.topics) {
-    if (!topic.external || topic.external_period.count() > 0 || !is_read(process, topic.name)) {
+    if (!topic.external || topic.external_period > as_often_as_ever ||
+        !is_read(process, topic.name)) {
       continue;
     }
     std::string writers;

@@ -221,7 +221,7 @@ TEST(reservations, a_job_waits_for_as_long_as_the_server_may_be_away) {
   EXPECT_NE(bound("'runtime': 4, 'period': 10").bound_by.find("eq. 45"), std::string::npos);
 }
 
-TEST(reservations, no_server_takes_more_from_those_below_than_it_is_said_to) {
+TEST(reservations, no_server_takes_more_from_what_is_below_than_its_bound) {
   Tried tried;
   for (int number = 0; number < rounds(1500) && !HasFailure(); ++number) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(number);

@@ -37,7 +37,8 @@ class Reservation(Strict):
 
     runtime: PositiveTime = Field(description="CPU time that the thread has in each period")
     deadline: PositiveTime | None = Field(
-        None, description="time from the begin of a period within which it has that; default: period"
+        None,
+        description="time from the begin of a period within which it has that; default: period",
     )
     period: PositiveTime = Field(description="time after which there is a new runtime")
 
@@ -131,7 +132,9 @@ def written_scheduling(process: Mapping[str, Any]) -> dict[str, Any]:
 def scheduling_text(process: Mapping[str, Any]) -> str:
     """Of a process in its flat form, in words: ``priority 80``."""
     if one := process.get("reservation"):
-        within = "" if one["deadline"] == one["period"] else f" (in {format_duration(one['deadline'])})"
+        within = (
+            "" if one["deadline"] == one["period"] else f" (in {format_duration(one['deadline'])})"
+        )
         return (
             f"reservation of {format_duration(one['runtime'])}{within} in every "
             f"{format_duration(one['period'])}"

@@ -71,7 +71,7 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
         )
     if application.processes:
         lines.append(
-            "each process has its core and executor, and the kernel schedules its thread as described"
+            "each process has its core and executor, and its thread is scheduled as described"
         )
         if application.threads:
             lines.append("so have its threads, and messages from other processes pass them")

@@ -14,7 +14,6 @@ from typing import Any
 
 from takt.machine.scheduling import Scheduling
 from takt.machine.system import format_cpu_list
-from takt.schedule.application.kernel_scheduling import scheduling_text
 
 ATTRIBUTE = "scheduled"
 _STOCK = "rclcpp_"
@@ -83,8 +82,10 @@ def _is_as_described(one: Scheduling, process: Mapping[str, Any]) -> bool:
 
 
 def _wanted(process: Mapping[str, Any]) -> str:
-    if "priority" not in process:
-        return scheduling_text(process)
+    if "reservation" in process:
+        return "deadline"
+    if "nice" in process:
+        return Scheduling("other", 0, process["nice"], frozenset()).rank
     above = "" if _is_stock(process) else " or above"
     return f"fifo {process['priority']}{above}"
 
