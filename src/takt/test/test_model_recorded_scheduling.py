@@ -55,12 +55,28 @@ def test_priorities_are_the_recorded_ones_whatever_the_periods(tmp_path: Path) -
     assert not [one for one in notes if "assumed: the shorter" in one]
 
 
-def test_threads_without_a_priority_are_below_the_others(tmp_path: Path) -> None:
+def test_a_thread_without_a_priority_below_another_one_has_its_nice_value(tmp_path: Path) -> None:
     scheduled(tmp_path, "11 11 rr 40 0 1 sensors", "22 22 other 0 -5 1 filters")
-    found, notes = priorities(tmp_path)
-    assert found == {"sensors": 40, "filters": 39}
-    (note,) = [one for one in notes if "no real-time priority of filters (other, nice -5)" in one]
-    assert "theirs do once they have it" in note
+    document, written = pair().modelled(tmp_path)
+    found = processes(document)
+    assert found["sensors"]["priority"] == 40
+    assert found["filters"]["nice"] == -5
+    assert "priority" not in found["filters"]
+    assert noted(written, "process filters: other, nice -5, below the others on core 1")
+
+
+def test_a_reservation_is_written_with_its_parameters(tmp_path: Path) -> None:
+    scheduled(
+        tmp_path,
+        "11 11 deadline:4000000:8000000:10000000 0 0 0-1 sensors",
+        "22 22 fifo 30 0 1 filters",
+    )
+    document, written = pair().modelled(tmp_path)
+    found = processes(document)
+    times = {"runtime": 4_000_000, "deadline": 8_000_000, "period": 10_000_000}
+    assert found["sensors"]["reservation"] == times
+    assert found["filters"]["priority"] == 30
+    assert noted(written, "process sensors: its thread had a reservation (SCHED_DEADLINE)")
 
 
 def test_where_no_thread_had_a_priority_the_note_says_so(tmp_path: Path) -> None:
@@ -78,11 +94,12 @@ def test_equal_priorities_become_distinct_and_are_said(tmp_path: Path) -> None:
     assert [one for one in notes if "written otherwise, in their order" in one]
 
 
-def test_no_room_below_shifts_all(tmp_path: Path) -> None:
-    scheduled(tmp_path, "11 11 fifo 1 0 1 sensors", "22 22 other 0 0 1 filters")
+def test_no_room_above_shifts_all(tmp_path: Path) -> None:
+    """A reservation whose parameters were not recorded is above all priorities."""
+    scheduled(tmp_path, "11 11 fifo 98 0 1 sensors", "22 22 deadline 0 0 1 filters")
     found, notes = priorities(tmp_path)
-    assert found["sensors"] > found["filters"] >= 1
-    assert [one for one in notes if "sensors 1 as 80" in one]
+    assert 98 >= found["filters"] > found["sensors"]
+    assert [one for one in notes if "sensors 98 as 79" in one]
 
 
 def test_the_last_scheduling_counts_and_a_change_is_said(tmp_path: Path) -> None:

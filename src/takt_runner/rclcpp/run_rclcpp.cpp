@@ -2,8 +2,11 @@
 //
 // One process, the same nodes on the executor that the approach names, or the process of a robot.
 // rclcpp's own run at one real-time priority; Takt's as the description says.
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <takt/baseline/real_time_process.hpp>
@@ -11,6 +14,7 @@
 
 #include "beside.hpp"
 #include "described.hpp"
+#include "kernel_scheduling.hpp"
 #include "names.hpp"
 #include "nodes.hpp"
 #include "own_trace.hpp"
@@ -57,9 +61,12 @@ void follow(takt_rclcpp::SchedulingExecutor& executor, const application::Applic
 
 class Spinning {
  public:
-  Spinning(rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop)
-      : executor_{executor}, thread_{settings, [this, &stop] {
+  // `first`: in its thread, before it spins.
+  Spinning(rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop,
+           const std::function<void()>& first = [] {})
+      : executor_{executor}, thread_{settings, [this, &stop, first] {
                                        try {
+                                         first();
                                          executor_.spin();
                                        } catch (...) {
                                          failure_ = std::current_exception();
@@ -169,12 +176,9 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
 void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
                         const Parts& parts, os::StopFlag& stop) {
   const application::Process& process = execution.application.processes[number];
-  const os::ThreadSettings settings{.policy = os::SchedulingPolicy::fifo,
-                                    .priority = process.priority,
-                                    .cpus = {process.cpu},
-                                    .name = "takt.spin"};
   auto attributes = execution.attributes;
-  add_not_granted(attributes, settings);
+  const os::SettingsNotGranted refused = not_granted_to(process);
+  add_not_granted(attributes, refused);
   JobTrace trace{parts.jobs, "", attributes};
   until_the_process_ends<InContext>();
   auto& nodes = until_the_process_ends<Nodes>(execution, common, trace,
@@ -201,7 +205,8 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   const Receivers receivers = receivers_of(process);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
-    Spinning spinning{executor, settings, stop};
+    Spinning spinning{executor, settings_of(process), stop,
+                      [&] { schedule_as_reported(process, gettid(), refused); }};
     if (beside != nullptr) {
       beside->start(*start, stop);
     }

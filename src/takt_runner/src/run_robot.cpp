@@ -12,6 +12,7 @@
 
 #include "beside.hpp"
 #include "described.hpp"
+#include "kernel_scheduling.hpp"
 #include "members.hpp"
 #include "separate.hpp"
 #include "task_options.hpp"
@@ -20,16 +21,20 @@ namespace takt::runner {
 namespace {
 
 ExecutorOptions executor_options(const Execution& execution, const application::Process& process,
+                                 const os::SettingsNotGranted& refused,
                                  const std::filesystem::path& part, os::TimePoint start) {
   const sched::PolicyPtr policy = sched::parse_policy(process.policy);
+  auto attributes = execution.attributes;
+  add_not_granted(attributes, refused);
   const bool by_thread = policy->fixed_priority() && policy->preemptive();
   return {.policy = by_thread ? sched::fixed_priority() : policy,
           .cpus = {process.cpu},
-          .base_priority = process.priority,
+          .base_priority = std::max(process.priority, os::min_priority),
+          .real_time = process.priority > 0,
           .not_before = start,
           .trace = part,
           .trace_cpu_time = true,
-          .trace_attributes = execution.attributes};
+          .trace_attributes = std::move(attributes)};
 }
 
 void run_process(const Execution& execution, Common& common, std::size_t number,
@@ -46,8 +51,12 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   if (!start) {
     return;
   }
+  const application::Process& process = robot.processes[number];
+  const bool fifo = !process.reservation && !process.nice;
+  const os::SettingsNotGranted refused =
+      fifo ? os::SettingsNotGranted{} : not_granted_to(process);  // the executor tells the others
   SchedulingExecutor executor{
-      executor_options(execution, robot.processes[number], parts.jobs, *start)};
+      executor_options(execution, process, refused, parts.jobs, *start)};
   for (const Member& member : members.all()) {
     TaskOptions options = options_of(member);
     const auto place = static_cast<std::size_t>(member.description - robot.callbacks.data());
@@ -62,9 +71,12 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   }
   members.number_topics(
       [&](const std::string& topic) { return executor.core().trace_topic(topic); });
-  const Receivers receivers = receivers_of(robot.processes[number]);
+  const Receivers receivers = receivers_of(process);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
+  if (!fifo) {
+    schedule_as_reported(process, thread_of_takt(), refused);
+  }
   beside.start(executor.core().start_time(), stop);
   static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
   beside.end();
@@ -130,6 +142,7 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
   Execution execution = described;
   execution.application = executed_form(described.application);
   const application::Application& robot = execution.application;
+  refuse_quotas(robot);
   const std::vector<std::size_t> here = executed_here(execution);
   Separate separate{execution, here.size()};
   for (const std::size_t i : here) {

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,13 +15,16 @@ from pathlib import Path
 from takt.machine.system import format_cpu_list
 
 _PROC = Path("/proc")
+_GETATTR = {"x86_64": 315, "aarch64": 275}  # the number of sched_getattr
+_DEADLINE = 6  # SCHED_DEADLINE
+_ATTRIBUTES = struct.Struct("<IIQiIQQQ")  # size, policy, flags, nice, priority, runtime, …
 POLICIES = {
     os.SCHED_OTHER: "other",
     os.SCHED_FIFO: "fifo",
     os.SCHED_RR: "rr",
     os.SCHED_BATCH: "batch",
     os.SCHED_IDLE: "idle",
-    6: "deadline",
+    _DEADLINE: "deadline",
     7: "ext",
 }
 REAL_TIME = ("fifo", "rr")
@@ -32,6 +38,7 @@ class Scheduling:
     priority: int  # 0 where the policy has none
     nice: int
     cpus: frozenset[int]  # those that it may use
+    reservation: tuple[int, int, int] | None = None  # runtime, deadline, period of deadline, in ns
 
     @property
     def is_real_time(self) -> bool:
@@ -54,12 +61,27 @@ class Scheduling:
 def scheduling_of(thread: int) -> Scheduling:
     """How it is scheduled now; raises OSError where it has ended."""
     policy = os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK
+    reserved = reservation_of(thread) if policy == _DEADLINE else None
     return Scheduling(
         policy=POLICIES.get(policy, f"policy {policy}"),
         priority=os.sched_getparam(thread).sched_priority,
         nice=os.getpriority(os.PRIO_PROCESS, thread),
         cpus=frozenset(os.sched_getaffinity(thread)),
+        reservation=reserved,
     )
+
+
+def reservation_of(thread: int) -> tuple[int, int, int] | None:
+    """Runtime, deadline and period of a thread at SCHED_DEADLINE, in ns."""
+    number = _GETATTR.get(platform.machine())
+    if number is None:
+        return None
+    room = (ctypes.c_char * _ATTRIBUTES.size)()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, thread, ctypes.byref(room), _ATTRIBUTES.size, 0) != 0:
+        return None
+    _, policy, _, _, _, runtime, deadline, period = _ATTRIBUTES.unpack(room.raw)
+    return (runtime, deadline, period or deadline) if policy == _DEADLINE else None
 
 
 def threads_of(process: int) -> Iterator[tuple[int, str]]:

@@ -57,6 +57,11 @@ inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
 // In place of these, in a robot.
 inline constexpr std::string_view processes_above =
     "; processes above (Davis & Burns 2005), eq. 18";
+inline constexpr std::string_view reservation =
+    "; supply of its reservation (Easwaran, Anand & Lee 2007), eq. 45";
+inline constexpr std::string_view quota = "; supply of its quota (Shin & Lee 2003), eq. 46";
+inline constexpr std::string_view by_weights =
+    "shares its core by weights (SCHED_OTHER), of which no bound is known";
 inline constexpr std::string_view over_supply =
     "utilization above the rate of the supply (Shin & Lee 2003), eq. 18";
 inline constexpr std::string_view wait_set =

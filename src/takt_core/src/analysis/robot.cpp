@@ -12,6 +12,7 @@
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
 #include "robot_chains.hpp"
+#include "robot_core.hpp"
 #include "robot_effects.hpp"
 #include "robot_gaps.hpp"
 #include "robot_proposals.hpp"
@@ -28,7 +29,6 @@ namespace {
 
 using application::Application;
 using application::Callback;
-using application::Process;
 
 constexpr int most_rounds = 200;
 // In all rounds: near full utilization busy periods are long, and jitters grow by little in each.
@@ -95,8 +95,12 @@ class Robot {
   // One process with all that the others do to it.
   Application process(std::size_t number) {
     Application view = application::process_of(robot_, number);
-    disturbed_[number] = false;
-    add_interrupts(view, number);
+    bool disturbed = false;
+    view.cores.clear();
+    if (auto core = core_of(robot_, number, effects_, disturbed)) {
+      view.cores = {*std::move(core)};
+    }
+    disturbed_[number] = disturbed;
     for (application::Topic& topic : view.topics) {
       receive(view, topic, number);
     }
@@ -113,30 +117,6 @@ class Robot {
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
 
  private:
-  void add_interrupts(Application& view, std::size_t number) {
-    const Process& own = robot_.processes[number];
-    const application::Core* const declared = application::declared_core(robot_, own);
-    application::Core core = declared == nullptr ? application::Core{} : *declared;
-    core.cpu = own.cpu;
-    const nanoseconds around = robot_.overheads.preemption + robot_.overheads.release;
-    for (std::size_t i = 0; i < effects_.size(); ++i) {
-      const Process& other = robot_.processes[i];
-      if (!is_above(other, own)) {
-        continue;
-      }
-      disturbed_[number] = true;
-      for (const Load& load : effects_[i].loads) {
-        core.interrupts.push_back({.period = load.noticed.period,
-                                   .duration = load.execution + around,
-                                   .jitter = load.noticed.jitter});
-      }
-    }
-    view.cores.clear();
-    if (declared != nullptr || !core.interrupts.empty()) {
-      view.cores = {core};
-    }
-  }
-
   // The messages of a topic that come from elsewhere.
   void receive(Application& view, application::Topic& topic, std::size_t number) {
     if (!application::comes_from_elsewhere(robot_, topic.name, number)) {
@@ -162,10 +142,19 @@ class Robot {
       silence(view, topic);
       return;
     }
-    const Arrivals arrivals = merged(all);
+    Arrivals arrivals = merged(all);
+    if (nothing_bounds(all)) {
+      arrivals.period = as_often_as_ever;
+    }
     topic.external_period = arrivals.period;
     topic.external_jitter = arrivals.jitter;
     topic.external_distance = arrivals.distance;
+  }
+
+  // Not even the period that a reader declares: a writer that does not keep up does not keep it.
+  static bool nothing_bounds(const std::vector<Arrivals>& all) {
+    return std::ranges::any_of(all,
+                               [](const Arrivals& one) { return one.period.count() <= 0; });
   }
 
   // What comes from another host, in the time of the own one, whose clock may be slower.
@@ -305,6 +294,7 @@ Report analyse_robot(const Application& described, const Options& options,
       forget(one);
     }
     name_processes_above(one);
+    name_supply(one, robot, i);
     name_topics(one, robot, robot.processes[i]);
     name_calls(one, robot);
     std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
@@ -346,6 +336,7 @@ Report analyse_robot(const Application& described, const Options& options,
     report.remarks.emplace_back("overheads of executor and messages are left out");
   }
   add_assumptions(report, robot);
+  std::ranges::move(assumed_of_kernel(robot), std::back_inserter(report.remarks));
   std::ranges::move(assumed_of_messages(robot), std::back_inserter(report.remarks));
   return report;
 }

@@ -6,7 +6,8 @@
 //  - Processes of higher priority on its core take time from whatever runs, as interrupts do: each
 //    of their jobs is one (Davis & Burns 2005). A window begins where none of their jobs is
 //    pending, so all that runs in it was noticed in it. This holds for each order in which they
-//    run, as long as they leave the core only when they have nothing to run.
+//    run, as long as they leave the core only when they have nothing to run. Those with a
+//    reservation take what their server does (robot_core.hpp).
 //  - Messages from another process arrive as their writers' jobs end: with their period, and as
 //    jitter the variation of these ends (Tindell & Clark 1994); those of a join as it publishes
 //    (docs/reference/analysis.md, eq. 21). Several writers count together:

@@ -44,6 +44,14 @@ Load load_of(const Demand& demand, bool idles, const std::optional<nanoseconds>&
   return load;
 }
 
+// Whether switches to processes with a reservation cost something.
+bool counts_starts(const application::Application& robot) {
+  return robot.overheads.any() &&
+         std::ranges::any_of(robot.processes, [](const application::Process& one) {
+           return one.reservation.has_value();
+         });
+}
+
 }  // namespace
 
 Effects effects_of(const application::Application& view, const application::Application& robot,
@@ -52,6 +60,7 @@ Effects effects_of(const application::Application& view, const application::Appl
   ScenarioModel model{view, strategy, strategy.scenarios().front()};
   const ScenarioBounds bounds = solve(model, disturbed, steps);
   const bool idles = may_idle(model, bounds);
+  const bool starts = counts_starts(robot);
   Effects effects;
   for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
     const Demand& demand = model.demand(stream);
@@ -60,6 +69,10 @@ Effects effects_of(const application::Application& view, const application::Appl
         bounds.converged || (own.parent == nobody && own.join == nobody && !own.early);
     Load load = load_of(demand, idles, bounds.responses[stream].bound, robot.overheads.preemption);
     load.noticed = known ? load.noticed : Arrivals{};
+    if (const auto& bound = bounds.responses[stream].bound; starts && known && bound) {
+      load.started = {.period = demand.releases.period,
+                      .jitter = demand.releases.jitter + *bound - demand.execution};
+    }
     effects.loads.push_back(load);
     if (model.join_of(own.callback) == nobody) {
       effects.publishers.push_back(

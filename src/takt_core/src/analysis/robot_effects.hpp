@@ -17,6 +17,8 @@ namespace takt::analysis {
 struct Load {
   Arrivals noticed = {};
   nanoseconds execution{0};
+  // When they start. Only where overheads and reservations ask for it.
+  Arrivals started = {};
 
   friend bool operator==(const Load&, const Load&) = default;
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../application/kernel_scheduling.hpp"
 #include "../application/robot.hpp"
 #include "../sched/stock_executor.hpp"
 #include "takt/analysis/demand.hpp"
@@ -134,8 +135,12 @@ class Search {
     constexpr std::array<std::string_view, 2> policies = {"dm", "edf"};
     std::vector<Processes> result;
     for (std::size_t i = 0; i < from.size(); ++i) {
+      if (!application::is_fifo(from[i])) {
+        continue;  // its core and policy are those that fit
+      }
       for (std::size_t j = i + 1; j < from.size(); ++j) {
-        if (application::share_core(from[i], from[j])) {
+        if (application::share_core(from[i], from[j]) && application::is_fifo(from[i]) &&
+            application::is_fifo(from[j])) {
           Processes swapped = from;
           std::swap(swapped[i].priority, swapped[j].priority);
           result.push_back(std::move(swapped));
@@ -167,7 +172,7 @@ class Search {
       const int step = std::clamp(highest / std::max(1, count), 1, apart);
       int priority = highest;
       for (const std::size_t i : order) {
-        if (place_of(processes[i]) == place) {
+        if (place_of(processes[i]) == place && application::is_fifo(processes[i])) {
           processes[i].priority = priority;
           priority -= step;
         }
@@ -187,6 +192,10 @@ class Search {
       loads[place] = 0;
     }
     for (const std::size_t i : order) {
+      if (!application::is_fifo(processes[i])) {
+        loads[place_of(processes[i])] += needs_[i].share;
+        continue;
+      }
       auto least = loads.end();
       for (auto one = loads.begin(); one != loads.end(); ++one) {
         if (one->first.first == processes[i].host &&

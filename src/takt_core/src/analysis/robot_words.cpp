@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "../application/kernel_scheduling.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
@@ -41,7 +42,7 @@ bool is_read(const application::Application& process, const std::string& topic) 
 }  // namespace
 
 bool is_above(const application::Process& other, const application::Process& own) {
-  return application::share_core(other, own) && other.priority > own.priority;
+  return application::runs_before(other, own);
 }
 
 bool publishes(const application::Callback& callback, const std::string& topic) {
@@ -63,7 +64,8 @@ std::vector<std::string> unbounded_messages(const application::Application& robo
                                             std::size_t number) {
   std::vector<std::string> remarks;
   for (const application::Topic& topic : process.topics) {
-    if (!topic.external || topic.external_period.count() > 0 || !is_read(process, topic.name)) {
+    if (!topic.external || topic.external_period > as_often_as_ever ||
+        !is_read(process, topic.name)) {
       continue;
     }
     std::string writers;

@@ -17,6 +17,9 @@ bool publishes(const application::Callback& callback, const std::string& topic);
 // The processes above one on its core: ", below 'control' and 'guard'"; empty: none.
 std::string below_text(const application::Application& robot, std::size_t number);
 
+// Between messages whose distance nothing bounds.
+inline constexpr nanoseconds as_often_as_ever{1};
+
 // A remark for each topic of the process whose messages from other processes have no least
 // distance. `process`: as it is analysed.
 std::vector<std::string> unbounded_messages(const application::Application& robot,

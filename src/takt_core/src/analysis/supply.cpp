@@ -23,7 +23,8 @@ Supply::Supply(const application::Core& core) noexcept : interrupted_(!core.inte
   periodic_ = supply.period.count() > 0;
   budget_ = periodic_ ? supply.budget : nanoseconds{supply.rate};
   period_ = periodic_ ? supply.period : nanoseconds{application::Supply::whole};
-  delay_ = periodic_ ? 2 * missing() : supply.delay;
+  const nanoseconds deadline = supply.deadline.count() > 0 ? supply.deadline : period_;
+  delay_ = periodic_ ? missing() + deadline - budget_ : supply.delay;
   whole_ = budget_ == period_ && delay_.count() == 0;
   interrupted_ = interrupted_ || !whole_;
   rate_ = static_cast<double>(budget_.count()) / static_cast<double>(period_.count());
@@ -37,7 +38,7 @@ Supply Supply::of_threads(std::int64_t count) noexcept {
 }
 
 // A periodic resource at its worst gives a budget at the begin of one period, before the window,
-// and then at the end of each.
+// and then at the end of each, or right before the deadline.
 nanoseconds Supply::limited_time_for(nanoseconds work) const noexcept {
   if (work.count() <= 0) {
     return work;

@@ -7,6 +7,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "kernel_scheduling.hpp"
 #include "robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
@@ -20,7 +21,7 @@ constexpr int most_priority = 98;
 
 Band band_of(const Application& robot, std::size_t number) {
   const Process& process = robot.processes[number];
-  if (sched::stock_executor(process.policy)) {
+  if (sched::stock_executor(process.policy) || !is_fifo(process)) {
     return {.least = process.priority,
             .most = process.priority,
             .priorities = std::vector<int>(robot.callbacks.size(), 0)};
@@ -80,7 +81,7 @@ std::vector<Band> bands_of(const Application& robot) {
     for (std::size_t above = 0; above < bands.size(); ++above) {
       const Process& lower = all.processes[i];
       const Process& upper = all.processes[above];
-      if (share_core(lower, upper) && lower.priority < upper.priority &&
+      if (is_fifo(lower) && is_fifo(upper) && runs_before(upper, lower) &&
           bands[i].most >= bands[above].least) {
         throw sched::ScheduleError(
             place_text(lower),

@@ -6,6 +6,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "kernel_scheduling.hpp"
 #include "parse_execution.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -68,7 +69,7 @@ Process parse_process(const Json& json, const std::string& path) {
         "use rclcpp_single_threaded, or describe the process alone, with cpus");
   }
   object.read("cpu", process.cpu);
-  object.read("priority", process.priority);
+  parse_kernel_scheduling(object, process);
   object.read("host", process.host);
   object.each("threads", [&](const Json& item, const std::string& at) {
     process.threads.push_back(parse_thread(item, at));

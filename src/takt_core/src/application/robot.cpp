@@ -11,6 +11,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "kernel_scheduling.hpp"
 #include "own_subscriptions.hpp"
 #include "requests.hpp"
 #include "takt/application/compile.hpp"
@@ -23,8 +24,6 @@ namespace {
 
 using std::ranges::any_of;
 using std::ranges::find;
-
-constexpr int most_priority = 98;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what,
                          const std::string& fix) {
@@ -103,9 +102,8 @@ void check_processes(const Application& application) {
     if (process.cpu < 0) {
       refuse(where, "its core is negative", "give the number of a core: cpu: 0");
     }
-    if (process.priority < 1 || process.priority > most_priority) {
-      refuse(where, "its priority is " + std::to_string(process.priority),
-             "give the real-time priority of its thread, from 1 to 98");
+    if (!is_fifo(process)) {
+      continue;
     }
     const auto [known, added] =
         bands.emplace(std::tuple{process.host, process.cpu, process.priority}, where);
@@ -182,6 +180,7 @@ void check_robot(const Application& application) {
     return;
   }
   const Application all = with_threads(application);
+  check_kernel_scheduling(all);
   check_processes(all);
   check_hosts(all);
   check_callbacks(all);

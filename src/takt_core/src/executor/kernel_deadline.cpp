@@ -33,12 +33,13 @@ std::string milliseconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-std::optional<os::NotGranted> reserve(const Reservation& reservation, const std::string& what) {
+std::optional<os::NotGranted> reserve(const Reservation& reservation, const std::string& what,
+                                      pid_t thread) {
   SchedulingAttributes attributes;
   attributes.runtime = static_cast<std::uint64_t>(reservation.runtime.count());
   attributes.deadline = static_cast<std::uint64_t>(reservation.deadline.count());
   attributes.period = static_cast<std::uint64_t>(reservation.period.count());
-  if (syscall(SYS_sched_setattr, 0, &attributes, 0U) == 0) {
+  if (syscall(SYS_sched_setattr, thread, &attributes, 0U) == 0) {
     return {};
   }
   const int error = errno;

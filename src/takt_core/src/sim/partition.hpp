@@ -41,6 +41,8 @@ class Partition final : private sched::CoreListener {
 
   // The next time at which something happens here without an external event.
   [[nodiscard]] TimePoint next() const noexcept { return held_ ? TimePoint::max() : next_; }
+  // The same, also while a process of higher priority has the core.
+  [[nodiscard]] TimePoint due() const noexcept { return next_; }
   // When the running job ends, or begins to wait.
   [[nodiscard]] TimePoint end_of_running() const noexcept { return end_; }
   // When it publishes, if that is before its end.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../application/kernel_scheduling.hpp"
 #include "../application/own_subscriptions.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
@@ -16,6 +17,7 @@
 #include "offsets.hpp"
 #include "partition.hpp"
 #include "random.hpp"
+#include "shared_core.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "trace.hpp"
@@ -97,20 +99,29 @@ class Simulation {
     });
   }
 
-  // Core by core, the highest priority first: the order in which they decide.
+  // Core by core, in the order in which they decide: servers first.
   void add_processes() {
     const std::vector<application::Process>& processes = application_.processes;
     order_.resize(processes.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::ranges::sort(order_, {}, [&](std::size_t i) {
-      return std::pair{application::core_number(application_, processes[i]),
-                       -processes[i].priority};
+    std::ranges::sort(order_, [&](std::size_t left, std::size_t right) {
+      const int here = application::core_number(application_, processes[left]);
+      const int there = application::core_number(application_, processes[right]);
+      return here != there ? here < there
+                           : application::runs_before(processes[left], processes[right]);
     });
     for (const std::size_t i : order_) {
       const sched::CompiledApplication& compiled = *model_.processes()[i];
       partitions_.emplace_back(model_, compiled, 0,
                                application::declared_core(application_, processes[i]),
                                is_fixed(compiled), trace_);
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const application::Process& process = processes[order_[i]];
+      if (i == 0 || !application::share_core(processes[order_[i - 1]], process)) {
+        shared_.emplace_back(partitions_);
+      }
+      shared_.back().add(i, process);
     }
   }
 
@@ -134,6 +145,9 @@ class Simulation {
     TimePoint next = outside_.first_time();
     for (const Partition& partition : partitions_) {
       next = std::min(next, partition.next());
+    }
+    for (const SharedCore& core : shared_) {
+      next = std::min(next, core.next());
     }
     return next;
   }
@@ -162,22 +176,9 @@ class Simulation {
     }
   }
 
-  // On each core one process runs: the first that has something to run.
   void share_cores(TimePoint now) noexcept {
-    bool taken = false;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      taken = taken && application::share_core(application_.processes[order_[i - 1]],
-                                               application_.processes[order_[i]]);
-      Partition& partition = partitions_[i];
-      if (taken) {
-        partition.hold(now);
-      } else {
-        partition.let(now);
-      }
-      if (partition.next() <= now) {
-        partition.decide(now);
-      }
-      taken = taken || partition.busy();
+    for (SharedCore& core : shared_) {
+      core.decide(now);
     }
   }
 
@@ -299,14 +300,31 @@ class Simulation {
   Model model_;
   std::deque<Partition> partitions_;
   std::vector<std::size_t> order_;  // the process of each partition; empty: there is one
-  sched::Calendar outside_;         // topics by their ids, then switches of the scenario
+  std::vector<SharedCore> shared_;
+  sched::Calendar outside_;  // topics by their ids, then switches of the scenario
   std::size_t next_switch_ = 0;
   Trace trace_;
 };
 
+// Of what the kernel's weights lead to, nothing is known.
+void refuse_weights(const application::Application& robot) {
+  for (const application::Process& one : robot.processes) {
+    for (const application::Process& other : robot.processes) {
+      if (application::share_by_weights(one, other)) {
+        throw sched::ScheduleError(
+            "process '" + one.name + "'",
+            "it shares core " + std::to_string(one.cpu) + " with process '" + other.name +
+                "' by weights (SCHED_OTHER), which is not simulated",
+            "give one of them a reservation or a priority, or a core of its own");
+      }
+    }
+  }
+}
+
 // With the offsets that it has.
 Result simulate_as_is(const application::Application& application, const Options& options) {
   if (!application.processes.empty()) {
+    refuse_weights(application);
     const application::Application extended = application::with_handover(application);
     return Simulation{extended, options}.run();
   }

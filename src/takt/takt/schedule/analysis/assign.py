@@ -106,7 +106,8 @@ def _placed(one: Assigned, where: str) -> Assigned | None:
     for part in one.flat["processes"]:
         found = proposed[part["name"]]
         before = {"policy": part.get("policy", "fp"), "cpu": part.get("cpu", 0)}
-        before["priority"] = part["priority"]
+        if "priority" in part:
+            before["priority"] = part["priority"]
         if part.get("executor", "takt") != "takt":
             del before["policy"]  # it stays what it is
         new = {key: value for key in before if (value := getattr(found, key)) != before[key]}

@@ -13,12 +13,14 @@ from typing import Any
 
 from takt.documents.units import format_duration, format_share, format_size
 from takt.schedule.application.cores import WHOLE
+from takt.schedule.application.kernel_scheduling import written_scheduling
 from takt.schedule.application.services import as_written
 
 Part = dict[str, Any]
 Notes = Mapping[str, Sequence[str]]
 WIDTH = 110  # of a comment
 _NONE: Notes = MappingProxyType({})
+_NOT_AS_THEY_ARE = {"name", "threads", "priority", "nice", "reservation", "quota"}  # of processes
 
 
 def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
@@ -70,8 +72,8 @@ def _processes(document: Part) -> Iterator[str]:
         nodes.setdefault(one["process"], {})[one["name"].split(".")[0]] = None
     yield "processes:"
     for one in document["processes"]:
-        own = {key: str(one[key]) for key in one if key not in {"name", "threads"}}
-        keys = own | {"nodes": _list(nodes.get(one["name"], ()))}
+        own = {key: str(one[key]) for key in one if key not in _NOT_AS_THEY_ARE}
+        keys = own | _scheduling(one) | {"nodes": _list(nodes.get(one["name"], ()))}
         if threads := {each["name"]: _mapping(_thread(each)) for each in one.get("threads", [])}:
             keys["threads"] = _mapping(threads)
         yield f"  {one['name']}: {_mapping(keys)}"
@@ -88,6 +90,13 @@ def _processes(document: Part) -> Iterator[str]:
             if one.get("measured"):
                 keys["messages"] = str(one["measured"])
             yield f"  - {_mapping(keys)}"
+
+
+def _scheduling(process: Part) -> dict[str, str]:
+    return {
+        key: _mapping(value) if isinstance(value, dict) else str(value)
+        for key, value in written_scheduling(process).items()
+    }
 
 
 def _thread(thread: Part) -> dict[str, str]:

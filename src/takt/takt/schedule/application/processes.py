@@ -11,14 +11,18 @@ from pydantic import Field, model_validator
 from takt.documents.quantities import Duration, Strict
 from takt.errors import TaktError
 from takt.schedule.application.callback import Identifier
-from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy, Priority
+from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy
+from takt.schedule.application.kernel_scheduling import KernelScheduling
 from takt.schedule.application.threads import Thread
 
 Host = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
 
 
-class Process(Strict):
-    """One process; above it on its core are the processes of higher priority."""
+class Process(KernelScheduling):
+    """One process; the kernel runs those of its core in the order of their scheduling.
+
+    Reservations go before priorities, the higher ones first, and these before nice.
+    """
 
     executor: ExecutorOfProcess | None = Field(
         None, description="takt, or one of rclcpp's own executors; default: takt"
@@ -28,9 +32,6 @@ class Process(Strict):
         None, description="the computer that it runs on; default: all run on one"
     )
     cpu: Cpu = Field(0, description="the core of its thread; default: 0")
-    priority: Priority = Field(
-        description="real-time priority (SCHED_FIFO) of its thread; unique on the core"
-    )
     nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
     threads: dict[Identifier, Thread] = Field(
         {},

@@ -8,20 +8,15 @@ cpu.max.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
-import struct
 from pathlib import Path
 
 from takt.documents.units import format_duration
 from takt.errors import TaktError
+from takt.machine.scheduling import reservation_of
 from takt.schedule.application.cores import Supply, parse_cpu_max
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-_GETATTR = {"x86_64": 315, "aarch64": 275}  # the number of sched_getattr
-_DEADLINE = 6  # SCHED_DEADLINE
-_ATTRIBUTES = struct.Struct("<IIQiIQQQ")  # size, policy, flags, nice, priority, runtime, …
 
 
 def reservation(process: int) -> Supply:
@@ -61,15 +56,8 @@ def reservation(process: int) -> Supply:
 
 def deadline_of(thread: int) -> tuple[int, int] | None:
     """Budget and period of a thread at SCHED_DEADLINE, in ns."""
-    number = _GETATTR.get(platform.machine())
-    if number is None:
-        return None
-    room = (ctypes.c_char * _ATTRIBUTES.size)()
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(number, thread, ctypes.byref(room), _ATTRIBUTES.size, 0) != 0:
-        return None
-    _, policy, _, _, _, runtime, deadline, period = _ATTRIBUTES.unpack(room.raw)
-    return (runtime, period or deadline) if policy == _DEADLINE else None
+    found = reservation_of(thread)
+    return (found[0], found[2]) if found else None
 
 
 def quotas_of(process: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from takt.documents.yaml_file import Source
 from takt.errors import TaktError
+from takt.schedule.application.kernel_scheduling import flat_scheduling
 from takt.schedule.application.links import Link
 from takt.schedule.application.model import Application
 from takt.schedule.application.processes import Process
@@ -17,13 +18,14 @@ def flat_processes(application: Application) -> dict[str, Any]:
     """The processes and what lies between them, as the core parses them."""
     if not application.processes:
         return {}
-    keys = ("executor", "policy", "host", "cpu", "priority")
+    keys = ("executor", "policy", "host", "cpu")
     least, most = application.middleware.latency if application.middleware else (0, 0)
     return {
         "processes": [
             {
                 "name": name,
                 **{key: value for key in keys if (value := getattr(process, key)) is not None},
+                **flat_scheduling(process),
                 **_threads(process),
             }
             for name, process in application.processes.items()

@@ -22,7 +22,7 @@ from takt.schedule.model.recorded_scheduling import (
     Ran,
     cores_of,
     note_other_threads,
-    priorities_of,
+    scheduling_of,
 )
 from takt.schedule.model.robot import Robot
 from takt.schedule.ros2.called import Call, Entity, Handle
@@ -64,14 +64,14 @@ def robot_of(
     executors = {number: _executor(one, reading, notes) for number, one in ran.items()}
     of = {number: Ran(one.name, one.calls, one.shortest) for number, one in ran.items()}
     cores = cores_of(of, threads, notes)
-    priorities = priorities_of(of, cores, threads, notes)
+    scheduling = scheduling_of(of, cores, threads, notes)
     note_other_threads(of, threads, notes)
     processes: list[dict[str, Any]] = [
         {
             "name": one.name,
             "executor": executors[number],
             "cpu": cores[number],
-            "priority": priorities[number],
+            **scheduling[number],
         }
         for number, one in ran.items()
     ]

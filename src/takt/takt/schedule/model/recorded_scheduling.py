@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cores and real-time priorities of recorded processes, from how their threads were scheduled.
+"""Cores and scheduling of recorded processes, from how their threads were scheduled.
 
-What a description cannot have (threads without a real-time priority, two with the same one, several
-cores) is written as the nearest that it can, and a note says what it takes for the bounds to hold.
+What a description cannot have (two threads at SCHED_OTHER on a core or with the same priority,
+several cores) is written as the nearest that it can, and a note says what it takes for the bounds
+to hold.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from takt.machine.scheduling import Scheduling
 from takt.machine.system import format_cpu_list
@@ -95,6 +97,49 @@ def _allowed(one: Ran, threads: Threads) -> frozenset[int]:
     )
 
 
+def scheduling_of(
+    ran: Mapping[int, Ran], cores: Mapping[int, int], threads: Threads, notes: list[str]
+) -> dict[int, dict[str, Any]]:
+    """What a process in its flat form has of it: a reservation, a nice value or a priority."""
+    found: dict[int, dict[str, Any]] = {}
+    last = {number: _of_one_thread(one, threads) for number, one in ran.items()}
+    for number, state in last.items():
+        if state and state.reservation:
+            runtime, deadline, period = state.reservation
+            found[number] = {
+                "reservation": {"runtime": runtime, "deadline": deadline, "period": period}
+            }
+            notes.append(
+                f"process {ran[number].name}: its thread had a reservation (SCHED_DEADLINE), and "
+                f"may have run on cores {state.cores}; bounds are those of core {cores[number]}"
+            )
+    for number, state in last.items():
+        beside = [each for each in ran if each != number and cores[each] == cores[number]]
+        preferred = [each in found or _has_priority(last[each]) for each in beside]
+        if state and state.policy == "other" and preferred and all(preferred):
+            found[number] = {"nice": state.nice}
+            notes.append(
+                f"process {ran[number].name}: {state.rank}, below the others on core "
+                f"{cores[number]}: its bounds hold where nothing else is there at SCHED_OTHER"
+            )
+    rest = {number: one for number, one in ran.items() if number not in found}
+    if rest:
+        priorities = priorities_of(rest, cores, threads, notes)
+        found |= {number: {"priority": priority} for number, priority in priorities.items()}
+    return found
+
+
+def _of_one_thread(one: Ran, threads: Threads) -> Scheduling | None:
+    """That of its only thread with callbacks; None: there are more, or it was not recorded."""
+    only = one.threads
+    state = threads.last(only[0]) if len(only) == 1 else None
+    return state.scheduling if state else None
+
+
+def _has_priority(one: Scheduling | None) -> bool:
+    return one is not None and one.is_real_time
+
+
 def priorities_of(
     ran: Mapping[int, Ran], cores: Mapping[int, int], threads: Threads, notes: list[str]
 ) -> dict[int, int]:
@@ -102,7 +147,7 @@ def priorities_of(
     known = {number: _scheduling(one, threads, notes) for number, one in ran.items()}
     _say_who_had_which(ran, known, notes)
     found: dict[int, int] = {}
-    for core in sorted(set(cores.values())):
+    for core in sorted({cores[number] for number in ran}):
         own = [number for number in ran if cores[number] == core]
         own.sort(key=lambda number: (*_place(known[number]), ran[number].shortest))
         found |= _on_one_core(own, known)

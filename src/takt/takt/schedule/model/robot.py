@@ -46,13 +46,27 @@ class _Thread(BaseModel):
     writes: list[Name] = []
 
 
+class _Reservation(BaseModel):
+    runtime: Time
+    deadline: Time
+    period: Time
+
+
+class _Quota(BaseModel):
+    budget: Time
+    period: Time
+
+
 class _Process(BaseModel):
     name: Name
     host: Name | None = None
     executor: ExecutorOfProcess | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
-    priority: Priority
+    priority: Priority | None = None
+    reservation: _Reservation | None = None
+    nice: int | None = None
+    quota: _Quota | None = None
     threads: list[_Thread] = []
 
 

@@ -70,7 +70,9 @@ def _assumed(application: Application, analysis: Analysis) -> list[str]:
             "declared, not measured"
         )
     if application.processes:
-        lines.append("each process has its core, executor and real-time priority (SCHED_FIFO)")
+        lines.append(
+            "each process has its core and executor, and its thread is scheduled as described"
+        )
         if application.threads:
             lines.append("so have its threads, and messages from other processes pass them")
     else:

@@ -13,6 +13,7 @@ from takt.schedule.analysis.model import (
     LatencyTerm,
     ScenarioBounds,
 )
+from takt.schedule.application.kernel_scheduling import flat_scheduling, scheduling_text
 from takt.schedule.application.model import Application
 from takt.schedule.application.threads import Thread
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
@@ -96,7 +97,7 @@ class Part:
     kind: str
     name: str
     executor: str  # with its policy
-    priority: int | None  # None: those of its callbacks
+    scheduling: str | None  # None: that of its callbacks
     nodes: list[str]
     colour: str  # its class in the page
     utilization: float | None  # of its core, as the analysis counts it
@@ -107,7 +108,7 @@ class Part:
 class Figures:
     """The whole robot."""
 
-    cores: dict[str, list[Part]]  # by core of a host; the process of the highest priority first
+    cores: dict[str, list[Part]]  # by core of a host; in the order in which the kernel prefers them
     chains: list[Chain]  # the longest first; those without a bound before
 
     @property
@@ -182,10 +183,18 @@ def _cores(
             part = _thread(core, thread, callbacks, colour)
         cores.setdefault((core.host or "", core.cpu), []).append(part)
     for parts in cores.values():
-        parts.sort(key=lambda part: -(part.priority or 0))
+        parts.sort(key=lambda part: _rank(application, part))
     return {
         f"{cpu} of {host}" if host else f"{cpu}": cores[host, cpu] for host, cpu in sorted(cores)
     }
+
+
+def _rank(application: Application, part: Part) -> tuple[int, int]:
+    """Reservations first, then priorities, then nice values."""
+    one = application.threads.get(part.name) or application.processes.get(part.name)
+    if one is None or getattr(one, "reservation", None) is not None:
+        return 0, 0
+    return (2, 0) if one.priority is None else (1, -one.priority)
 
 
 def _process(
@@ -206,7 +215,7 @@ def _process(
         kind="process",
         name=(application.name or "application") if whole else (core.process or ""),
         executor=executor + policy,
-        priority=None if process is None else process.priority,
+        scheduling=None if process is None else scheduling_text(flat_scheduling(process)),
         nodes=list(dict.fromkeys(map(_node, own))) if process is None else process.nodes,
         colour=colour,
         utilization=core.utilization,
@@ -220,7 +229,7 @@ def _thread(core: CoreBound, thread: Thread, callbacks: list[Callback], colour: 
         kind="thread",
         name=name,
         executor="driver" if thread.timer is not None else "receives messages",
-        priority=thread.priority,
+        scheduling=f"priority {thread.priority}",
         nodes=[name] if thread.timer is not None else [],
         colour=colour,
         utilization=core.utilization,

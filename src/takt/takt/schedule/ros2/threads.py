@@ -2,8 +2,8 @@
 """How the threads of recorded processes were scheduled.
 
 A line in a file, each time that a thread has another scheduling than before: ``thread TIME PROCESS
-THREAD POLICY PRIORITY NICE CPUS NAME`` (ns of CLOCK_MONOTONIC). A thread that ran for less than a
-look is missing.
+THREAD POLICY PRIORITY NICE CPUS NAME`` (ns of CLOCK_MONOTONIC). The policy of a reservation is
+``deadline:RUNTIME:DEADLINE:PERIOD``, in ns. A thread that ran for less than a look is missing.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class Watch:
                     self._last[process, number] = name, found
                     at = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
                     policy = found.policy.replace(" ", "-")
+                    policy = ":".join([policy, *map(str, found.reservation or ())])
                     lines.append(
                         f"thread {at} {process} {number} {policy} {found.priority} {found.nice} "
                         f"{found.cores} {name}"
@@ -122,7 +123,11 @@ def read(folder: Path) -> Threads:
             at, process, thread = (int(one) for one in fields[1:4])
             priority, nice = (int(one) for one in fields[5:7])
             cpus = frozenset(parse_cpu_list(fields[7]))
-            scheduling = Scheduling(printable(fields[4]), priority, nice, cpus)
+            policy, *times = printable(fields[4]).split(":")
+            reserved = tuple(map(int, times))
+            scheduling = Scheduling(
+                policy, priority, nice, cpus, reserved if len(reserved) == 3 else None
+            )
             found.states[process, thread].append(State(at, printable(fields[8]), scheduling))
     for each in found.states.values():
         each.sort(key=lambda one: one.time)

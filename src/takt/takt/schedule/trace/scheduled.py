@@ -35,7 +35,7 @@ def attribute(callback: str, thread: str, found: Scheduling) -> str:
 def notes(
     application: Mapping[str, Any], recorded: Sequence[str], names: Mapping[str, str]
 ) -> list[str] | None:
-    """What each process of a robot had instead of its priority and core; None: not recorded.
+    """What each process of a robot had instead of its scheduling and core; None: not recorded.
 
     ``application`` in its flat form; ``recorded``: the values of the attributes; ``names``: of
     callbacks in the file, by those in the recording.
@@ -53,7 +53,7 @@ def notes(
             if callback["process"] == process["name"]:
                 threads |= ran.get(callback["name"], {})
         known |= bool(threads)
-        had = sorted({one.rank for one in threads.values() if not _has_priority(one, process)})
+        had = sorted({one.rank for one in threads.values() if not _is_as_described(one, process)})
         if had:
             found.append(
                 f"process {process['name']}: its threads had {_listed(had)}, not "
@@ -70,14 +70,22 @@ def notes(
     return found if known else None
 
 
-def _has_priority(one: Scheduling, process: Mapping[str, Any]) -> bool:
+def _is_as_described(one: Scheduling, process: Mapping[str, Any]) -> bool:
     """Takt's threads have a band of priorities, from that of the process on."""
+    if "reservation" in process:
+        return one.policy == "deadline"
+    if "nice" in process:
+        return one.policy == "other" and one.nice == process["nice"]
     if _is_stock(process):
         return one.is_real_time and one.priority == process["priority"]
     return one.is_real_time and one.priority >= process["priority"]
 
 
 def _wanted(process: Mapping[str, Any]) -> str:
+    if "reservation" in process:
+        return "deadline"
+    if "nice" in process:
+        return Scheduling("other", 0, process["nice"], frozenset()).rank
     above = "" if _is_stock(process) else " or above"
     return f"fifo {process['priority']}{above}"
 

@@ -18,6 +18,7 @@
 
 #include "takt/application/core.hpp"
 #include "takt/application/lock.hpp"
+#include "takt/application/reservation.hpp"
 #include "takt/application/segment.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task.hpp"
@@ -151,13 +152,18 @@ struct TAKT_CORE_PUBLIC Thread {
   std::vector<std::string> writes = {};  ///< Of a driver: the topics that it publishes.
 };
 
-/// A process of a robot: an executor with one thread on one core. Processes that share a core are
-/// separated by the real-time priority of their threads (SCHED_FIFO).
+/// A process of a robot: an executor with one thread on one core. Of processes that share a core
+/// those with a reservation (SCHED_DEADLINE) run before those with a priority (SCHED_FIFO), and
+/// those with a nice value (SCHED_OTHER) after these.
 struct TAKT_CORE_PUBLIC Process {
   std::string name = {};             ///< Unique in the robot.
   std::string policy = "fp";         ///< As Application::policy.
   int cpu = 0;                       ///< The core.
-  int priority = 0;                  ///< Of its thread: 1..98, unique on the core.
+  int priority = 0;                  ///< Of its thread: 1..98, unique on the core; 0: not FIFO.
+  std::optional<Reservation> reservation = {};  ///< In place of a priority.
+  std::optional<int> nice = {};                 ///< In place of a priority: -20..19.
+  /// With nice: what its control group may use of the core (cpu.max), a budget in each period.
+  std::optional<Supply> quota = {};
   std::string host = {};             ///< The computer with the core; empty: there is one.
   std::vector<Thread> threads = {};  ///< Those beside its executor.
   /// Of a thread that is analysed and simulated as a process: the process that it belongs to.

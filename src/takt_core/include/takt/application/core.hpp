@@ -16,13 +16,15 @@ namespace takt::application {
 using std::chrono::nanoseconds;
 
 /// The least time that a core provides. Either a periodic resource (Shin & Lee 2003), if `period`
-/// is above 0, or a bounded delay (Mok, Feng & Chen 2001).
+/// is above 0, with a deadline within each period (Easwaran, Anand & Lee 2007), or a bounded delay
+/// (Mok, Feng & Chen 2001).
 struct Supply {
   /// The denominator of `rate`.
   static constexpr std::int64_t whole = 1'000'000'000;
 
   nanoseconds budget{0};      ///< Provided in every period, at any time within it.
   nanoseconds period{0};      ///< Of the budget; 0: a bounded delay.
+  nanoseconds deadline{0};    ///< From the begin of each period, for the budget; 0: the period.
   std::int64_t rate = whole;  ///< In billionths of the core, after the delay.
   nanoseconds delay{0};       ///< The longest time without any supply.
 };

@@ -4,6 +4,8 @@
 /// of CPU time, by `deadline` after its wake-up; if the kernel has no room for it, it refuses.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -20,12 +22,12 @@ struct Reservation {
   std::chrono::nanoseconds period;    ///< Distance of two wake-ups.
 };
 
-/// Puts the calling thread under SCHED_DEADLINE. Threads that it starts do not inherit it (reset on
-/// fork).
+/// Puts a thread under SCHED_DEADLINE. Threads that it starts do not inherit it (reset on fork).
 /// @param reservation what to request.
 /// @param what names the task in the message.
+/// @param thread its kernel thread id; 0: the calling thread.
 /// @return nothing if the kernel admitted it; otherwise the reason, and the thread is unchanged.
 TAKT_CORE_PUBLIC std::optional<os::NotGranted> reserve(const Reservation& reservation,
-                                                       const std::string& what);
+                                                       const std::string& what, pid_t thread = 0);
 
 }  // namespace takt::executor

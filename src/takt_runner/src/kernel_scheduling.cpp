@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_scheduling.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <stdexcept>
+#include <takt/executor/kernel_deadline.hpp>
+#include <takt/sched/error.hpp>
+
+namespace takt::runner {
+namespace {
+
+std::string core_text(const application::Process& process) {
+  return "process '" + process.name + "' bound to core " + std::to_string(process.cpu);
+}
+
+// The kernel refuses reservations of threads that may not use all cores of their scheduling domain:
+// then the thread may use them, and this says so.
+os::SettingsNotGranted reserve(const application::Process& process, pid_t thread) {
+  const application::Reservation& asked = *process.reservation;
+  const executor::Reservation reservation{
+      .runtime = asked.runtime, .deadline = asked.deadline, .period = asked.period};
+  const std::string what = "process '" + process.name + "'";
+  const auto on_its_core = executor::reserve(reservation, what, thread);
+  if (!on_its_core) {
+    return {};
+  }
+  cpu_set_t bound;
+  cpu_set_t all;
+  sched_getaffinity(thread, sizeof bound, &bound);
+  sched_getaffinity(getpid(), sizeof all, &all);  // of the first thread, which is bound to none
+  sched_setaffinity(thread, sizeof all, &all);
+  if (auto anywhere = executor::reserve(reservation, what, thread)) {
+    sched_setaffinity(thread, sizeof bound, &bound);
+    return {*std::move(anywhere)};
+  }
+  return {{.what = core_text(process),
+           .why = "a reservation (SCHED_DEADLINE) may run on all cores of its scheduling domain",
+           .fix = "make an exclusive cpuset of this core, which is a domain of its own"}};
+}
+
+os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread) {
+  if (setpriority(PRIO_PROCESS, static_cast<id_t>(thread), *process.nice) == 0) {
+    return {};
+  }
+  return {{.what = "process '" + process.name + "' with nice " + std::to_string(*process.nice),
+           .why = "setpriority: " + os::error_text(errno),
+           .fix = "run as root, add CAP_SYS_NICE, or raise RLIMIT_NICE (ulimit -e)"}};
+}
+
+}  // namespace
+
+os::ThreadSettings settings_of(const application::Process& process) {
+  const bool fifo = !process.reservation && !process.nice;
+  return {.policy = fifo ? os::SchedulingPolicy::fifo : os::SchedulingPolicy::other,
+          .priority = process.priority,
+          .cpus = {process.cpu},
+          .name = "takt.spin"};
+}
+
+os::SettingsNotGranted schedule(const application::Process& process, pid_t thread) {
+  if (process.reservation) {
+    return reserve(process, thread);
+  }
+  return process.nice ? be_nice(process, thread) : os::SettingsNotGranted{};
+}
+
+os::SettingsNotGranted not_granted_to(const application::Process& process) {
+  os::SettingsNotGranted refused;
+  os::Thread trying{settings_of(process), [&] { refused = schedule(process, gettid()); }};
+  trying.join();
+  refused.insert(refused.end(), trying.not_granted().begin(), trying.not_granted().end());
+  return refused;
+}
+
+void add_not_granted(std::vector<std::pair<std::string, std::string>>& attributes,
+                     const os::SettingsNotGranted& refused) {
+  for (const os::NotGranted& one : refused) {
+    attributes.emplace_back("not_granted", one.what + ": " + one.why);
+  }
+}
+
+void schedule_as_reported(const application::Process& process, pid_t thread,
+                      const os::SettingsNotGranted& refused) {
+  for (const os::NotGranted& one : schedule(process, thread)) {
+    if (std::ranges::find(refused, one) == refused.end()) {
+      throw std::runtime_error{one.what + ": " + one.why};
+    }
+  }
+}
+
+pid_t thread_of_takt() {
+  const std::vector<os::ThreadStatus> threads = os::process_threads();
+  const auto found = std::ranges::find(threads, "takt.f0", &os::ThreadStatus::name);
+  if (found == threads.end()) {
+    throw std::runtime_error{"Takt's executor has no thread for its jobs"};
+  }
+  return found->tid;
+}
+
+void refuse_quotas(const application::Application& robot) {
+  for (const application::Process& process : robot.processes) {
+    if (process.quota) {
+      throw sched::ScheduleError(
+          "process '" + process.name + "'",
+          "it has a quota (cpu_max), which takt execute does not set",
+          "remove it, and start the command in a control group that has it; analyse and simulate "
+          "count it");
+    }
+  }
+}
+
+}  // namespace takt::runner
