@@ -160,6 +160,13 @@ def test_only_a_check_leaves_out_other_stacks(level: str) -> None:
     assert given in workspace.command(ROOT, ROOT / ".takt", level, "", None)
 
 
+def test_packages_are_built_beside_each_other_where_there_is_the_memory_for_it() -> None:
+    little, much = 4 << 30, 1 << 40
+    assert workspace.parallel(False, little) == ["--executor=sequential"]
+    beside = workspace.parallel(False, much)
+    assert beside == workspace.parallel(True, little) != workspace.parallel(False, little)
+
+
 def test_a_check_measures_with_the_probes_that_its_level_builds() -> None:
     assert {layer["stack"] for layer in plan.LAYERS} == {"raw", "rcl"}
 

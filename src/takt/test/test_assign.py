@@ -169,7 +169,7 @@ def test_scenarios_have_no_timing_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert written == flat(read_application(docking))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_that_was_guaranteed_is_lost(tmp_path: Path, seed: int) -> None:
     """Of generated applications on several cores; many are helped by another assignment."""
     helped = 0

@@ -12,12 +12,17 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 SOURCES = Path(__file__).resolve().parents[2]
+sys.path.append(str(SOURCES.parent))
+from setup import compilers, precompiled  # noqa: E402
+
 BUILD = SOURCES.parent / os.environ.get("TAKT_STATE", ".takt") / "build"
 FOLDERS = {
     "takt_core": ["include"],
@@ -88,15 +93,37 @@ def test_a_class_has_the_same_layout_with_and_without_ndebug(package: str, tmp_p
     assert debug == release
 
 
+def precompile(package: str, command: list[str], folder: Path) -> dict[str, list[str]]:
+    """Most of what the headers include, once for several, and no more than each includes anyway."""
+    own = [Path(word[2:]) for word in command if word.startswith("-I")]
+    others = [Path(place) for word, place in pairwise(command) if word == "-isystem"]
+    system = compilers.Compiler(compilers.Wanted("gcc", 0)).headers()
+    library = precompiled.Library([*system, *own, *others])
+    places = {one: next(place / one for place in own if (place / one).is_file())
+              for one in headers(package)}  # fmt: skip
+    named = {one: precompiled.named(file, own, SOURCES) for one, file in places.items()}
+    shared = precompiled.shared(named, library)
+    files: dict[precompiled.Headers, Path] = {}
+    for number, several in enumerate(one for one in set(shared.values()) if one):
+        file = folder / f"shared{number}.hpp"
+        file.write_text("".join(f"#include <{one}>\n" for one in sorted(several)))
+        done = compiled(command[:-1], file, "-x", "c++-header", "-o", f"{file}.gch")
+        if not done.returncode:  # otherwise a header says by itself what is wrong
+            files[several] = file
+    return {one: ["-include", str(files[several])] for one, several in shared.items()
+            if several in files}  # fmt: skip
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("package", FOLDERS)
 def test_each_header_compiles_by_itself(package: str, tmp_path: Path) -> None:
     command = compiler(package)
+    shared = precompile(package, command, tmp_path)
 
     def by_itself(header: str) -> str:
         source = tmp_path / f"{header.replace('/', '_')}.cpp"
         source.write_text(f"#include <{header}>\n#include <{header}>\n")
-        return compiled(command, source).stderr
+        return compiled(command, source, *shared.get(header, [])).stderr
 
     with ThreadPoolExecutor(2) as both:
         faults = [fault for fault in both.map(by_itself, headers(package)) if fault]

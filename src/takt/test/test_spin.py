@@ -170,6 +170,6 @@ def test_a_process_that_is_asked_to_end_ends_the_command(tmp_path: Path) -> None
     while not children.read_text(encoding="ascii"):
         assert process.poll() is None
     os.kill(process.pid, signal.SIGTERM)
-    words = process.communicate(timeout=60)[1]
+    words = process.communicate(timeout=300)[1]
     assert process.returncode == 128 + signal.SIGTERM
     assert "no thread has the name 'nobody'" in words

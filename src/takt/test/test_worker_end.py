@@ -48,6 +48,6 @@ def test_a_worker_that_waits_for_what_never_ends_ends(number: signal.Signals) ->
             assert process.stdout
             assert process.stdout.readline() == b"ready\n"
             process.send_signal(number)
-            assert process.wait(60) == 0
+            assert process.wait(300) == 0
         finally:
             process.kill()

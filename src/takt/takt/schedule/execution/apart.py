@@ -38,7 +38,7 @@ MERGE = "merge_hosts"
 _START_S = 90.0  # a runner waits a minute for readers on other hosts, and says which are not there
 _END_S = 20.0
 _TERM_S = 20.0
-_MARGIN_S = 2.0  # until the start that is agreed on: a busy worker hears of it late
+_MARGIN_S = 5.0  # until the start that is agreed on: a busy worker hears of it late
 _ASK_S = 0.2  # a worker is asked so often whether it is ready
 _MERGE_S = 300.0
 
