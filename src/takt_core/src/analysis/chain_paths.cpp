@@ -212,8 +212,8 @@ class PathTest {
   // release that is noticed at a cost may be noticed late.
   void add_messages(const LaterJobs& order) {
     const MessageOrder messages{net_, path_, order};
-    if (!alone_ || !messages.several() || net_.release_overhead.count() > 0 || !is_whole() ||
-        !messages.known()) {
+    if (!only_instance_ || !messages.several() || net_.release_overhead.count() > 0 ||
+        !is_whole() || !messages.known()) {
       return;
     }
     for (auto& [at, visited] : work_.cores) {
@@ -289,7 +289,7 @@ class PathTest {
       add_blocker(i, {}, {}, order);
     }
     if (!known) {
-      alone_ = alone_ && link(i).root != root_;
+      only_instance_ = only_instance_ && link(i).root != root_;
       return !runs && net_.release_overhead.count() == 0;
     }
     PathRival rival{.releases = &releases,
@@ -309,7 +309,7 @@ class PathTest {
       rival.elsewhere = has_left(i, order.branches_from(i));
       rival.message = order.matches(i);
       rival.at_end = order.place(i) + 1 == path_.size();
-      alone_ = alone_ && releases.closed(rival.end - nanoseconds{1}) == 1;
+      only_instance_ = only_instance_ && releases.closed(rival.end - nanoseconds{1}) == 1;
     }
     std::optional<PathRival> counted;
     if (runs) {
@@ -360,7 +360,7 @@ class PathTest {
   std::vector<Visit> visits_;
   Meetings meetings_;
   std::vector<Meeting> jobs_;  // of an instance
-  bool alone_ = true;          // no other instance of its root exists when that is released
+  bool only_instance_ = true;  // of its root, when that is released
   nanoseconds least_{0};       // the path's own
   nanoseconds lag_{0};         // until the path's jobs are noticed
 };

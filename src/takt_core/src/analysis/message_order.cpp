@@ -93,18 +93,18 @@ bool MessageOrder::known() const {
   bool ordered = true;
   for (std::size_t place = 0; place < path_.size(); ++place) {
     const std::optional<std::size_t> then = next(place);
-    const bool alone = messages_[place].size() == 1;
+    const bool several = messages_[place].size() > 1;
     if (place > 0 && std::ranges::any_of(messages_[place], [&](std::size_t i) {
           return net_.links[i].demand->lag.count() > 0;
         })) {
       return false;  // noticed late, in another order
     }
     const bool ended = then && has_ended(place, *then);
-    if (!alone && then && !ended && !comes_first(place, *then)) {
+    if (several && then && !ended && !comes_first(place, *then)) {
       return false;
     }
     ordered = ended || is_ordered(place, ordered);
-    if (!alone && then && !ordered && !is_never_behind(place)) {
+    if (several && then && !ordered && !is_never_behind(place)) {
       return false;
     }
   }
