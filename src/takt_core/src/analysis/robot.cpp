@@ -182,8 +182,7 @@ class Robot {
   }
 
   static bool nothing_bounds(const std::vector<Arrivals>& all) {
-    return std::ranges::any_of(all,
-                               [](const Arrivals& one) { return one.period.count() <= 0; });
+    return std::ranges::any_of(all, [](const Arrivals& one) { return one.period.count() <= 0; });
   }
 
   // What comes from another host, in the time of the own one, whose clock may be slower.
@@ -320,7 +319,8 @@ Report analyse_robot(const Application& described, const Options& options,
     name_supply(one, robot, i);
     name_topics(one, robot, robot.processes[i]);
     name_calls(one, robot);
-    std::ranges::move(unbounded_messages(robot, process, i, processes.unbounded(i)), std::back_inserter(one.remarks));
+    std::ranges::move(unbounded_messages(robot, process, i, processes.unbounded(i)),
+                      std::back_inserter(one.remarks));
     for (CallbackReport& callback : one.callbacks) {
       callback.host = robot.processes[i].host;
     }

@@ -28,7 +28,6 @@ std::optional<application::Core> core_of(const application::Application& robot, 
 std::vector<std::string> assumed_of_kernel(const application::Application& robot);
 
 // The names of the process's supply and of its rivals in the methods of its bounds.
-void name_supply(ScenarioReport& report, const application::Application& robot,
-                 std::size_t number);
+void name_supply(ScenarioReport& report, const application::Application& robot, std::size_t number);
 
 }  // namespace takt::analysis

@@ -91,15 +91,15 @@ std::string tiny(RandomTasks& random) {
     const std::int64_t period = random.number(3, 8);
     const std::int64_t deadline = random.chance(0.5) ? period : random.number(2, period);
     const std::int64_t runtime = std::max<std::int64_t>(1, deadline * most / 100);
-    return ", 'reservation': {'runtime': " + std::to_string(runtime) +
-           with("deadline", deadline) + with("period", period) + "}, 'policy': 'np-fp'";
+    return ", 'reservation': {'runtime': " + std::to_string(runtime) + with("deadline", deadline) +
+           with("period", period) + "}, 'policy': 'np-fp'";
   };
   const auto task = [&](const std::string& name, const std::string& process, std::int64_t period,
                         const std::string& more = "") {
-    return timer(name, static_cast<int>(period), static_cast<int>(random.number(1, 3)),
-                 static_cast<int>(random.number(1, 3)),
-                 ", 'process': '" + process + "'" + with("offset", random.number(0, period - 1)) +
-                     more);
+    return timer(
+        name, static_cast<int>(period), static_cast<int>(random.number(1, 3)),
+        static_cast<int>(random.number(1, 3)),
+        ", 'process': '" + process + "'" + with("offset", random.number(0, period - 1)) + more);
   };
   const std::string quota = random.chance(0.3) ? ", 'quota': {'budget': 4, 'period': 5}" : "";
   return app(
@@ -187,8 +187,8 @@ std::string beside(const std::string& reservation, const std::string& jobs,
 std::string job(const std::string& name, std::int64_t period, std::int64_t worst,
                 std::int64_t offset, const std::string& process) {
   return timer(name, static_cast<int>(period), static_cast<int>(worst), 1,
-               ", 'deadline': " + std::to_string(period) + ", 'offset': " +
-                   std::to_string(offset) + ", 'process': '" + process + "'");
+               ", 'deadline': " + std::to_string(period) + ", 'offset': " + std::to_string(offset) +
+                   ", 'process': '" + process + "'");
 }
 
 // It has used 2 of its 4 when it wakes up in the middle of its period, has the other 2, and then 4
@@ -197,9 +197,9 @@ TEST(reservations, a_server_that_wakes_up_in_its_period_runs_early_in_the_next) 
   for (const auto& [reservation, wakes] :
        {std::pair{"'runtime': 4, 'period': 10", 5},
         std::pair{"'runtime': 4, 'deadline': 8, 'period': 10", 4}}) {
-    const std::string text = beside(
-        reservation, job("a", 60, 2, 0, "server") + ", " + job("b", 60, 8, wakes, "server"),
-        job("c", 60, 5, wakes, "below"));
+    const std::string text =
+        beside(reservation, job("a", 60, 2, 0, "server") + ", " + job("b", 60, 8, wakes, "server"),
+               job("c", 60, 5, wakes, "below"));
     SCOPED_TRACE(text);
     const Report report = analyse_json(text);
     const sim::Result run = sim::simulate(parsed(text), {.duration = nanoseconds{60}});
@@ -239,8 +239,7 @@ TEST(reservations, no_server_takes_more_from_what_is_below_than_its_bound) {
         job("c", 40, random.number(1, 9), random.number(0, 39), "below"));
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
     const application::Application robot = parsed(text);
-    compare_run(robot,
-                analyse(robot, {.sensitivity = false, .proposals = false}).scenarios.front(),
+    compare_run(robot, analyse(robot, {.sensitivity = false, .proposals = false}).scenarios.front(),
                 sim::simulate(robot, {.duration = nanoseconds{240}, .percentiles = false}), tried);
   }
   std::cout << tried.reached << " of " << tried.bounds << " bounds reached, " << tried.servers
