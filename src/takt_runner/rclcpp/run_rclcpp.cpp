@@ -62,8 +62,9 @@ void follow(takt_rclcpp::SchedulingExecutor& executor, const application::Applic
 class Spinning {
  public:
   // `first`: in its thread, before it spins.
-  Spinning(rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop,
-           const std::function<void()>& first = [] {})
+  Spinning(
+      rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop,
+      const std::function<void()>& first = [] {})
       : executor_{executor}, thread_{settings, [this, &stop, first] {
                                        try {
                                          first();

@@ -85,7 +85,7 @@ void add_not_granted(std::vector<std::pair<std::string, std::string>>& attribute
 }
 
 void schedule_as_reported(const application::Process& process, pid_t thread,
-                      const os::SettingsNotGranted& refused) {
+                          const os::SettingsNotGranted& refused) {
   for (const os::NotGranted& one : schedule(process, thread)) {
     if (std::ranges::find(refused, one) == refused.end()) {
       throw std::runtime_error{one.what + ": " + one.why};

@@ -18,8 +18,8 @@ namespace takt::runner {
 // With which such a thread begins.
 os::ThreadSettings settings_of(const application::Process& process);
 
-// Asks the kernel for what settings have no place for, for that thread. Returns what it refused; the
-// thread goes on without. A reservation binds to no core where the kernel does not allow it.
+// Asks the kernel for what settings have no place for, for that thread. Returns what it refused;
+// the thread goes on without. A reservation binds to no core where the kernel does not allow it.
 os::SettingsNotGranted schedule(const application::Process& process, pid_t thread);
 
 // What such a thread would not be granted.
@@ -32,7 +32,7 @@ void add_not_granted(std::vector<std::pair<std::string, std::string>>& attribute
 // schedule() for a thread of an execution whose trace tells `refused`. Throws std::runtime_error
 // where it is refused something else: nothing would tell that.
 void schedule_as_reported(const application::Process& process, pid_t thread,
-                      const os::SettingsNotGranted& refused);
+                          const os::SettingsNotGranted& refused);
 
 // The thread of Takt's executor that runs all jobs, where no job preempts another one. Throws
 // std::runtime_error where there is none.

@@ -58,8 +58,8 @@ inline constexpr std::string_view interrupts = "; declared interrupts, eq. 18";
 inline constexpr std::string_view processes_above =
     "; processes above (Davis & Burns 2005), eq. 18";
 inline constexpr std::string_view reservation =
-    "; supply of its reservation (Easwaran, Anand & Lee 2007), eq. 45";
-inline constexpr std::string_view quota = "; supply of its quota (Shin & Lee 2003), eq. 46";
+    "; supply of its reservation (Easwaran, Anand & Lee 2007), eq. 40";
+inline constexpr std::string_view quota = "; supply of its quota (Shin & Lee 2003), eq. 41";
 inline constexpr std::string_view by_weights =
     "shares its core by weights (SCHED_OTHER), of which no bound is known";
 inline constexpr std::string_view over_supply =

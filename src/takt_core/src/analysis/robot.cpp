@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "../application/robot.hpp"
@@ -61,7 +63,10 @@ Arrivals merged(const std::vector<Arrivals>& all) {
 class Robot {
  public:
   explicit Robot(const Application& robot)
-      : robot_(robot), effects_(robot.processes.size()), disturbed_(robot.processes.size()) {}
+      : robot_(robot),
+        effects_(robot.processes.size()),
+        disturbed_(robot.processes.size()),
+        unbounded_(robot.processes.size()) {}
 
   // Whether nothing changes any more.
   bool solve() {
@@ -96,6 +101,7 @@ class Robot {
   Application process(std::size_t number) {
     Application view = application::process_of(robot_, number);
     bool disturbed = false;
+    unbounded_[number].clear();
     view.cores.clear();
     if (auto core = core_of(robot_, number, effects_, disturbed)) {
       view.cores = {*std::move(core)};
@@ -111,6 +117,11 @@ class Robot {
     }
     disturbed_[number] = await_responses(view, robot_, number, served) || disturbed_[number];
     return view;
+  }
+
+  // The topics whose messages from other processes nothing bounds.
+  [[nodiscard]] const std::set<std::string>& unbounded(std::size_t number) const {
+    return unbounded_[number];
   }
 
   // Whether others influence it at all.
@@ -144,7 +155,8 @@ class Robot {
     }
     Arrivals arrivals = merged(all);
     if (nothing_bounds(all)) {
-      arrivals.period = as_often_as_ever;
+      unbounded_[number].insert(topic.name);
+      arrivals.period = too_often(view, topic);
     }
     topic.external_period = arrivals.period;
     topic.external_jitter = arrivals.jitter;
@@ -152,9 +164,26 @@ class Robot {
   }
 
   // Not even the period that a reader declares: a writer that does not keep up does not keep it.
+  // What they come as often as in place of it leaves no bound to what they delay: each takes the
+  // core, by its job or by its release, for longer than the period.
+  [[nodiscard]] nanoseconds too_often(const Application& view,
+                                      const application::Topic& topic) const {
+    nanoseconds least = nanoseconds::max();
+    for (const Callback& reader : view.callbacks) {
+      if (reader.task.kind == sched::TaskKind::message && reader.task.trigger == topic.name) {
+        least = std::min(least, reader.execution.worst);
+      }
+    }
+    if (least == nanoseconds::max()) {
+      return {};  // nobody is released by them
+    }
+    const nanoseconds release = robot_.overheads.release;
+    least = release.count() > 0 ? std::min(least, release) : least;
+    return std::max(least / 2, nanoseconds{1});
+  }
+
   static bool nothing_bounds(const std::vector<Arrivals>& all) {
-    return std::ranges::any_of(all,
-                               [](const Arrivals& one) { return one.period.count() <= 0; });
+    return std::ranges::any_of(all, [](const Arrivals& one) { return one.period.count() <= 0; });
   }
 
   // What comes from another host, in the time of the own one, whose clock may be slower.
@@ -187,6 +216,7 @@ class Robot {
   const Application& robot_;
   std::vector<Effects> effects_;  // by process
   std::vector<bool> disturbed_;
+  std::vector<std::set<std::string>> unbounded_;
   std::int64_t steps_ = most_steps;  // that are left
 };
 
@@ -297,7 +327,8 @@ Report analyse_robot(const Application& described, const Options& options,
     name_supply(one, robot, i);
     name_topics(one, robot, robot.processes[i]);
     name_calls(one, robot);
-    std::ranges::move(unbounded_messages(robot, process, i), std::back_inserter(one.remarks));
+    std::ranges::move(unbounded_messages(robot, process, i, processes.unbounded(i)),
+                      std::back_inserter(one.remarks));
     for (CallbackReport& callback : one.callbacks) {
       callback.host = robot.processes[i].host;
     }

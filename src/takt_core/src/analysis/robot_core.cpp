@@ -40,16 +40,14 @@ void add_switches(Core& core, const Reservation& server, const Effects& effects,
   if (around.count() == 0) {
     return;
   }
-  core.interrupts.push_back(
-      {.period = server.period, .duration = around, .jitter = early(server)});
+  core.interrupts.push_back({.period = server.period, .duration = around, .jitter = early(server)});
   for (const Load& load : effects.loads) {
     core.interrupts.push_back(
         {.period = load.started.period, .duration = around, .jitter = load.started.jitter});
   }
 }
 
-void add_server(Core& core, const Reservation& server, const Effects& effects,
-                nanoseconds around) {
+void add_server(Core& core, const Reservation& server, const Effects& effects, nanoseconds around) {
   core.interrupts.push_back(
       {.period = server.period, .duration = server.runtime, .jitter = early(server)});
   add_switches(core, server, effects, around);
@@ -88,14 +86,13 @@ std::optional<Core> core_of(const Application& robot, std::size_t number,
   }
   const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
   if (own.reservation && around.count() > 0) {  // it goes on with each new runtime
-    core.interrupts.push_back({.period = own.reservation->period,
-                               .duration = around,
-                               .jitter = own.reservation->period});
+    core.interrupts.push_back(
+        {.period = own.reservation->period, .duration = around, .jitter = own.reservation->period});
   }
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const Process& other = robot.processes[i];
-    const bool both_reserved = i != number && own.reservation && other.reservation &&
-                               application::share_core(other, own);
+    const bool both_reserved =
+        i != number && own.reservation && other.reservation && application::share_core(other, own);
     if (both_reserved) {
       disturbed = true;
       add_switches(core, *other.reservation, effects[i], around);

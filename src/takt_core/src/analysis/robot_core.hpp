@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel leaves to one process of a robot on its core (docs/reference/analysis.md, eq. 45
-// and 46).
+// What the kernel leaves to one process of a robot on its core (docs/reference/analysis.md, eq. 40
+// and 41).
 //
 //  - A process with a reservation (SCHED_DEADLINE) has its runtime in each period, by the deadline:
 //    a supply (Easwaran, Anand & Lee 2007). From those below it takes no more than its server does
@@ -28,7 +28,6 @@ std::optional<application::Core> core_of(const application::Application& robot, 
 std::vector<std::string> assumed_of_kernel(const application::Application& robot);
 
 // The names of the process's supply and of its rivals in the methods of its bounds.
-void name_supply(ScenarioReport& report, const application::Application& robot,
-                 std::size_t number);
+void name_supply(ScenarioReport& report, const application::Application& robot, std::size_t number);
 
 }  // namespace takt::analysis

@@ -61,11 +61,12 @@ std::string below_text(const application::Application& robot, std::size_t number
 
 std::vector<std::string> unbounded_messages(const application::Application& robot,
                                             const application::Application& process,
-                                            std::size_t number) {
+                                            std::size_t number,
+                                            const std::set<std::string>& unbounded) {
   std::vector<std::string> remarks;
   for (const application::Topic& topic : process.topics) {
-    if (!topic.external || topic.external_period > as_often_as_ever ||
-        !is_read(process, topic.name)) {
+    const bool known = topic.external_period.count() > 0 && !unbounded.contains(topic.name);
+    if (!topic.external || known || !is_read(process, topic.name)) {
       continue;
     }
     std::string writers;

@@ -3,6 +3,7 @@
 // What the report of a robot says of its processes, and which of them a bound depends on.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,12 @@ bool publishes(const application::Callback& callback, const std::string& topic);
 // The processes above one on its core: ", below 'control' and 'guard'"; empty: none.
 std::string below_text(const application::Application& robot, std::size_t number);
 
-// Between messages whose distance nothing bounds.
-inline constexpr nanoseconds as_often_as_ever{1};
-
 // A remark for each topic of the process whose messages from other processes have no least
-// distance. `process`: as it is analysed.
+// distance. `process`: as it is analysed; `unbounded`: these topics of it, where it has a period.
 std::vector<std::string> unbounded_messages(const application::Application& robot,
                                             const application::Application& process,
-                                            std::size_t number);
+                                            std::size_t number,
+                                            const std::set<std::string>& unbounded);
 
 // A time of one host by the clock of another one whose rate differs by so many millionths: the
 // longest and the shortest that it may be.

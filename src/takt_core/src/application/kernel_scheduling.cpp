@@ -72,8 +72,8 @@ void check_reservation(const Process& process, const Reservation& one) {
 
 void check_one_way(const Process& process) {
   const std::string where = place_text(process);
-  const int ways = (process.priority != 0 ? 1 : 0) + (process.reservation ? 1 : 0) +
-                   (process.nice ? 1 : 0);
+  const int ways =
+      (process.priority != 0 ? 1 : 0) + (process.reservation ? 1 : 0) + (process.nice ? 1 : 0);
   if (ways > 1) {
     refuse(where,
            std::string{"it has "} + what_it_has(process) + " besides " +
@@ -199,8 +199,8 @@ bool is_fifo(const Process& process) {
 }
 
 bool runs_before(const Process& other, const Process& own) {
-  return share_core(other, own) && std::tuple{rank_of(other), other.priority} >
-                                       std::tuple{rank_of(own), own.priority};
+  return share_core(other, own) &&
+         std::tuple{rank_of(other), other.priority} > std::tuple{rank_of(own), own.priority};
 }
 
 bool share_by_weights(const Process& left, const Process& right) {
