@@ -14,7 +14,7 @@ LOWEST, APART = 10, 17  # real-time priorities; a process's threads need some fr
 ABOVE = 94  # of threads, one for each process
 MOST = 5  # processes, so that all priorities are below the highest
 # What no robot of several processes has.
-REFUSED = {"max_age": 0.0, "suspension": 0.0, "scenarios": 0, "pinned": 0.0}
+REFUSED = {"suspension": 0.0, "scenarios": 0, "pinned": 0.0}
 
 
 def contradictions(wanted: Parameters) -> Iterator[tuple[str, str, str]]:
