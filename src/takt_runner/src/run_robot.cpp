@@ -55,8 +55,7 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   const bool fifo = !process.reservation && !process.nice;
   const os::SettingsNotGranted refused =
       fifo ? os::SettingsNotGranted{} : not_granted_to(process);  // the executor tells the others
-  SchedulingExecutor executor{
-      executor_options(execution, process, refused, parts.jobs, *start)};
+  SchedulingExecutor executor{executor_options(execution, process, refused, parts.jobs, *start)};
   for (const Member& member : members.all()) {
     TaskOptions options = options_of(member);
     const auto place = static_cast<std::size_t>(member.description - robot.callbacks.data());
