@@ -17,7 +17,7 @@ from executed import MS, cpu, executed, skip_without_rclcpp
 from modelled import bounds
 
 from takt.errors import TaktError
-from takt.schedule.application.executors import ONE_THREAD
+from takt.schedule.application.executors import ONE_THREAD, STOCK_EXECUTORS
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution import APPROACHES
@@ -70,7 +70,13 @@ def application(**keys: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("approach", APPROACHES)
 def test_bursts_from_outside_are_whole_in_each_approach(tmp_path: Path, approach: str) -> None:
     skip_without_rclcpp(approach)
-    done = executed(tmp_path, approach, application())
+    described = application()
+    if (
+        approach in STOCK_EXECUTORS
+    ):  # where a callback that waits keeps its thread, and is not described so
+        for key in ("suspension", "suspensions"):
+            del described["callbacks"][0][key]
+    done = executed(tmp_path, approach, described)
     found = observed(done.trace)
     (moments,) = found.outside.values()
     assert len(moments) >= 2 * BURST

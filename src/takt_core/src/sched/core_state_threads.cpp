@@ -84,11 +84,12 @@ const Job* CoreState::take_from_result(TaskKind kind) noexcept {
     if (task.kind != kind || !result_->has(index)) {
       continue;
     }
-    if (!runs(task.group)) {
+    if (task.phase == CoreTask::Phase::pending && !runs(task.group)) {
       const auto pending = ready_.jobs();
       return &*std::ranges::find(pending, index, &Job::task);
     }
-    if (kind == TaskKind::message) {
+    // Without a group, only its own job keeps it from being taken.
+    if (kind == TaskKind::message && task.group != 0) {
       result_->remove(index);
     }
   }
