@@ -16,8 +16,6 @@
 namespace takt::analysis {
 namespace {
 
-constexpr std::int64_t burst_period = 600;
-
 class RandomBursts : public RandomTasks {
  public:
   using RandomTasks::RandomTasks;
@@ -31,6 +29,7 @@ class RandomBursts : public RandomTasks {
     }
     order_ = static_cast<Order>(number(0, 3));
     in_turn_ = chance(0.8);
+    period_ = chance(0.6) ? 600 : number(40, 150);  // short ones: several instances at once
     anywhere_ = chance(0.2);
     application::Chain chain{.name = "chain"};
     const std::int64_t length = number(3, 10);
@@ -55,7 +54,7 @@ class RandomBursts : public RandomTasks {
                         .worst = nanoseconds{worst}};
     result.execution.quantiles = {result.execution.best, result.execution.worst};
     result.publishes_anywhere = anywhere_ && chance(0.3);
-    result.task.parameters = {.deadline = nanoseconds{burst_period},
+    result.task.parameters = {.deadline = nanoseconds{period_},
                               .expected_execution = result.execution.worst,
                               .overrun = sched::Overrun::catch_up};
     return result;
@@ -80,7 +79,7 @@ class RandomBursts : public RandomTasks {
     own.task.cpu =
         app.cpus[static_cast<std::size_t>(in_turn_ ? place % cores_ : number(0, cores_ - 1))];
     if (place == 0) {
-      own.task.parameters.period = nanoseconds{burst_period};
+      own.task.parameters.period = nanoseconds{period_};
     } else {
       own.task.kind = sched::TaskKind::message;
       own.task.trigger = "t" + std::to_string(place - 1);
@@ -93,7 +92,7 @@ class RandomBursts : public RandomTasks {
       own.messages[topic] = {.least = chance(0.7) ? most : 1, .most = most};
     }
     if (order_ == Order::any && chance(0.3)) {
-      own.task.parameters.deadline = nanoseconds{number(100, 2 * burst_period)};
+      own.task.parameters.deadline = nanoseconds{number(period_ / 6, 2 * period_)};
     }
     chain.callbacks.push_back(own.task.name);
     app.callbacks.push_back(std::move(own));
@@ -119,6 +118,7 @@ class RandomBursts : public RandomTasks {
   }
 
   std::int64_t cores_ = 2;
+  std::int64_t period_ = 600;
   Order order_ = Order::equal;
   bool in_turn_ = true;
   bool anywhere_ = false;
@@ -187,7 +187,7 @@ TEST_P(EveryBurstSimulated, is_within_its_bounds) {
         analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
       hold_bursts(report,
-                  sim::simulate(app, {.duration = nanoseconds{20 * burst_period},
+                  sim::simulate(app, {.duration = nanoseconds{12'000},
                                       .seed = seed,
                                       .execution = execution,
                                       .percentiles = false}),
