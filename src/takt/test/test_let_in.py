@@ -288,7 +288,7 @@ def test_what_the_how_to_says_works_when_it_is_pasted(
         ]
         planned = [*words, "--dry-run"]
         # Before both workers are there, it says so; before the scheduler answers, that.
-        assert until(lambda: (takt(*planned).returncode == 0)), takt(*planned).stderr
+        assert until(lambda: takt(*planned).returncode == 0), takt(*planned).stderr
         assert "cells in this order" in takt(*planned).stdout
     finally:
         for process in opened:
