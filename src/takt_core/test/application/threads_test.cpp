@@ -36,7 +36,7 @@ TEST(threads, all_of_them_are_processes_for_analysis_and_simulation) {
   EXPECT_EQ(all.callbacks[1].task.trigger, "arm.dds.image");
 }
 
-TEST(threads, drivers_are_processes_of_an_execution) {
+TEST(threads, only_drivers_are_processes_for_an_execution) {
   const Application executed = with_drivers(robot());
   ASSERT_EQ(executed.processes.size(), 3U);
   EXPECT_EQ(executed.processes[2].name, "arm.can");
