@@ -46,7 +46,7 @@ class Events {
   [[nodiscard]] const std::vector<std::size_t>& jobs_of(std::size_t callback) const {
     return jobs_[callback];
   }
-  [[nodiscard]] bool seen_late() const { return late_; }
+  [[nodiscard]] bool delayed() const { return late_; }
   // The job before it on its thread; nothing: none.
   [[nodiscard]] std::optional<std::size_t> before(std::size_t job) const {
     for (std::size_t i = job; i-- > 0;) {
@@ -68,10 +68,9 @@ class Events {
     return recording_.jobs[jobs_[drawn.trigger][static_cast<std::size_t>(number)]].computed;
   }
 
-  // When its thread and its group were free, and what it ran for had come.
+  // When its group and a thread were free, and what it ran for had come.
   [[nodiscard]] TimePoint could_begin(std::size_t job) const {
-    const auto last = before(job);
-    return last ? std::max(recording_.jobs[*last].published, group_free(job)) : group_free(job);
+    return recording_.jobs[job].start - waited(job);
   }
 
   // How long it waited although its group and a thread were free.

@@ -41,7 +41,7 @@ class Walk {
         events_(events),
         path_(path),
         decisions_(recording.callbacks, executor, order),
-        seen_(events.all().size(), false),
+        passed_(events.all().size(), false),
         started_(recording.jobs.size(), false),
         ended_(recording.jobs.size(), false),
         released_(recording.callbacks.size(), 0),
@@ -112,22 +112,22 @@ class Walk {
   // The events that may be next, before a job that started then.
   std::vector<std::size_t> candidates(TimePoint start) {
     const std::vector<Event>& all = events_.all();
-    while (first_ < all.size() && seen_[first_]) {
+    while (first_ < all.size() && passed_[first_]) {
       ++first_;
     }
     TimePoint limit = start;
     for (std::size_t i = first_; i < all.size() && all[i].earliest <= limit; ++i) {
-      if (!seen_[i] && may_happen(all[i])) {
+      if (!passed_[i] && may_happen(all[i])) {
         limit = std::min(limit, all[i].latest);
       }
     }
     std::vector<std::size_t> found;
     for (std::size_t i = first_; i < all.size() && all[i].earliest <= limit; ++i) {
-      if (!seen_[i] && may_happen(all[i])) {
+      if (!passed_[i] && may_happen(all[i])) {
         found.push_back(i);
       }
     }
-    if (events_.seen_late()) {
+    if (events_.delayed()) {
       std::ranges::stable_sort(found, {}, [&](std::size_t i) { return all[i].latest; });
     }
     found.resize(std::min(found.size(), most_ways));
@@ -136,7 +136,7 @@ class Walk {
 
   void pass(std::size_t number) {
     const Event& event = events_.all()[number];
-    seen_[number] = true;
+    passed_[number] = true;
     now_ = std::max(now_ + nanoseconds{1}, event.earliest);
     if (event.ends) {
       decisions_.end(event.callback, now_);
@@ -163,7 +163,7 @@ class Walk {
         return true;
       }
       const TimePoint asleep = std::exchange(asleep_since_, TimePoint::max());
-      if (!events_.seen_late() && asleep < now_ - usual_race) {
+      if (!events_.delayed() && asleep < now_ - usual_race) {
         why_ = "does not leave a thread idle for so long";
         return false;
       }
@@ -241,7 +241,7 @@ class Walk {
   Decisions decisions_;
   TimePoint now_{};
   TimePoint asleep_since_ = TimePoint::max();  // a free thread, although something is released
-  std::vector<bool> seen_;                     // by event
+  std::vector<bool> passed_;                   // by event
   std::vector<bool> started_;                  // by job
   std::vector<bool> ended_;
   std::array<TimePoint, 3> freed_{};   // by group
