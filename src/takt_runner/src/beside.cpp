@@ -89,7 +89,8 @@ ThreadsBeside::ThreadsBeside(const Execution& execution, Common& common, const C
   if (!has_any(execution.application, process)) {
     return;
   }
-  tracer_ = std::make_unique<trace::Tracer>(part, trace::TracerOptions{trace_capacity});
+  tracer_ =
+      std::make_unique<trace::Tracer>(part, trace::TracerOptions{.ring_capacity = trace_capacity});
   std::vector<std::pair<std::string, std::string>> attributes = execution.attributes;
   std::uint16_t number = 0;
   for (const Member& member : members_.all()) {

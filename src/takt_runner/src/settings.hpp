@@ -69,7 +69,7 @@ RclcppProcess rclcpp_process();
 
 void run_takt(const Execution& execution, os::StopFlag& stop);
 // As run_takt() does, for an application of several processes.
-void run_robot(const Execution& execution, os::StopFlag& stop);
+void run_robot(const Execution& described, os::StopFlag& stop);
 void run_baseline0(const Execution& execution, os::StopFlag& stop);
 void run_baseline1(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp(const Execution& execution, os::StopFlag& stop);

@@ -2,6 +2,7 @@
 #include "robot_core.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "../application/kernel_scheduling.hpp"
 #include "../application/robot.hpp"
@@ -112,35 +113,52 @@ std::optional<Core> core_of(const Application& robot, std::size_t number,
   return whole ? std::optional<Core>{} : core;
 }
 
+namespace {
+
+void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
+                    const Process& process) {
+  const std::string where = application::place_text(process);
+  std::string core = "core " + std::to_string(process.cpu);
+  if (!process.host.empty()) {
+    core += " of host " + process.host;
+  }
+  std::ostringstream text;
+  if (process.reservation) {
+    text << "assuming that the kernel gives " << where << ' '
+         << sched::time_text(process.reservation->runtime) << " within "
+         << sched::time_text(process.reservation->deadline) << " in every "
+         << sched::time_text(process.reservation->period)
+         << " (SCHED_DEADLINE), and that no reservation beside those described is on " << core;
+    remarks.push_back(text.str());
+  }
+  if (!process.nice) {
+    return;
+  }
+  text.str("");
+  if (const std::string rivals = rivals_of(robot, process); !rivals.empty()) {
+    text << where << " shares " << core << " with " << rivals
+         << " by weights (SCHED_OTHER), of which no bound is known: give it a reservation or a "
+            "priority, or a core of its own";
+    remarks.push_back(text.str());
+    return;
+  }
+  text << "assuming that nothing but " << where << " runs at SCHED_OTHER on " << core;
+  remarks.push_back(text.str());
+  if (process.quota) {
+    text.str("");
+    text << "assuming that " << where << " has its quota (cpu.max) for itself, "
+         << sched::time_text(process.quota->budget) << " in every "
+         << sched::time_text(process.quota->period);
+    remarks.push_back(text.str());
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> assumed_of_kernel(const Application& robot) {
   std::vector<std::string> remarks;
   for (const Process& process : robot.processes) {
-    const std::string where = application::place_text(process);
-    const std::string core = "core " + std::to_string(process.cpu) +
-                             (process.host.empty() ? "" : " of host " + process.host);
-    if (process.reservation) {
-      remarks.push_back("assuming that the kernel gives " + where + " " +
-                        sched::time_text(process.reservation->runtime) + " within " +
-                        sched::time_text(process.reservation->deadline) + " in every " +
-                        sched::time_text(process.reservation->period) +
-                        " (SCHED_DEADLINE), and that no reservation beside those described is on " +
-                        core);
-    }
-    if (!process.nice) {
-      continue;
-    }
-    if (const std::string rivals = rivals_of(robot, process); !rivals.empty()) {
-      remarks.push_back(where + " shares " + core + " with " + rivals +
-                        " by weights (SCHED_OTHER), of which no bound is known: give it a "
-                        "reservation or a priority, or a core of its own");
-      continue;
-    }
-    remarks.push_back("assuming that nothing but " + where + " runs at SCHED_OTHER on " + core);
-    if (process.quota) {
-      remarks.push_back("assuming that " + where + " has its quota (cpu.max) for itself, " +
-                        sched::time_text(process.quota->budget) + " in every " +
-                        sched::time_text(process.quota->period));
-    }
+    add_to_assumed(remarks, robot, process);
   }
   return remarks;
 }
