@@ -34,7 +34,7 @@ CORES = ("Application.cores", "Core.", "Supply.", "Interrupts.", "Measured.")
 # Not drawn yet; takt_core's own tests draw them.
 NOT_DRAWN = (
     *("Callback.join", "Callback.at_once", "Callback.publishes"),
-    "Segment.device",
+    *("Segment.device", "Reservation."),
 )
 # Drawn applications are for Takt's executor; takt compare-executors puts each under the others.
 EXECUTOR = "Application.executor"
