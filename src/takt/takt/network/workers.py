@@ -77,7 +77,7 @@ class Workers:
 
     def named(self, text: str, role: str) -> str:
         """The host that this is the name or the address of; of several at an address, this role."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        workers = self._workers()
         offered = {address: sorted(about["resources"]) for address, about in workers.items()}
         if any(text in names for names in offered.values()):
             return text
@@ -165,9 +165,19 @@ class Workers:
             fix="wait until the other run on it has ended, or start its worker with more threads",
         )
 
+    def _workers(self) -> dict[str, Any]:
+        """All workers, by address, as the scheduler knows them now.
+
+        ``Client.scheduler_info`` may return none of them: the client looks every 2 s for the
+        scheduler without its workers, and overwrites what was asked for.
+        """
+        scheduler: Any = self._client.scheduler
+        workers: dict[str, Any] = self._client.sync(scheduler.identity, n_workers=-1)["workers"]
+        return workers
+
     def _worker(self, name: str) -> str:
         """The address of a worker with this resource, of several the one with the least to do."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        workers = self._workers()
         able = sorted(one for one, about in workers.items() if about["resources"].get(name))
         if not able:
             there = {role for about in workers.values() for role in about["resources"]}

@@ -30,9 +30,9 @@ OFFERED = {
 
 
 def workers() -> Workers:
-    scheduler = SimpleNamespace(addr="tls://desk:8786")
-    information = {"workers": OFFERED}
-    client: Any = SimpleNamespace(scheduler=scheduler, scheduler_info=lambda **_: information)
+    identity = {"workers": OFFERED}
+    scheduler = SimpleNamespace(addr="tls://desk:8786", identity=lambda **_: identity)
+    client: Any = SimpleNamespace(scheduler=scheduler, sync=lambda ask, **words: ask(**words))
     return Workers(client)
 
 
