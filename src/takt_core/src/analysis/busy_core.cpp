@@ -9,27 +9,86 @@ namespace {
 
 constexpr nanoseconds longest_looked_at{1'000'000'000'000'000};  // 11 days
 
+// Whether publications of a join release it, all of whose callbacks are on its core.
+bool is_joined_here(const ScenarioModel& model, const ChainNet& net, std::size_t stream) {
+  const Stream& released = model.streams()[stream];
+  return released.join != nobody && net.links[stream].demand->lag.count() == 0 &&
+         std::ranges::all_of(
+             model.joins()[released.join].streams | std::views::join,
+             [&](std::size_t input) { return net.links[input].core == net.links[stream].core; });
+}
+
+// By stream: the lowest level of the jobs on the core that lead to it, its own included.
+std::map<std::size_t, sched::Level> lowest_before(const ScenarioModel& model, const ChainNet& net,
+                                                  const ChainCore& core) {
+  std::map<std::size_t, sched::Level> lowest;
+  for (const std::size_t stream : core.links) {
+    lowest[stream] = net.links[stream].demand->level;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [stream, level] : lowest) {
+      sched::Level least = level;
+      if (net.links[stream].joined) {
+        least = std::min(least, lowest.at(net.links[stream].before));
+      } else if (is_joined_here(model, net, stream)) {
+        for (const std::size_t input :
+             model.joins()[model.streams()[stream].join].streams | std::views::join) {
+          least = std::min(least, lowest.at(input));
+        }
+      }
+      changed = changed || least < level;
+      level = least;
+    }
+  }
+  return lowest;
+}
+
 }  // namespace
 
-BusyCore::BusyCore(const ScenarioModel& model, const ChainNet& net, std::size_t core)
+std::map<sched::Level, sched::Level> BusyCore::closed_floors(const ScenarioModel& model,
+                                                             const ChainNet& net,
+                                                             std::size_t core) {
+  std::map<sched::Level, sched::Level> floors;
+  for (const auto& [stream, lowest] : lowest_before(model, net, net.cores[core])) {
+    const auto [floor, first] = floors.try_emplace(net.links[stream].demand->level, lowest);
+    floor->second = std::min(floor->second, lowest);
+  }
+  sched::Level lowest = interrupt_level;
+  for (auto& [level, floor] : floors | std::views::reverse) {  // of all jobs from the level on
+    lowest = floor = std::min(floor, lowest);
+  }
+  for (auto& [level, floor] : floors) {  // those below the level are closed already
+    floor = floor < level ? floors.at(floor) : floor;
+  }
+  return floors;
+}
+
+BusyCore::BusyCore(const ScenarioModel& model, const ChainNet& net, std::size_t core,
+                   std::optional<sched::Level> floor)
     : model_(model), core_(net.cores[core]), place_(net.links.size(), nobody) {
   for (const std::size_t stream : core_.links) {
     const ChainLink& link = net.links[stream];
-    const Stream& released = model.streams()[stream];
     Entry entry{.stream = stream, .work = link.demand->execution + net.release_overhead};
-    if (link.joined) {
+    if (floor && link.demand->level < *floor) {
+      if (link.demand->ceiling >= *floor && link.demand->execution.count() > 0) {
+        blocking_ = std::max(blocking_, link.demand->execution - core_.supply.head_start());
+      }
+      entry.work = net.release_overhead;
+    } else if (link.joined) {
       entry.source = Source::link;
       entry.before = place_[link.before];
-    } else if (released.join != nobody && link.demand->lag.count() == 0 &&
-               std::ranges::all_of(
-                   model.joins()[released.join].streams | std::views::join,
-                   [&](std::size_t input) { return net.links[input].core == core; })) {
+    } else if (is_joined_here(model, net, stream)) {
+      const Stream& released = model.streams()[stream];
       entry.source = released.part == 0 ? Source::join : Source::counted;
       entry.before = released.join;
     }
-    place_[stream] = entries_.size();
-    entries_.push_back(entry);
+    if (entry.work.count() > 0 || !floor || link.demand->level >= *floor) {
+      place_[stream] = entries_.size();
+      entries_.push_back(entry);
+    }
   }
+  blocking_ += floor ? net.release_overhead : nanoseconds{0};  // of one that is noticed just then
 }
 
 // Between two publications each callback of the join ends a job, so there is at most one more than
@@ -100,9 +159,18 @@ std::optional<double> BusyCore::share() const {
   return result;
 }
 
-std::vector<std::int64_t> BusyCore::jobs(nanoseconds busy) const {
+std::vector<std::int64_t> BusyCore::count_jobs(nanoseconds busy) const {
   std::vector<std::int64_t> result;
   count(result, [busy](const Arrivals& noticed) { return noticed.open(busy); }, std::int64_t{1});
+  return result;
+}
+
+std::map<std::size_t, std::int64_t> BusyCore::jobs(nanoseconds busy) const {
+  const std::vector<std::int64_t> jobs = count_jobs(busy);
+  std::map<std::size_t, std::int64_t> result;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    result[entries_[i].stream] = jobs[i];
+  }
   return result;
 }
 
@@ -115,8 +183,8 @@ std::optional<nanoseconds> BusyCore::longest(Effort& effort) const {
     if (!effort.spend(entries_.size() + core_.interrupts.size())) {
       return {};
     }
-    const std::vector<std::int64_t> jobs = this->jobs(time);
-    nanoseconds work{0};
+    const std::vector<std::int64_t> jobs = count_jobs(time);
+    nanoseconds work = blocking_;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       work += jobs[i] * entries_[i].work;
     }

@@ -60,6 +60,8 @@ std::string_view chain_method(Test test, By by) {
       return methods::path_messages;
     case By::busy:
       return methods::busy;
+    case By::busy_level:
+      return methods::busy_level;
     case By::subchain_messages:
       return by_deadline ? methods::subchain_messages_by_deadline : methods::subchain_messages;
     default:

@@ -99,11 +99,12 @@ inline constexpr std::string_view path_later_instances =
 inline constexpr std::string_view path_messages =
     "path analysis, messages of a burst in their order (Schliecker & Ernst 2009), eq. 17 and 39";
 inline constexpr std::string_view busy_path =
-    "longest busy period of the core, once more for each set of a join, eq. 22";
+    "longest busy period, once more for each set of a join, eq. 22";
 inline constexpr std::string_view busy_path_offsets =
-    "longest busy period of the core, once more for each set of a join, by the offsets of timers, "
-    "eq. 22";
+    "longest busy period, once more for each set of a join, by the offsets of timers, eq. 22";
 inline constexpr std::string_view busy = "longest busy period of the core (Lehoczky 1990), eq. 22";
+inline constexpr std::string_view busy_level =
+    "longest busy period of the level (Lehoczky 1990), eq. 22";
 inline constexpr std::string_view chains_as_a_whole =
     "responses with chains as a whole, eq. 15 to 17, 22 and 37 to 39";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";

@@ -51,6 +51,8 @@ class Paths {
   // of a message that arrives, and until the last callback, or the last join (`published`), has
   // this data or newer. None: no such chain, or no bound.
   struct BusyPath {
+    // A busy period that takes all of it: the longest of its callbacks and of those of its joins.
+    std::optional<nanoseconds> busy = nanoseconds{0};
     // A join, and how the path goes on when it publishes.
     struct Hop {
       Cause others;              // of the next jobs of all its other callbacks
@@ -65,6 +67,10 @@ class Paths {
     nanoseconds latency{0};
     nanoseconds reaction{0};  // from the release of data to when it, or newer data, has arrived
   };
+  // The longest busy period of the callback's core, or of the levels from the callback's on that
+  // takes all that leads to it; of all callbacks of the join. None: no bound.
+  [[nodiscard]] std::optional<nanoseconds> busy(std::size_t callback) const;
+  [[nodiscard]] std::optional<nanoseconds> busy_of_join(std::size_t join) const;
   [[nodiscard]] std::optional<BusyPath> busy_path(const application::Chain& chain) const;
   bool add_hop(BusyPath& path, std::size_t callback, bool always_new) const;
   void bound_busy_path(BusyPath& path, std::size_t first) const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chains through the joins of one core as one path (docs/reference/analysis.md, eq. 22). When a
-// busy period ends, the data of each release within it is used, or stored in a join that is not
-// complete. It goes on in the busy period of the release that leads to the last missing message.
+// busy period ends, of the core or of a level that takes the whole path, the data of each release
+// within it is used, or stored in a join that is not complete. It goes on in the busy period of the
+// release that leads to the last missing message.
 #include <algorithm>
 
 #include "methods.hpp"
@@ -19,7 +20,28 @@ bool take_less(Bound& result, const Bound& other) {
   return true;
 }
 
+// The later one of both; nothing if one of them has no bound.
+Bound later(const Bound& one, const Bound& other) {
+  return one && other ? Bound{std::max(*one, *other)} : Bound{};
+}
+
 }  // namespace
+
+Bound Paths::busy(std::size_t callback) const {
+  Bound longest = nanoseconds{0};
+  for (const std::size_t stream : streams_[callback]) {
+    longest = later(longest, bounds_.busy.empty() ? Bound{} : bounds_.busy[stream]);
+  }
+  return streams_[callback].empty() ? Bound{} : longest;
+}
+
+Bound Paths::busy_of_join(std::size_t join) const {
+  Bound longest = nanoseconds{0};
+  for (const std::size_t callback : model_.joins()[join].callbacks) {
+    longest = later(longest, busy(callback));
+  }
+  return longest;
+}
 
 bool Paths::stays_on_core(std::size_t stream) const {
   const std::size_t core = model_.core_of(stream);
@@ -84,11 +106,12 @@ std::optional<Paths::CommonTimer> Paths::common_timer(std::size_t join, std::siz
   if (entered[join] || strategy_.scenarios().size() > 1) {
     return {};
   }
+  const Bound busy = busy_of_join(join);
   entered[join] = true;
   std::optional<CommonTimer> common;
-  bool alike = true;
+  bool alike = busy.has_value();
   for (const std::size_t callback : model_.joins()[join].callbacks) {
-    if (streams_[callback].size() != 1) {
+    if (!alike || streams_[callback].size() != 1) {
       alike = false;
       break;
     }
@@ -102,7 +125,7 @@ std::optional<Paths::CommonTimer> Paths::common_timer(std::size_t join, std::siz
         own = {.timer = source.callback, .gap = *gap_of_source(source, entered), .one_timer = true};
       }
     }
-    alike = alike && own && *bounds_.busy[core] <= own->gap.between;
+    alike = own && *busy <= own->gap.between;
     if (!alike) {
       break;
     }
@@ -125,13 +148,14 @@ bool Paths::add_hop(BusyPath& path, std::size_t callback, bool always_new) const
   const std::optional<CommonTimer> common = common_timer(join, core, entered);
   entered[join] = true;
   std::optional<Cause> others = next_causes(join, core, callback, entered);
+  path.busy = later(path.busy, busy_of_join(join));
   if (others) {
     path.hops.push_back({.others = std::move(*others),
                          .own = always_new ? next_cause(callback, entered) : std::nullopt,
                          .together = common.has_value(),
                          .one_timer = common && common->one_timer});
   }
-  return others.has_value();
+  return others && path.busy;
 }
 
 bool Paths::keeps_offset(std::size_t timer) const {
@@ -176,7 +200,7 @@ void Paths::follow_busy_path(BusyPath& path, nanoseconds released, nanoseconds b
 
 void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
   constexpr std::int64_t most_releases = 1000;
-  const nanoseconds busy = *bounds_.busy[model_.core_of(streams_[first].front())];
+  const nanoseconds busy = *path.busy;
   const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(first));
   follow_busy_path(path, nanoseconds{0}, busy, false);
   if (strategy_.tasks()[first].kind == sched::TaskKind::timer && keeps_offset(first)) {
@@ -200,7 +224,8 @@ void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
 
 std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain) const {
   std::size_t before = *strategy_.find_task(chain.callbacks.front());
-  if (streams_[before].empty() || bounds_.busy.empty()) {
+  BusyPath path{.busy = busy(before)};
+  if (!path.busy) {
     return {};
   }
   const std::size_t core = model_.core_of(streams_[before].front());
@@ -208,11 +233,10 @@ std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain)
     return model_.core_of(stream) == core && model_.demand(stream).lag.count() == 0 &&
            !model_.streams()[stream].early;
   };
-  if (!bounds_.busy[core] || !std::ranges::all_of(streams_[before], is_here)) {
+  if (!std::ranges::all_of(streams_[before], is_here)) {
     return {};
   }
   const std::size_t first = before;
-  BusyPath path;
   bool direct = !chain.goes_on;
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::size_t callback = *strategy_.find_task(chain.callbacks[i]);
@@ -223,6 +247,10 @@ std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain)
         std::ranges::count(strategy_.tasks()[before].writes, task.trigger) == 0 ||
         streams_[callback].empty() || !std::ranges::all_of(streams_[callback], is_here) ||
         may_drop(callback) || (joined && !add_hop(path, before, direct))) {
+      return {};
+    }
+    path.busy = later(path.busy, busy(callback));
+    if (!path.busy) {
       return {};
     }
     path.held = path.held || (joined ? !is_only_writer(task.trigger, model_.join_of(before))

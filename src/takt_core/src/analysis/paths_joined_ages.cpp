@@ -89,8 +89,12 @@ Bound Paths::cause_of_publication(std::size_t join, std::size_t core, Publicatio
   if (entered[join]) {
     return {};
   }
+  const Bound known = busy_of_join(join);
+  if (!known) {
+    return {};
+  }
   entered[join] = true;
-  const nanoseconds busy = *bounds_.busy[core];
+  const nanoseconds busy = *known;
   Bound latest = nanoseconds{0};
   for (const std::size_t callback : model_.joins()[join].callbacks) {
     std::vector<bool> looked_at(model_.joins().size());
@@ -124,18 +128,17 @@ Paths::JoinedAge Paths::joined_age(std::size_t join, std::size_t stream) const {
                                            : age_at_end(stream, Publication::next, entered),
                    .by = methods::age_joined};
   const std::size_t first = model_.joins()[join].callbacks.front();
-  if (bounds_.busy.empty() || streams_[first].empty()) {
+  const Bound until_join = busy_of_join(join);
+  const Bound until_end = stream == nobody ? until_join : busy(model_.streams()[stream].callback);
+  if (!until_join || !until_end) {
     return result;
   }
   const std::size_t core = model_.core_of(streams_[first].front());
-  if (!bounds_.busy[core]) {
-    return result;
-  }
   entered.assign(entered.size(), false);
   const Bound age =
       sum(stream == nobody ? cause_of_publication(join, core, Publication::next, entered)
                            : cause_of_end(stream, core, Publication::next, entered),
-          bounds_.busy[core]);
+          std::max(*until_join, *until_end));
   if (age && (!result.age || *age < *result.age)) {
     result = {.age = age, .by = methods::age_joined_busy};
   }

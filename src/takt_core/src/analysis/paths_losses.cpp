@@ -89,7 +89,7 @@ bool Paths::takes_each(std::size_t callback) const {
 bool Paths::may_drop(std::size_t callback) const {
   const sched::Task& task = strategy_.tasks()[callback];
   const bool each = takes_each(callback);
-  // All that comes while the core is busy has ended when it is not.
+  // All that comes in a busy period has ended when it ends.
   const std::size_t kept = each ? depth(task.trigger) : 1;
   const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
   if (jobs && std::cmp_less_equal(*jobs, kept)) {
@@ -139,7 +139,7 @@ std::string Paths::loss_on(const application::Chain& chain) const {
     const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
     std::string text = application::message_text(task.trigger) + " may be lost before '" +
                        task.name + "' reads it: ";
-    text += jobs ? "up to " + std::to_string(*jobs) + " come while the core is busy"
+    text += jobs ? "up to " + std::to_string(*jobs) + " come in one busy period"
                  : "more of them may come within its response";
     text += each ? ", and the topic keeps " + std::to_string(depth(task.trigger)) +
                        ". Fix: give the topic more depth"

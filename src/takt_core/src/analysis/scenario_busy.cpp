@@ -20,22 +20,42 @@ void ScenarioModel::bound_by_busy_core(const ChainNet& net, std::size_t at, Scen
       })) {
     return;
   }
-  const BusyCore busy_core{*this, net, at};
+  keep_busy(net, at, {}, bounds, latencies);
+  if (!core.by_level || strategy_->scenarios().size() > 1) {  // a switch changes levels
+    return;
+  }
+  const auto floors = BusyCore::closed_floors(*this, net, at);
+  sched::Level last = floors.empty() ? 0 : floors.begin()->first;  // the lowest takes all jobs
+  for (const auto& [level, floor] : floors) {
+    if (floor > last) {
+      keep_busy(net, at, floor, bounds, latencies);
+      last = floor;
+    }
+  }
+}
+
+// Those that keep the core busy from a floor on, in the place of those from a lower one on.
+void ScenarioModel::keep_busy(const ChainNet& net, std::size_t at,
+                              std::optional<sched::Level> floor, ScenarioBounds& bounds,
+                              std::vector<Response>& latencies) {
+  const BusyCore busy_core{*this, net, at, floor};
   const Response busy = limited(busy_effort_, [&](Effort& part) {
-    return Response{.bound = busy_core.longest(part), .by = By::busy};
+    return Response{.bound = busy_core.longest(part), .by = floor ? By::busy_level : By::busy};
   });
   if (!busy.bound) {
     return;
   }
-  bounds.busy[at] = busy.bound;
-  const std::vector<std::int64_t> jobs = busy_core.jobs(*busy.bound);
-  for (std::size_t i = 0; i < core.links.size(); ++i) {
-    const std::size_t stream = core.links[i];
+  for (const auto& [stream, jobs] : busy_core.jobs(*busy.bound)) {
+    const bool below = floor && demand(stream).level < *floor;
+    if (below || (bounds.busy[stream] && *bounds.busy[stream] <= *busy.bound)) {
+      continue;
+    }
     std::size_t first = stream;
     while (net.links[first].joined) {
       first = net.links[first].before;
     }
-    bounds.jobs_while_busy[stream] = jobs[i];
+    bounds.busy[stream] = busy.bound;
+    bounds.jobs_while_busy[stream] = jobs;
     latencies[stream] = busy;
     latencies[stream].bound = *busy.bound + demand(first).lag;
   }

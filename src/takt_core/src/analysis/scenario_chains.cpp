@@ -201,7 +201,7 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
   const ChainNet net = chain_net();
   std::vector<Response> units(streams_.size());
   bounds.jobs_while_busy.assign(streams_.size(), {});
-  bounds.busy.assign(cores_.size(), {});
+  bounds.busy.assign(streams_.size(), {});
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     bound_subchains(net, at, bounds, units);
   }

@@ -3,7 +3,8 @@
 // Chains through a join, and ages of what it publishes, against all that can happen on one core:
 // two timers, the two callbacks of a join that their messages release, and a callback that what it
 // publishes releases. A timer reads what the join, or that callback, publishes. With two joins this
-// callback belongs to the second, beside one that a timer releases. By hand as exhaustive_test.cpp.
+// callback belongs to the second, beside one that a timer releases. Beside all that there may be a
+// timer, mostly a less urgent one, in the group of another. By hand as exhaustive_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,10 +32,13 @@ class JoinSets : public RandomTasks {
  public:
   using RandomTasks::RandomTasks;
 
-  ExhaustiveSet draw(const std::string& policy, bool two_joins) {
+  ExhaustiveSet draw(const std::string& policy, bool two_joins, bool other = false) {
     for (;;) {
-      const ExhaustiveSet set = two_joins ? draw_once(policy, behind_each_other, 8, 24)
-                                          : draw_once(policy, one_join, 4, 12);
+      ExhaustiveSet set = two_joins ? draw_once(policy, behind_each_other, 8, 24)
+                                    : draw_once(policy, one_join, other ? 8 : 4, 12);
+      if (other) {
+        add_other(set);
+      }
       std::vector<OracleTask> tasks;
       std::ranges::transform(set.tasks, std::back_inserter(tasks), &ExhaustiveTask::task);
       if (utilization(tasks) < 1) {
@@ -44,6 +48,21 @@ class JoinSets : public RandomTasks {
   }
 
  private:
+  // A timer that nothing else has to do with, but for its group.
+  void add_other(ExhaustiveSet& set) {
+    const auto join = static_cast<std::size_t>(number(0, 4));
+    OracleTask& other = set.tasks.emplace_back().task;
+    other.execution = number(1, 3);
+    other.best = chance(0.5) ? number(1, other.execution) : other.execution;
+    other.period = chance(0.5) ? set.tasks.front().task.period : set.tasks[1].task.period;
+    other.deadline = number(1, 3 * other.period);
+    other.offset = number(0, other.period - 1);
+    other.priority = static_cast<int>(number(1, chance(0.8) ? 2 : 6));
+    if (set.rule == Rule::fp && chance(0.5)) {
+      other.group = set.tasks[join].task.group = 1;
+    }
+  }
+
   ExhaustiveSet draw_once(const std::string& policy, const std::vector<Place>& places,
                           std::int64_t shortest, std::int64_t longest) {
     ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
@@ -217,6 +236,24 @@ TEST_P(EveryJoinRun, keeps_to_its_bounds_with_two_joins) {
   print(tally, sets);
 }
 
+// The busy periods of the levels of the join.
+class EveryJoinRunByLevel : public EveryJoinRun {};
+
+TEST_P(EveryJoinRunByLevel, keeps_to_its_bounds_beside_another) {
+  JoinTally tally;
+  const int sets = rounds(200);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    check(JoinSets{seed}.draw(GetParam(), false, true), seed, tally);
+  }
+  EXPECT_GT(tally.complete, sets * 3 / 4);
+  EXPECT_GT(tally.of_path, sets / 2);
+  EXPECT_GT(tally.reached, 0);
+  print(tally, sets);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryJoinRunByLevel, testing::Values("fp", "np-fp"),
+                         test::policy_name);
 INSTANTIATE_TEST_SUITE_P(Policies, EveryJoinRun, testing::Values("fp", "edf", "np-fp", "np-edf"),
                          test::policy_name);
 

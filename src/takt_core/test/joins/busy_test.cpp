@@ -164,8 +164,8 @@ TEST(BusyCore, counts_a_publication_with_stored_messages) {
   const auto reason = [&app] { return analyse(app).scenarios.front().chains.front().bound_by; };
   EXPECT_EQ(
       reason(),
-      "a message of topic 'both' may be lost before 'reader' reads it: up to 2 come while the "
-      "core is busy, and each job reads the newest. Fix: let it catch up (overrun: catch_up), "
+      "a message of topic 'both' may be lost before 'reader' reads it: up to 2 come in one busy "
+      "period, and each job reads the newest. Fix: let it catch up (overrun: catch_up), "
       "and give the topic as much depth");
   app.callbacks.back().task.parameters.overrun = sched::Overrun::catch_up;
   app.topics.back().depth = 1;

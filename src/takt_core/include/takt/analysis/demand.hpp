@@ -159,6 +159,7 @@ enum class By : std::uint8_t {
   path_later_instances,  ///< the same with both
   path_messages,         ///< the same, with all messages of a burst in their order
   busy,                  ///< the longest time that the core is busy without a break
+  busy_level,            ///< the same with jobs from a level on
   graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
   intervals,   ///< the waiting of a job, and the intervals between its waits

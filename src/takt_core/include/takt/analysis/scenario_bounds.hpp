@@ -94,10 +94,12 @@ struct ScenarioBounds {
   /// By stream, from the release of the first callback of its chain to its end; empty if no message
   /// releases anything.
   std::vector<Response> latencies = {};
-  /// By stream: the most jobs while its core is busy without a break; nothing: not known.
-  std::vector<std::optional<std::int64_t>> jobs_while_busy = {};
-  /// By core, as ScenarioModel::longest_busy(); empty if no message releases anything.
+  /// By stream: the longest time for which its core is busy without a break, or is so with jobs of
+  /// its level, of all that leads to it, and of what is above; nothing: not known. Empty if no
+  /// message releases anything.
   std::vector<std::optional<nanoseconds>> busy = {};
+  /// By stream: the most jobs in this time.
+  std::vector<std::optional<std::int64_t>> jobs_while_busy = {};
   std::vector<std::optional<CoreGraph>> graphs = {};  ///< By core; nothing: not needed.
   bool converged = true;  ///< False: the jitters of a chain grow without end.
 };

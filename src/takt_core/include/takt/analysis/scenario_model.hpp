@@ -283,6 +283,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
                        std::vector<Response>& latencies);
   void bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                           std::vector<Response>& latencies);
+  void keep_busy(const ChainNet& net, std::size_t at, std::optional<sched::Level> floor,
+                 ScenarioBounds& bounds, std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
                     ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;
