@@ -2,9 +2,12 @@
 #include "takt/trace/tracer.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <span>
 #include <system_error>
+#include <vector>
 
 #include "takt/os/saturating.hpp"
 
@@ -14,12 +17,21 @@ namespace {
 constexpr std::size_t batch_events = 4096;
 constexpr int lowest_urgency = 19;  // nice
 
+// Its own thread reads them first when the loop may have warmed up.
+std::vector<os::StolenTime::OfCore> room_for_all_cores() {
+  std::vector<os::StolenTime::OfCore> cores;
+  cores.reserve(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))));
+  return cores;
+}
+
 }  // namespace
 
 Tracer::Tracer(const std::filesystem::path& path, TracerOptions options)
     : options_(options),
       writer_(path, trace::Source::executor),
       batch_(batch_events),
+      stolen_(room_for_all_cores()),
+      stolen_before_(room_for_all_cores()),
       thread_(
           {.policy = os::SchedulingPolicy::other, .priority = 0, .cpus = {}, .name = "takt.trace"},
           [this] { run(); }) {}
