@@ -60,6 +60,10 @@ std::string_view chain_method(Test test, By by) {
       return methods::path_messages;
     case By::busy:
       return methods::busy;
+    case By::subchain_returns:
+      return methods::subchain_returns;
+    case By::subchain_messages_returns:
+      return methods::subchain_messages_returns;
     case By::subchain_messages:
       return by_deadline ? methods::subchain_messages_by_deadline : methods::subchain_messages;
     default:

@@ -76,6 +76,28 @@ ScenarioModel::Earliest ScenarioModel::earliest(std::size_t stream,
 
 namespace {
 
+// The link before it on its core, over other cores or with a late notice.
+std::size_t before_return(const ChainNet& net, std::size_t stream) {
+  if (net.links[stream].joined) {
+    return nobody;
+  }
+  std::size_t before = net.links[stream].before;
+  while (before != nobody && net.links[before].core != net.links[stream].core) {
+    before = net.links[before].before;
+  }
+  return before;
+}
+
+// Whether some time passes from the message of one link to that of another one behind it.
+bool takes_time(const ChainNet& net, std::size_t stream, std::size_t since) {
+  for (; stream != since && stream != nobody; stream = net.links[stream].before) {
+    if (net.links[stream].message_after.count() > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The links of one core as subchains; `place`: by stream, its index there.
 Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        std::vector<std::size_t>& place) {
@@ -83,7 +105,15 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
   for (const std::size_t stream : core.links) {
     const ChainLink& link = net.links[stream];
     place[stream] = result.links.size();
-    SubchainLink entry{.demand = link.demand, .first = place[stream]};
+    const std::size_t visited = before_return(net, stream);
+    SubchainLink entry{.demand = link.demand,
+                       .first = place[stream],
+                       .follows = visited == nobody ? nobody : place[visited],
+                       .root = &net.links[link.root].demand->releases,
+                       .from_root = link.offset,
+                       .until = net.latencies[stream],
+                       .overlaps = link.overlaps,
+                       .at_once = !takes_time(net, link.before, visited)};
     if (link.joined) {
       entry.before = place[link.before];
       const SubchainLink& before = result.links[entry.before];
@@ -105,8 +135,10 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
     return;
   }
   bound_by_busy_core(net, at, bounds, latencies);
-  const auto joined = [&](std::size_t stream) { return net.links[stream].joined; };
-  if (std::ranges::none_of(core.links, joined)) {
+  const auto continues = [&](std::size_t stream) {
+    return net.links[stream].joined || before_return(net, stream) != nobody;
+  };
+  if (std::ranges::none_of(core.links, continues)) {
     return;
   }
   std::vector<std::size_t> place(streams_.size(), nobody);

@@ -23,6 +23,14 @@ struct SubchainLink {
   std::size_t before = nobody;
   std::size_t first = 0;  // of its subchain
   nanoseconds offset{0};  // from the release of the first to its own, at least
+  // Of the first of a subchain: the link of another one on this core that leads to it, over other
+  // cores or with a late notice.
+  std::size_t follows = nobody;
+  const Arrivals* root = nullptr;         // of the whole chain, from which these count:
+  nanoseconds from_root{0};               // to its own release, at least
+  std::optional<nanoseconds> until = {};  // to its end, at most, as assumed; nothing: not known
+  bool overlaps = false;                  // its message may come before its job has computed all
+  bool at_once = false;                   // it may come when that of `follows` has been published
 };
 
 // The streams of one core. None waits or is boosted, and the core is never idle while one is ready.
