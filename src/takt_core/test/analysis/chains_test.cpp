@@ -328,7 +328,7 @@ TEST(chains, one_that_grows_without_end_leaves_the_others_their_bounds) {
 }
 
 // Eq. 42: without the order of its parts on core 3 and on core 0 they grow without end, too.
-TEST(chains, one_that_comes_back_has_a_bound_and_so_have_those_below_it) {
+TEST(chains, one_that_comes_back_has_a_bound) {
   const ScenarioReport scenario = analyse_json(on_cores(to_and_fro(14000))).scenarios.front();
   EXPECT_TRUE(scenario.chains[4].latency);
   EXPECT_TRUE(scenario.chains[5].latency);
