@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
+#include <iterator>
+#include <optional>
 #include <ranges>
 #include <span>
 
 #include "arrival_count.hpp"
 #include "later_jobs.hpp"
+#include "subchain_returns.hpp"
 #include "subchains.hpp"
 
 namespace takt::analysis {
@@ -35,18 +37,7 @@ struct Work {
   ArrivalCount noticed;
   nanoseconds all;
   nanoseconds above;             // the part of it that preempts the last link
-  std::size_t follows = nobody;  // it is limited by the order of its chain: place in `followers_`
-};
-
-// A subchain on the core to which the last link of the unit leads, or a link behind it: of the
-// first links' jobs in the busy period it follows those before the one that is looked at, and the
-// one itself only if its message may come early. So does it those of earlier releases of the root
-// that can still be there.
-struct Follower {
-  ArrivalCount root;
-  nanoseconds reach{0};      // how long before the first of these the root was released, at most
-  std::int64_t early = 0;    // 1 if the message may come early
-  std::int64_t earlier = 0;  // releases of the root
+  std::size_t follows = nobody;  // limited by the order of its chain: place in `returns_`
 };
 
 class PriorityTest {
@@ -58,8 +49,7 @@ class PriorityTest {
         own_(core.demand(first_)),
         noticed_(own_.noticed()),
         by_level_(by_level),
-        effort_(effort),
-        places_(core.links.size(), nobody) {
+        effort_(effort) {
     const Demand& demand = core.demand(last);
     const std::vector<std::size_t> path = core.path(last);
     if (by_level) {
@@ -86,16 +76,14 @@ class PriorityTest {
     }
     nanoseconds worst{0};
     bool limited = false;
-    const std::vector<nanoseconds> beginnings = beginnings_within(*busy);
+    const std::vector<nanoseconds> beginnings = returns_->beginnings(*busy, effort_);
     for (nanoseconds at{0}; at < *busy;) {
       const std::int64_t jobs = own_.releases.closed(at);
       for (const nanoseconds begin : beginnings) {
         if (begin.count() > 0 && *busy - at - begin <= worst) {
           break;  // all have ended by then
         }
-        for (Follower& follower : followers_) {
-          follower.earlier = follower.root.closed(follower.reach + begin) - 1;
-        }
+        returns_->begin_at(begin);
         const auto end = finish(jobs);
         if (!end) {
           return result;
@@ -176,86 +164,23 @@ class PriorityTest {
       }
     }
     add_share(own_.releases, each_ + after_);
-    add_followers(roles);
+    std::vector<bool> high;
+    high.reserve(roles.size());
+    std::ranges::transform(roles, std::back_inserter(high), &Role::high);
+    returns_.emplace(core_,
+                     SubchainUnit{.last = last_,
+                                  .by_level = by_level_,
+                                  .threshold = threshold_,
+                                  .delayed = within_.count() > 0},
+                     high);
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
       if (all[i].count() > 0) {
-        add_other(core_.demand(i), all[i], preempts[i], places_[i]);
+        add_other(core_.demand(i), all[i], preempts[i], returns_->place(i));
       }
     }
     for (const Demand* const interrupt : core_.interrupts) {
       add_other(*interrupt, interrupt->execution, interrupt->execution, nobody);
     }
-  }
-
-  // The subchains to which the last link leads, or what is behind it.
-  void add_followers(const std::vector<Role>& roles) {
-    std::vector<bool> follow(core_.links.size(), false);
-    for (std::size_t x = 0; x < core_.links.size(); ++x) {
-      const SubchainLink& link = core_.links[x];
-      const std::size_t before = link.follows;
-      if (link.first != x || x == first_ || before == nobody) {
-        continue;
-      }
-      const std::size_t unit = core_.links[before].first;
-      follow[x] = unit == first_ ? before == last_ || roles[before].behind : follow[unit];
-      const auto until = follow[x] ? longest_until(x, roles) : std::nullopt;
-      const nanoseconds reach =
-          until.value_or(nanoseconds{0}) - core_.links[first_].from_root - nanoseconds{1};
-      if (until && link.root != nullptr && link.root->period.count() > 0 && reach.count() >= 0) {
-        places_[x] = followers_.size();
-        followers_.push_back(
-            {.root = ArrivalCount{*link.root}, .reach = reach, .early = may_be_early(x) ? 1 : 0});
-      }
-    }
-  }
-
-  // Whether the subchain may come before the end of that job of the last link which leads to it,
-  // and delay it: the message comes early, nothing takes time on the way, or what else the message
-  // releases keeps the job from its end (docs/reference/analysis.md, eq. 31).
-  [[nodiscard]] bool may_be_early(std::size_t first) const {
-    const SubchainLink& last = core_.links[last_];
-    if (!by_level_) {
-      return true;
-    }
-    bool preempts = false;
-    for (std::size_t i = first; i < core_.links.size(); ++i) {
-      preempts = preempts || (core_.links[i].first == first && core_.demand(i).level > threshold_);
-    }
-    return preempts && (last.overlaps || core_.links[first].at_once || within_.count() > 0);
-  }
-
-  // From the release of the root to the end of all links that count of the subchain.
-  [[nodiscard]] std::optional<nanoseconds> longest_until(std::size_t first,
-                                                         const std::vector<Role>& roles) const {
-    nanoseconds longest{0};
-    for (std::size_t i = first; i < core_.links.size(); ++i) {
-      if (core_.links[i].first == first && roles[i].high) {
-        if (!core_.links[i].until) {
-          return {};
-        }
-        longest = std::max(longest, *core_.links[i].until);
-      }
-    }
-    return longest;
-  }
-
-  // When the first job of the unit may come, after the beginning of the busy period: at once, or
-  // so late that one more earlier release of the root counts.
-  [[nodiscard]] std::vector<nanoseconds> beginnings_within(nanoseconds busy) const {
-    std::vector<nanoseconds> result{nanoseconds{0}};
-    for (const Follower& follower : followers_) {
-      for (std::int64_t k = follower.root.closed(follower.reach);; ++k) {
-        const nanoseconds begin = follower.root.time(k) - follower.reach;
-        if (begin >= busy) {
-          break;
-        }
-        result.push_back(begin);
-      }
-    }
-    std::ranges::sort(result);
-    const auto [from, to] = std::ranges::unique(result);
-    result.erase(from, to);
-    return result;
   }
 
   void add_own(const Demand& demand, const Role& role) {
@@ -315,16 +240,13 @@ class PriorityTest {
   [[nodiscard]] std::int64_t count(const Work& other, nanoseconds window,
                                    std::int64_t jobs) const noexcept {
     const std::int64_t noticed = other.noticed.closed(window);
-    return other.follows == nobody ? noticed : std::min(noticed, in_order(other, jobs));
-  }
-  [[nodiscard]] std::int64_t in_order(const Work& other, std::int64_t jobs) const noexcept {
-    const Follower& follower = followers_[other.follows];
-    return jobs == all_jobs ? all_jobs : jobs - 1 + follower.early + follower.earlier;
+    return other.follows == nobody ? noticed
+                                   : std::min(noticed, returns_->most(other.follows, jobs));
   }
   [[nodiscard]] bool is_limited(nanoseconds end, std::int64_t jobs) const noexcept {
     return std::ranges::any_of(others_, [&](const Work& other) {
       return other.follows != nobody &&
-             in_order(other, jobs) < other.noticed.closed(end - nanoseconds{1});
+             returns_->most(other.follows, jobs) < other.noticed.closed(end - nanoseconds{1});
     });
   }
 
@@ -364,7 +286,8 @@ class PriorityTest {
   std::optional<nanoseconds> busy_period() {
     constexpr nanoseconds tick{1};
     return fixpoint(blocking_, blocking_ + each_, [&](nanoseconds time) {
-      return interference(time - tick, all_jobs) + noticed_.closed(time - tick) * (each_ + after_);
+      return interference(time - tick, Returns::all_jobs) +
+             noticed_.closed(time - tick) * (each_ + after_);
     });
   }
 
@@ -388,8 +311,6 @@ class PriorityTest {
                     [&](nanoseconds time) { return preemptions(time - tick, jobs); });
   }
 
-  static constexpr std::int64_t all_jobs = std::numeric_limits<std::int64_t>::max();
-
   const Subchains& core_;
   std::size_t last_;
   std::size_t first_;
@@ -401,13 +322,12 @@ class PriorityTest {
   sched::Level threshold_ = interrupt_level;  // the last link is preempted above it
   bool keeps_core_ = false;
   std::vector<Work> others_;
-  std::vector<Follower> followers_;
-  std::vector<std::size_t> places_;  // by link: of the first of a subchain, in these; or nobody
-  nanoseconds each_{0};              // up to the last link, with what branches off before
-  nanoseconds after_{0};             // behind the last link, or for later messages
-  nanoseconds within_{0};            // the part of it that may run before the last link has ended
-  nanoseconds later_{0};             // what a later job of the first link brings
-  nanoseconds later_above_{0};       // the part of it that preempts the last link
+  std::optional<Returns> returns_;
+  nanoseconds each_{0};         // up to the last link, with what branches off before
+  nanoseconds after_{0};        // behind the last link, or for later messages
+  nanoseconds within_{0};       // the part of it that may run before the last link has ended
+  nanoseconds later_{0};        // what a later job of the first link brings
+  nanoseconds later_above_{0};  // the part of it that preempts the last link
   nanoseconds blocking_{0};
   double share_ = 0;
   bool bounded_ = true;

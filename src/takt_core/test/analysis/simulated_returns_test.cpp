@@ -159,8 +159,8 @@ TEST_P(EveryReturnSimulated, is_within_its_bounds) {
             << " by the order of returns, " << tally.reached << " of them reached\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryReturnSimulated, testing::Values("fp", "np-fp"),
-                         test::policy_name);
+INSTANTIATE_TEST_SUITE_P(Policies, EveryReturnSimulated,
+                         testing::Values("fp", "np-fp", "edf", "np-edf"), test::policy_name);
 
 }  // namespace
 }  // namespace takt::analysis
