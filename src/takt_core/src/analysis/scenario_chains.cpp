@@ -9,6 +9,7 @@
 #include "bounds.hpp"
 #include "chain_paths.hpp"
 #include "limited.hpp"
+#include "subchain_returns.hpp"
 #include "subchains.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -88,14 +89,14 @@ std::size_t before_return(const ChainNet& net, std::size_t stream) {
   return before;
 }
 
-// Whether some time passes from the message of one link to that of another one behind it.
-bool takes_time(const ChainNet& net, std::size_t stream, std::size_t since) {
-  for (; stream != since && stream != nobody; stream = net.links[stream].before) {
-    if (net.links[stream].message_after.count() > 0) {
-      return true;
-    }
+// From the message of `since` to the release of a link behind it, at least.
+nanoseconds apart(const ChainNet& net, std::size_t stream, std::size_t since) {
+  nanoseconds sum{0};
+  for (stream = net.links[stream].before; stream != since && stream != nobody;
+       stream = net.links[stream].before) {
+    sum += net.links[stream].message_after;
   }
-  return false;
+  return sum;
 }
 
 // The links of one core as subchains; `place`: by stream, its index there.
@@ -113,7 +114,7 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        .from_root = link.offset,
                        .until = net.latencies[stream],
                        .overlaps = link.overlaps,
-                       .at_once = !takes_time(net, link.before, visited)};
+                       .apart = apart(net, stream, visited)};
     if (link.joined) {
       entry.before = place[link.before];
       const SubchainLink& before = result.links[entry.before];
@@ -122,6 +123,7 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
     }
     result.links.push_back(entry);
   }
+  find_early(result);
   return result;
 }
 

@@ -84,6 +84,8 @@ class PriorityTest {
           break;  // all have ended by then
         }
         returns_->begin_at(begin);
+        blocking_ = returns_->with_leading() ? longest_blocking_ : blocking_by_others_;
+        limited = limited || blocking_ < longest_blocking_;
         const auto end = finish(jobs);
         if (!end) {
           return result;
@@ -167,12 +169,8 @@ class PriorityTest {
     std::vector<bool> high;
     high.reserve(roles.size());
     std::ranges::transform(roles, std::back_inserter(high), &Role::high);
-    returns_.emplace(core_,
-                     SubchainUnit{.last = last_,
-                                  .by_level = by_level_,
-                                  .threshold = threshold_,
-                                  .delayed = within_.count() > 0},
-                     high);
+    returns_.emplace(
+        core_, SubchainUnit{.last = last_, .by_level = by_level_, .threshold = threshold_}, high);
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
       if (all[i].count() > 0) {
         add_other(core_.demand(i), all[i], preempts[i], returns_->place(i));
@@ -221,19 +219,24 @@ class PriorityTest {
   // One job below the floor may run at the beginning: its ceiling holds others up, or it ends just
   // then. The links that its end releases follow.
   void add_blocking() {
+    longest_blocking_ = blocking_by_others_ = core_.late_notice;
     std::vector<nanoseconds> follow(core_.links.size());
     for (std::size_t i = core_.links.size(); i-- > 0;) {
       const Demand& demand = core_.demand(i);
       if (!is_high(i)) {
         const bool holds = demand.ceiling >= floor_ && demand.execution.count() > 0;
-        blocking_ = std::max(
-            blocking_,
-            follow[i] + (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0}));
+        const nanoseconds blocks =
+            follow[i] + core_.late_notice +
+            (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0});
+        longest_blocking_ = std::max(longest_blocking_, blocks);
+        if (!returns_->leads(i)) {
+          blocking_by_others_ = std::max(blocking_by_others_, blocks);
+        }
       } else if (core_.links[i].before != nobody) {
         follow[core_.links[i].before] += demand.execution + follow[i];
       }
     }
-    blocking_ += core_.late_notice;
+    blocking_ = longest_blocking_;
   }
 
   // In [0, window], of one of the others; `jobs`: those up to the one that is looked at, or all.
@@ -328,7 +331,9 @@ class PriorityTest {
   nanoseconds within_{0};       // the part of it that may run before the last link has ended
   nanoseconds later_{0};        // what a later job of the first link brings
   nanoseconds later_above_{0};  // the part of it that preempts the last link
-  nanoseconds blocking_{0};
+  nanoseconds longest_blocking_{0};
+  nanoseconds blocking_by_others_{0};  // without those that have led to the unit
+  nanoseconds blocking_{0};            // one of the two
   double share_ = 0;
   bool bounded_ = true;
   bool ordered_ = false;  // later messages come after the path's own

@@ -47,26 +47,67 @@ bool preempts(const Subchains& core, std::size_t first, sched::Level threshold) 
   return false;
 }
 
+// Whether the message of the link may lead to one of those that follow it before its job has ended:
+// it comes early, nothing takes time on the way, or what else it releases keeps the job from its
+// end (eq. 31), be it only another one of them.
+bool may_be_early(const Subchains& core, std::size_t last) {
+  const sched::Level threshold = std::max(core.demand(last).level, core.demand(last).ceiling);
+  const std::vector<bool> within =
+      core.within(last, [&](const Demand& other) { return other.level > threshold; });
+  if (core.links[last].overlaps || std::ranges::find(within, true) != within.end()) {
+    return true;
+  }
+  const std::vector<bool> follows = following(core, last);
+  for (std::size_t i = 0; i < follows.size(); ++i) {
+    if (follows[i] && core.links[i].apart.count() == 0 && preempts(core, i, threshold)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-Returns::Returns(const Subchains& core, const SubchainUnit& unit, const std::vector<bool>& high)
-    : places_(core.links.size(), nobody) {
-  const std::vector<bool> follows = following(core, unit.last);
-  // The message of the unit's job may lead to one of them before that job has ended: it comes
-  // early, nothing takes time on the way, or what else it releases keeps the job from its end (eq.
-  // 31), be it only another one of them.
-  bool early = !unit.by_level || core.links[unit.last].overlaps || unit.delayed;
-  for (std::size_t i = 0; i < follows.size(); ++i) {
-    early = early || (follows[i] && core.links[i].at_once && preempts(core, i, unit.threshold));
+void find_early(Subchains& core) {
+  for (std::size_t i = 0; i < core.links.size(); ++i) {
+    core.links[i].early = may_be_early(core, i);
   }
+}
+
+Returns::Returns(const Subchains& core, const SubchainUnit& unit, const std::vector<bool>& high)
+    : places_(core.links.size(), nobody), leads_(core.links.size(), false) {
+  const std::size_t unit_first = core.links[unit.last].first;
+  const std::vector<bool> follows = following(core, unit.last);
   for (std::size_t i = 0; i < follows.size(); ++i) {
     if (follows[i]) {
-      add(core, i, core.links[unit.last].first, high);
+      add(core, i, unit_first, high);
     }
   }
   for (Follower& follower : followers_) {
-    const bool in_time = !unit.by_level || preempts(core, follower.first, unit.threshold);
-    follower.early = early && in_time ? 1 : 0;
+    const bool early =
+        core.links[unit.last].early && preempts(core, follower.first, unit.threshold);
+    follower.early = early || !unit.by_level ? 1 : 0;
+  }
+  if (unit.by_level) {
+    add_leading(core, unit_first);
+  }
+}
+
+// Links on the way to the unit, of earlier subchains: those of the same release have ended `apart_`
+// before the unit's first job comes, and of later releases of the root none has come by then.
+void Returns::add_leading(const Subchains& core, std::size_t unit_first) {
+  const SubchainLink& own = core.links[unit_first];
+  if (!own.until || own.root == nullptr || own.root->period.count() <= 0) {
+    return;
+  }
+  apart_ = own.apart;
+  for (std::size_t last = own.follows; last != nobody;
+       last = core.links[core.links[last].first].follows) {
+    for (const std::size_t link : core.path(last)) {
+      const nanoseconds window = *own.until - core.links[link].from_root - nanoseconds{1};
+      leads_[link] =
+          !core.links[link].early && (window.count() < 0 || own.root->closed(window) == 1);
+    }
   }
 }
 
@@ -86,6 +127,9 @@ void Returns::add(const Subchains& core, std::size_t first, std::size_t unit_fir
 
 std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) const {
   std::vector<nanoseconds> result{nanoseconds{0}};
+  if (apart_ < busy && std::ranges::find(leads_, true) != leads_.end()) {
+    result.push_back(apart_);
+  }
   for (const Follower& follower : followers_) {
     for (std::int64_t k = follower.root.closed(follower.reach); effort.spend(1); ++k) {
       const nanoseconds begin = follower.root.time(k) - follower.reach;
@@ -102,6 +146,7 @@ std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) c
 }
 
 void Returns::begin_at(nanoseconds begin) {
+  with_leading_ = begin >= apart_;
   for (Follower& follower : followers_) {
     follower.earlier = follower.root.closed(follower.reach + begin) - 1;
   }

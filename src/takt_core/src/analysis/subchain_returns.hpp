@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Subchains that come back to the core of a unit which leads to them: each of their jobs follows
-// the unit's job of the same release (docs/reference/analysis.md, eq. 42).
+// Subchains of one chain on one core: the later ones follow the earlier ones of the same release
+// (docs/reference/analysis.md, eq. 42). So of a unit's chain those count less that it leads to, and
+// those that lead to it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,10 @@ struct SubchainUnit {
   std::size_t last = 0;
   bool by_level = true;        // false: all other work counts
   sched::Level threshold = 0;  // the last link is preempted above it
-  bool delayed = false;        // what else its message releases may keep the last link from its end
 };
+
+// Notes of each link whether what it leads to may come before its job has ended.
+void find_early(Subchains& core);
 
 class Returns {
  public:
@@ -34,8 +37,13 @@ class Returns {
   // known of those that are still there.
   [[nodiscard]] std::size_t place(std::size_t first) const { return places_[first]; }
 
+  // Whether jobs of the link lead to the unit: without `with_leading()` they have all ended when
+  // the busy period begins.
+  [[nodiscard]] bool leads(std::size_t link) const { return leads_[link]; }
+  [[nodiscard]] bool with_leading() const noexcept { return with_leading_; }
+
   // When the first job of the unit may come, after the beginning of a busy period of this length:
-  // at once, or so late that one more earlier release of the root counts. Not all of them if
+  // at once, or so late that one more job of the chain counts. Not all of them if
   // `effort` is used up.
   [[nodiscard]] std::vector<nanoseconds> beginnings(nanoseconds busy, Effort& effort) const;
   void begin_at(nanoseconds begin);
@@ -58,9 +66,14 @@ class Returns {
 
   void add(const Subchains& core, std::size_t first, std::size_t unit_first,
            const std::vector<bool>& high);
+  void add_leading(const Subchains& core, std::size_t unit_first);
 
   std::vector<Follower> followers_;
   std::vector<std::size_t> places_;  // by link, in these; or nobody
+  // By link: its jobs lead to those of the unit, and later ones come when these have ended.
+  std::vector<bool> leads_;
+  nanoseconds apart_ = never;  // from the end of any of those to the unit's first job, at least
+  bool with_leading_ = false;  // one of them may be there
 };
 
 }  // namespace takt::analysis

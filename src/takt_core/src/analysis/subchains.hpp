@@ -30,7 +30,8 @@ struct SubchainLink {
   nanoseconds from_root{0};               // to its own release, at least
   std::optional<nanoseconds> until = {};  // to its end, at most, as assumed; nothing: not known
   bool overlaps = false;                  // its message may come before its job has computed all
-  bool at_once = false;                   // it may come when that of `follows` has been published
+  bool early = true;  // other subchains to which it leads may come before its job has ended
+  nanoseconds apart{0};  // from the message of `follows` to its release, at least
 };
 
 // The streams of one core. None waits or is boosted, and the core is never idle while one is ready.

@@ -124,7 +124,7 @@ std::string describe(const std::vector<CoreTask>& tasks) {
   return text;
 }
 
-struct Tally {
+struct ReturningTally {
   int complete = 0;
   int bounds = 0;
   int reached = 0;
@@ -133,7 +133,8 @@ struct Tally {
 };
 
 // Of the latency of one task.
-void hold(const Response& bound, std::int64_t longest, bool complete, Tally& tally) {
+void hold_latency(const Response& bound, std::int64_t longest, bool complete,
+                  ReturningTally& tally) {
   if (!bound.bound) {
     return;
   }
@@ -149,7 +150,7 @@ void hold(const Response& bound, std::int64_t longest, bool complete, Tally& tal
 class EveryReturningRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryReturningRun, keeps_to_its_bounds) {
-  Tally tally;
+  ReturningTally tally;
   const int sets = rounds(100);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
@@ -165,7 +166,7 @@ TEST_P(EveryReturningRun, keeps_to_its_bounds) {
     for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
       const std::size_t task = model.streams()[stream].callback;
       SCOPED_TRACE("c" + std::to_string(task));
-      hold(found.latencies[stream], reached.latencies[task], reached.complete, tally);
+      hold_latency(found.latencies[stream], reached.latencies[task], reached.complete, tally);
       if (const auto& response = found.responses[stream].bound) {
         EXPECT_LE(reached.responses[task], response->count());
       }
