@@ -99,6 +99,16 @@ nanoseconds apart(const ChainNet& net, std::size_t stream, std::size_t since) {
   return sum;
 }
 
+// From the release of its root to the time at which the core notices its own, at most, as assumed.
+std::optional<nanoseconds> until_noticed(const ChainNet& net, std::size_t stream) {
+  const std::size_t before = net.links[stream].before;
+  const nanoseconds lag = net.links[stream].demand->lag;
+  if (before == nobody) {
+    return lag;
+  }
+  return net.latencies[before] ? std::optional{*net.latencies[before] + lag} : std::nullopt;
+}
+
 // The links of one core as subchains; `place`: by stream, its index there.
 Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        std::vector<std::size_t>& place) {
@@ -110,11 +120,12 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
     SubchainLink entry{.demand = link.demand,
                        .first = place[stream],
                        .follows = visited == nobody ? nobody : place[visited],
+                       .apart = apart(net, stream, visited),
                        .root = &net.links[link.root].demand->releases,
                        .from_root = link.offset,
+                       .until_noticed = until_noticed(net, stream),
                        .until = net.latencies[stream],
-                       .overlaps = link.overlaps,
-                       .apart = apart(net, stream, visited)};
+                       .overlaps = link.overlaps};
     if (link.joined) {
       entry.before = place[link.before];
       const SubchainLink& before = result.links[entry.before];

@@ -97,14 +97,14 @@ Returns::Returns(const Subchains& core, const SubchainUnit& unit, const std::vec
 // before the unit's first job comes, and of later releases of the root none has come by then.
 void Returns::add_leading(const Subchains& core, std::size_t unit_first) {
   const SubchainLink& own = core.links[unit_first];
-  if (!own.until || own.root == nullptr || own.root->period.count() <= 0) {
+  if (!own.until_noticed || own.root == nullptr || own.root->period.count() <= 0) {
     return;
   }
   apart_ = own.apart;
   for (std::size_t last = own.follows; last != nobody;
        last = core.links[core.links[last].first].follows) {
     for (const std::size_t link : core.path(last)) {
-      const nanoseconds window = *own.until - core.links[link].from_root - nanoseconds{1};
+      const nanoseconds window = *own.until_noticed - core.links[link].from_root - nanoseconds{1};
       leads_[link] =
           !core.links[link].early && (window.count() < 0 || own.root->closed(window) == 1);
     }
