@@ -84,7 +84,7 @@ class PriorityTest {
           break;  // all have ended by then
         }
         returns_->begin_at(begin);
-        blocking_ = returns_->with_leading() ? longest_blocking_ : blocking_by_others_;
+        blocking_ = returns_->blocks() ? longest_blocking_ : blocking_by_others_;
         limited = limited || blocking_ < longest_blocking_;
         const auto end = finish(jobs);
         if (!end) {
@@ -229,7 +229,7 @@ class PriorityTest {
             follow[i] + core_.late_notice +
             (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0});
         longest_blocking_ = std::max(longest_blocking_, blocks);
-        if (!returns_->leads(i)) {
+        if (!returns_->leads(i) || follow[i].count() > 0) {
           blocking_by_others_ = std::max(blocking_by_others_, blocks);
         }
       } else if (core_.links[i].before != nobody) {
@@ -237,6 +237,9 @@ class PriorityTest {
       }
     }
     blocking_ = longest_blocking_;
+    if (blocking_by_others_ < longest_blocking_) {
+      returns_->block(longest_blocking_);
+    }
   }
 
   // In [0, window], of one of the others; `jobs`: those up to the one that is looked at, or all.

@@ -127,8 +127,8 @@ void Returns::add(const Subchains& core, std::size_t first, std::size_t unit_fir
 
 std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) const {
   std::vector<nanoseconds> result{nanoseconds{0}};
-  if (apart_ < busy && std::ranges::find(leads_, true) != leads_.end()) {
-    result.push_back(apart_);
+  if (blocks_from_ < busy) {
+    result.push_back(blocks_from_);
   }
   for (const Follower& follower : followers_) {
     for (std::int64_t k = follower.root.closed(follower.reach); effort.spend(1); ++k) {
@@ -146,7 +146,7 @@ std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) c
 }
 
 void Returns::begin_at(nanoseconds begin) {
-  with_leading_ = begin >= apart_;
+  blocks_ = begin >= blocks_from_;
   for (Follower& follower : followers_) {
     follower.earlier = follower.root.closed(follower.reach + begin) - 1;
   }

@@ -37,10 +37,15 @@ class Returns {
   // known of those that are still there.
   [[nodiscard]] std::size_t place(std::size_t first) const { return places_[first]; }
 
-  // Whether jobs of the link lead to the unit: without `with_leading()` they have all ended when
-  // the busy period begins.
+  // Whether jobs of the link lead to the unit: they have ended some time before its first job
+  // comes.
   [[nodiscard]] bool leads(std::size_t link) const { return leads_[link]; }
-  [[nodiscard]] bool with_leading() const noexcept { return with_leading_; }
+
+  // One of these blocks for so long, if that is more than what others do. As it has ended when the
+  // first job of the unit comes, this one comes the later, the longer the other one blocks; the
+  // longest is the worst, for each nanosecond of it delays the end by one at least.
+  void block(nanoseconds longest) noexcept { blocks_from_ = apart_ + longest; }
+  [[nodiscard]] bool blocks() const noexcept { return blocks_; }
 
   // When the first job of the unit may come, after the beginning of a busy period of this length:
   // at once, or so late that one more job of the chain counts. Not all of them if
@@ -72,8 +77,10 @@ class Returns {
   std::vector<std::size_t> places_;  // by link, in these; or nobody
   // By link: its jobs lead to those of the unit, and later ones come when these have ended.
   std::vector<bool> leads_;
-  nanoseconds apart_ = never;  // from the end of any of those to the unit's first job, at least
-  bool with_leading_ = false;  // one of them may be there
+  nanoseconds apart_{0};  // from their ends to the unit's first job, at least
+  nanoseconds blocks_from_ =
+      never;  // so late the first job of the unit comes if one of them blocks
+  bool blocks_ = false;
 };
 
 }  // namespace takt::analysis
