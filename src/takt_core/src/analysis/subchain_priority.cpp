@@ -238,7 +238,7 @@ class PriorityTest {
     }
     blocking_ = longest_blocking_;
     if (blocking_by_others_ < longest_blocking_) {
-      returns_->block(longest_blocking_);
+      returns_->block(longest_blocking_ - core_.late_notice);
     }
   }
 

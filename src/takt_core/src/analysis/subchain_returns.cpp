@@ -69,6 +69,9 @@ bool may_be_early(const Subchains& core, std::size_t last) {
 }  // namespace
 
 void find_early(Subchains& core) {
+  if (std::ranges::all_of(core.links, [](const auto& link) { return link.follows == nobody; })) {
+    return;
+  }
   for (std::size_t i = 0; i < core.links.size(); ++i) {
     core.links[i].early = may_be_early(core, i);
   }
