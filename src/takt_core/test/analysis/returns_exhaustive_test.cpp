@@ -151,7 +151,7 @@ class EveryReturningRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryReturningRun, keeps_to_its_bounds) {
   ReturningTally tally;
-  const int sets = rounds(100);
+  const int sets = rounds(40);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const std::vector<CoreTask> tasks = ReturningSets{seed}.draw();

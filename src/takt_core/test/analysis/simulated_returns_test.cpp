@@ -138,7 +138,7 @@ class EveryReturnSimulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryReturnSimulated, is_within_its_bounds) {
   ReturnsTally tally;
-  const int sets = rounds(20);
+  const int sets = rounds(10);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = RandomReturns{seed}.make(GetParam());
