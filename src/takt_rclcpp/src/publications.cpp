@@ -17,10 +17,11 @@
 namespace takt_rclcpp {
 namespace {
 
-// initial-exec: each message reads and writes them, and does so without a call.
-// As a number, not as an optional one: that is written as a flag and read as a whole, for which
+// None is taken. Not an optional one: that is written as a flag and read as a whole, for which
 // processors wait.
 constexpr std::int64_t no_stamp = std::numeric_limits<std::int64_t>::min();
+
+// initial-exec: each message reads and writes them, and does so without a call.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a thread is doing
 [[gnu::tls_model("initial-exec")]] thread_local Publications* records_in = nullptr;
 // Told as a pointer inside the process; the same message may follow through the middleware.
