@@ -25,13 +25,17 @@ HOSTS = ROBOT.replace("fast: {", "fast: {host: a, ").replace("slow: {", "slow: {
 LINK = "links:\n  - {hosts: [a, b], latency: [1ms, 2ms]}\n"
 
 
+def _analyse(path: Path) -> None:
+    application = read_application(path)
+    with located(application):
+        analyse(flat(application), str(path))
+
+
 def said(folder: Path, text: str) -> str:
     path = folder / "x.app.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(TaktError) as caught:
-        application = read_application(path)
-        with located(application):
-            analyse(flat(application), str(path))
+        _analyse(path)
     assert caught.value.fix
     return str(caught.value)
 
@@ -41,7 +45,12 @@ def said(folder: Path, text: str) -> str:
     [
         ("np-fp", "np-fpp", 3, "did you mean 'np-fp'?"),
         ("np-fp", "NP-FP", 3, "did you mean 'np-fp'?"),
-        ("policy: np-fp", "policy: fp, executor: rclcpp_events", 3, "has an order of its own, and a policy is given"),
+        (
+            "policy: np-fp",
+            "policy: fp, executor: rclcpp_events",
+            3,
+            "has an order of its own, and a policy is given",
+        ),
         ("[50us, 300us]", "300us", 4, "give the shortest and the longest, such as [50us, 300us]"),
         ("[50us, 300us]", "[1us, 2us, 3us]", 4, "give the shortest and the longest"),
         ("[path]}}\n  camera", "{path: {max_age: 0ms}}}}\n  camera", 6, "must be greater than 0"),

@@ -27,9 +27,10 @@ class Link(Strict):
     hosts: Annotated[list[Host], Field(min_length=2, max_length=2)] = Field(
         description="the two hosts, as the processes name them"
     )
-    latency: Annotated[
-        list[Duration], Field(min_length=2, max_length=2), range_such_as("[200us, 2ms]")
-    ] | None = Field(
+    latency: (
+        Annotated[list[Duration], Field(min_length=2, max_length=2), range_such_as("[200us, 2ms]")]
+        | None
+    ) = Field(
         None,
         description="shortest and longest time from the publication of a message until a process "
         "on the other host notices it: [200us, 2ms]; default: as measured",

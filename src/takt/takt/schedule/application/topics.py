@@ -28,7 +28,9 @@ def _named(value: Any) -> Any:
 class Read(Strict):
     """Requirements on the data that a callback reads."""
 
-    max_age: PositiveDuration | None = Field(None, description="maximum age of the data; default: any")
+    max_age: PositiveDuration | None = Field(
+        None, description="maximum age of the data; default: any"
+    )
 
 
 MOST_MESSAGES = 1000  # of one job on a topic

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import calls, joins, policies, topics, writers
+from takt.schedule.model import calls, described_cores, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
-from takt.schedule.model import described_cores
 from takt.schedule.model.document import ModelledCallback, ModelledChain, ModelledTopic, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
 from takt.schedule.model.observed import Observed, ObservedCallback, Times

@@ -44,9 +44,7 @@ def _followers(callbacks: list[ObservedCallback]) -> dict[str, list[str]]:
     for one in callbacks:
         written = set(one.writes)
         found[one.name] = [
-            other.name
-            for other in callbacks
-            if other is not one and _takes(other, written)
+            other.name for other in callbacks if other is not one and _takes(other, written)
         ]
     return found
 
