@@ -12,7 +12,7 @@ _MOST_STEPS = 100_000
 
 
 def chains(
-    callbacks: list[ObservedCallback], drivers: Mapping[str, set[str]]
+    callbacks: list[ObservedCallback], drivers: Mapping[str, set[str]] = {}
 ) -> tuple[list[list[str]], bool]:
     """The longest first; and whether there are more. ``drivers``: the topics that they write.
 
