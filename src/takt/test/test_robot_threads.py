@@ -103,7 +103,7 @@ LOSES = """
 processes:
   p: {cpu: 0, priority: 50, nodes: [a], threads: {dds: {priority: 60, receives: {scan: 1ms}}}}
   q: {cpu: 1, priority: 50, nodes: [b]}
-topics: {scan: {depth: 1}, plan: {depth: 9}}
+topics: {scan: {depth: 1}}
 nodes:
   a:
     x: {on: scan, wcet: 6ms, priority: 1, overrun: catch_up}

@@ -135,7 +135,7 @@ void parse_executor(Object& object, std::string& policy) {
   }
   if (object.find("policy") != nullptr) {
     throw sched::ScheduleError("executor " + sched::name_text(executor),
-                               "it has an order of its own, and the application has a policy",
+                               "it has an order of its own, and a policy is given",
                                "remove policy, or use the executor 'takt'");
   }
   policy = executor;

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from takt.documents.quantities import Duration, Strict
+from takt.documents.quantities import Duration, Strict, range_such_as
 from takt.errors import TaktError
 from takt.schedule.application.callback import Identifier
 from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy
@@ -48,7 +48,9 @@ class Process(KernelScheduling):
 class Middleware(Strict):
     """The middleware between processes of one host."""
 
-    latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] = Field(
+    latency: Annotated[
+        list[Duration], Field(min_length=2, max_length=2), range_such_as("[50us, 300us]")
+    ] = Field(
         description="shortest and longest time from the publication of a message until another "
         "process notices it: [50us, 300us]"
     )

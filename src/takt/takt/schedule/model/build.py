@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import calls, joins, policies, topics, writers
+from takt.schedule.model import calls, described_cores, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, ModelledTopic, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
@@ -75,6 +75,7 @@ class Builder:
         self.topics = writers.of_topics([one for one, _ in kept], observed)
         for topic in self.topics:
             self.notes.setdefault(topic.topic, []).extend(writers.notes(topic))
+        described_cores.keep(document, observed.cores, general)
         document["chains"] = self._chains([one for one, _ in kept])
         if observed.scenarios:
             document |= self._scenarios(left)
@@ -125,7 +126,7 @@ class Builder:
         if several := topics.several_messages(one):
             part["messages"] = several
         if one.skipped:
-            notes.append(f"{one.skipped} releases were skipped while the previous job ran")
+            notes.append(f"releases skipped while the previous job ran: {one.skipped}")
         self.notes[one.name] = notes
         described.notes = notes
         described.period_us = None if period is None else period / 1000
@@ -267,7 +268,8 @@ class Builder:
         for one in kept:  # what is told counts as what is seen
             one.writes = {topic: one.writes.get(topic, 0) for topic in topics.writes(one)}
             one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
-        found, more = paths.chains(kept)
+        drivers = self._observed.robot.drivers if self._observed.robot else {}
+        found, more = paths.chains(kept, drivers)
         if more:
             self.notes.setdefault("", []).append(
                 f"chains: only the first {len(found)} paths were examined; there are more"

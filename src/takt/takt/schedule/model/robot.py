@@ -20,6 +20,7 @@ from takt.schedule.application.executors import (
 )
 from takt.schedule.application.processes import hosts_of
 from takt.schedule.model.declared import DeclaredTask, Name, Time
+from takt.schedule.ros2.topics import topic_name
 
 Times = NDArray[np.int64]
 
@@ -150,10 +151,19 @@ class Robot:
         )
 
     @property
+    def drivers(self) -> dict[str, set[str]]:
+        """What threads publish, by their whole names, process.thread."""
+        return {
+            f"{one['name']}.{thread['name']}": {topic_name(topic) for topic in thread["writes"]}
+            for one in self.processes
+            for thread in one.get("threads", [])
+            if thread.get("writes")
+        }
+
+    @property
     def written_by_drivers(self) -> set[str]:
         """Topics that threads publish."""
-        threads = (thread for one in self.processes for thread in one.get("threads", []))
-        return {topic for thread in threads for topic in thread.get("writes", [])}
+        return {topic for topics in self.drivers.values() for topic in topics}
 
     def _is_driver(self, callback: str, execution: Times) -> bool:
         """Whether these are jobs of a driver.
