@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A robot: each process is forked and has an executor of its own, with one core and a band of
+// A robot: each process is forked and has an executor of its own, with its cores and a band of
 // priorities; messages between processes go through the middleware.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <takt/application/bands.hpp>
 #include <takt/baseline/real_time_process.hpp>
@@ -20,6 +21,10 @@
 namespace takt::runner {
 namespace {
 
+std::vector<int> cpus_of(const application::Process& process) {
+  return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
+}
+
 ExecutorOptions executor_options(const Execution& execution, const application::Process& process,
                                  const os::SettingsNotGranted& refused,
                                  const std::filesystem::path& part, os::TimePoint start) {
@@ -28,7 +33,7 @@ ExecutorOptions executor_options(const Execution& execution, const application::
   add_not_granted(attributes, refused);
   const bool by_thread = policy->fixed_priority() && policy->preemptive();
   return {.policy = by_thread ? sched::fixed_priority() : policy,
-          .cpus = {process.cpu},
+          .cpus = cpus_of(process),
           .base_priority = std::max(process.priority, os::min_priority),
           .real_time = process.priority > 0,
           .not_before = start,
@@ -104,7 +109,7 @@ std::string cores_of(const application::Application& robot, const std::vector<st
           const application::Process& own = robot.processes[number];
           return &own == &process || own.name == process.serves;
         })) {
-      cores.insert(process.cpu);
+      std::ranges::copy(cpus_of(process), std::inserter(cores, cores.end()));
     }
   }
   std::string text;

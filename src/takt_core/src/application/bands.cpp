@@ -92,11 +92,16 @@ std::vector<Band> bands_of(const Application& robot) {
       }
     }
   }
-  bands.resize(robot.processes.size());
-  for (Band& band : bands) {
+  std::vector<Band> result{bands.begin(),
+                           bands.begin() + static_cast<std::ptrdiff_t>(robot.processes.size())};
+  for (Band& band : result) {
     band.priorities.resize(robot.callbacks.size());
   }
-  return bands;
+  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {  // on whichever core of its process
+    result[robot.callbacks[i].process].priorities[i] =
+        bands[all.callbacks[i].process].priorities[i];
+  }
+  return result;
 }
 
 }  // namespace takt::application

@@ -121,7 +121,8 @@ void check_callbacks(const Application& application) {
   for (const Callback& callback : application.callbacks) {
     const std::string where = sched::task_text(callback.task);
     if (callback.task.cpu != -1) {
-      refuse(where, "it names a core, and it belongs to a process", "remove cpu");
+      refuse(where, "it names a core, and its process has one",
+             "remove cpu, or name the cores of its process: cpus");
     }
     const auto [known, added] = groups.emplace(callback.task.group, callback.process);
     if (!callback.task.group.empty() && !added && known->second != callback.process) {
@@ -314,7 +315,7 @@ Application process_of(const Application& application, std::size_t process) {
   result.links.clear();
   result.chains.clear();
   result.policy = own.policy;
-  result.cpus = {own.cpu};
+  result.cpus = own.cpus.empty() ? std::vector{own.cpu} : own.cpus;
   std::erase_if(result.callbacks,
                 [&](const Callback& callback) { return callback.process != process; });
   for (Callback& callback : result.callbacks) {

@@ -63,6 +63,7 @@ class _Process(BaseModel):
     executor: ExecutorOfProcess | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
+    cpus: list[Cpu] | None = None
     priority: Priority | None = None
     reservation: _Reservation | None = None
     nice: int | None = None

@@ -16,7 +16,8 @@ namespace takt::application {
 /// The priorities of one process.
 struct TAKT_CORE_PUBLIC Band {
   int least = 0;  ///< Process::priority; 0: its threads have none.
-  int most = 0;   ///< Of the thread that waits for what arrives; rclcpp's executors: `least`.
+  /// Of the thread that waits for what arrives, on the first core; rclcpp's executors: `least`.
+  int most = 0;
   /// By callback of the application: the priority of its jobs, in the order that the policy gives
   /// them; 0 for callbacks of other processes, and where the policy decides anew for each job.
   std::vector<int> priorities = {};
