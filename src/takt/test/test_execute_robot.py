@@ -99,6 +99,39 @@ def test_the_threads_of_other_processes_are_no_other_programs(tmp_path: Path) ->
     assert not [one for one in held if one.split()[4].startswith("takt.f")]
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="it takes two cores")
+def test_a_process_may_have_several_cores(tmp_path: Path) -> None:
+    """Each callback runs on its own, in one executor, and its model has that again."""
+    application = robot_of_two()
+    cores = sorted(os.sched_getaffinity(0))[-2:]
+    (seeing, _) = application["processes"]
+    del seeing["cpu"]
+    seeing["cpus"] = cores
+    for callback in application["callbacks"]:
+        if callback["process"] == "seeing":
+            callback["cpu"] = cores[callback["name"] == "arm.move"]
+    done = executed(tmp_path, "takt", application)
+    trace = traces.read(done.trace)
+    assert trace.names.values("cpus") == [f"{cores[0]},{cores[1]}"]
+    ran = set()
+    replay = takt_core.Replay(trace.core)
+    while (step := replay.step()) is not None:
+        started = step.events["type"] == takt_core.EventType.start
+        columns = (step.events[name][started].tolist() for name in ("task", "core"))
+        ran |= set(zip(*columns, strict=True))
+    homes = {("camera.look", cores[0]), ("planner.plan", cpu()), ("arm.move", cores[1])}
+    assert {(trace.names.task(task), core) for task, core in ran} == homes
+    found = explain(done.trace)
+    assert found.bounds is not None
+    assert found.bounds.responses == found.executions > 0
+    expect_ages_and_latency(measure(done.trace))
+    written = tmp_path / "model.app.yaml"
+    model(done.trace, written)
+    again = read_application(written)
+    assert again.processes["seeing"].cpus == cores
+    assert again.callbacks["arm.move"].cpu == cores[1]
+
+
 @pytest.mark.parametrize(
     ("keys", "says"),
     [

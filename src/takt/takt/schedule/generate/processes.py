@@ -58,10 +58,20 @@ def add_processes(draft: Draft, number: int) -> None:
             callback["group"] += f"_{callback['process']}"
     for process in document["processes"]:
         _fit_to_idling(draft, process)
+    _spread(draft, cores)
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
     _add_threads(draft)
     _add_hosts(draft)
+
+
+def _spread(draft: Draft, cores: int) -> None:
+    """Some executors of Takt have a thread on each core: no two processes have one priority."""
+    share = draft.wanted.several_cores
+    for process in draft.document["processes"]:
+        if share and cores > 1 and "policy" in process and draft.chance.happens(share):
+            del process["cpu"]
+            process["cpus"] = list(range(cores))
 
 
 def _fit_to_idling(draft: Draft, process: Entry) -> None:

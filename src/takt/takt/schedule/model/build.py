@@ -114,11 +114,7 @@ class Builder:
         if declared.get("group"):
             part["group"] = declared["group"]
         notes += _of_locks(declared)
-        if (
-            self._observed.robot is None
-            and len(self._observed.cpus) > 1
-            and (cpu := _core(one, notes)) is not None
-        ):
+        if len(self._cores_of(one)) > 1 and (cpu := _core(one, notes)) is not None:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
@@ -131,6 +127,13 @@ class Builder:
         described.period_us = None if period is None else period / 1000
         self.callbacks.append(described)
         return part
+
+    def _cores_of(self, one: ObservedCallback) -> list[int]:
+        """Among which it has its own; of several hosts the trace numbers cores anew."""
+        robot = self._observed.robot
+        if robot is None:
+            return self._observed.cpus
+        return [] if robot.hosts else robot.cores(one.recorded)
 
     def _execution(
         self, one: ObservedCallback, notes: list[str]
