@@ -132,6 +132,33 @@ def test_a_process_may_have_several_cores(tmp_path: Path) -> None:
     assert again.callbacks["arm.move"].cpu == cores[1]
 
 
+def test_all_processes_follow_the_scenarios(tmp_path: Path) -> None:
+    """Each by its own callbacks; those of a model are the same."""
+    changes = [{"task": "camera.look", "period": 80 * MS}, {"task": "planner.plan", "priority": 9}]
+    application = robot_of_two(
+        scenarios=[{"name": "fast", "tasks": []}, {"name": "slow", "tasks": changes}],
+        switches=[{"at": 600 * MS, "scenario": "slow"}],
+    )
+    done = executed(tmp_path, "takt", application)
+    trace = traces.read(done.trace)
+    assert trace.names.policies() == ["robot", "robot"]
+    assert trace.names.values("scenario") == ["fast"]
+    found = measure(done.trace)
+    switches = [value for _, value in values(trace, takt_core.EventType.scenario)]
+    assert [trace.names.scenario(one) for one in switches] == ["slow", "slow"]
+    looked = next(one for one in found.callbacks if one.callback == "camera.look")
+    assert 20 <= looked.executions + looked.skipped < 38
+    above = explain(done.trace)
+    assert above.bounds is not None
+    assert above.bounds.responses == above.executions > 0
+    written = tmp_path / "model.app.yaml"
+    model(done.trace, written)
+    again = read_application(written)
+    assert list(again.scenarios) == ["fast", "slow"]
+    assert again.scenarios["slow"].changes["camera.look"].timer == 80 * MS
+    assert [one.scenario for one in again.switches] == ["slow"]
+
+
 @pytest.mark.parametrize(
     ("keys", "says"),
     [

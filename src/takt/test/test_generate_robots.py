@@ -92,7 +92,7 @@ def test_a_campaign_holds_robots_to_their_bounds() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("scenarios", [1]), ("suspension", 0.1), ("pinned", 0.5)],
+    [("suspension", 0.1), ("pinned", 0.5)],
 )
 def test_what_no_robot_has_is_not_asked_for_with_processes(
     tmp_path: Path, key: str, value: Any

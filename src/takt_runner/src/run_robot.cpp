@@ -15,6 +15,7 @@
 #include "described.hpp"
 #include "kernel_scheduling.hpp"
 #include "members.hpp"
+#include "scenarios.hpp"
 #include "separate.hpp"
 #include "task_options.hpp"
 
@@ -73,6 +74,10 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
       executor.add(member.trigger, options);
     }
   }
+  const auto scenarios = application::scenarios_of_process(robot, number, band);
+  if (scenarios) {
+    executor.set_scheduling_strategy(*scenarios);
+  }
   members.number_topics(
       [&](const std::string& topic) { return executor.core().trace_topic(topic); });
   const Receivers receivers = receivers_of(process);
@@ -82,7 +87,12 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
     schedule_as_reported(process, thread_of_takt(), refused);
   }
   beside.start(executor.core().start_time(), stop);
-  static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
+  const os::TimePoint end = end_of(execution, executor.core().start_time());
+  if (scenarios) {
+    follow(executor, robot, executor.core().start_time(), end, stop);
+  } else {
+    static_cast<void>(stop.wait_until(end));
+  }
   beside.end();
   members.end_calls();
   executor.stop();
@@ -117,6 +127,22 @@ std::string cores_of(const application::Application& robot, const std::vector<st
     text += (text.empty() ? "" : ",") + std::to_string(core);
   }
   return text;
+}
+
+// Of the trace: each process has its own policy, and those of Takt have scenarios.
+std::vector<std::pair<std::string, std::string>> attributes_of(
+    const application::Application& robot, const std::vector<std::size_t>& here) {
+  std::vector<std::pair<std::string, std::string>> attributes{{"cpus", cores_of(robot, here)}};
+  if (!robot.strategy) {
+    attributes.emplace_back("policy.default", "robot");
+    return attributes;
+  }
+  const auto& scenarios = robot.strategy->scenarios();
+  for (const sched::ScenarioPtr& scenario : scenarios) {
+    attributes.emplace_back("policy." + scenario->name(), "robot");
+  }
+  attributes.emplace_back("scenario", scenarios[robot.strategy->default_scenario()]->name());
+  return attributes;
 }
 
 // The processes of the host that is executed, by their numbers. Throws sched::ScheduleError.
@@ -162,7 +188,7 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
                    }
                  });
   }
-  separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot, here)}});
+  separate.run(stop, "process", attributes_of(robot, here));
 }
 
 }  // namespace takt::runner

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.topics import MOST_MESSAGES
 from takt.schedule.model import calls, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
@@ -291,7 +292,8 @@ class Builder:
                 if change.get("scenario") == name and change["task"] in names
             ]
             self._longest(name, changes)
-            scenarios.append({"name": name, "policy": policy, "tasks": changes})
+            own = {} if observed.robot else {"policy": policy}  # each process has its own
+            scenarios.append({"name": name, **own, "tasks": changes})
         found: Part = {"scenarios": scenarios}
         if observed.default_scenario in observed.scenarios:
             found["default_scenario"] = observed.default_scenario
@@ -306,6 +308,8 @@ class Builder:
             longest = one.longest.get(scenario, 0)
             if one.name not in first or scenario == self._observed.default_scenario or not longest:
                 continue
+            if (robot := self._observed.robot) and robot.policy(one.recorded) in STOCK_EXECUTORS:
+                continue  # which have no scenarios
             change = changed.get(one.name)
             if change is None:
                 if longest <= first[one.name]:
