@@ -168,9 +168,9 @@ LatencyTerm RobotChains::term_of(const Part& part, nanoseconds time) const {
   const application::Process& process = robot_.processes[part.process];
   const bool beside = !process.serves.empty() && !process.one_of_cores;
   return {.kind = beside ? LatencyTerm::Kind::thread : LatencyTerm::Kind::process,
-          .name = process.one_of_cores ? application::family_of(process) + ".core" +
-                                             std::to_string(process.cpu)
-                                       : process.name,
+          .name = process.one_of_cores
+                      ? application::family_of(process) + ".core" + std::to_string(process.cpu)
+                      : process.name,
           .time = time};
 }
 

@@ -76,13 +76,13 @@ class Placement {
           continue;
         }
         if (writer.task.cpu >= 0 && reader.task.cpu >= 0 && writer.task.cpu != reader.task.cpu) {
-          throw sched::ScheduleError(
-              sched::task_text(reader.task),
-              "it limits the age of topic " + sched::name_text(topic) + " on core " +
-                  std::to_string(reader.task.cpu) + ", and " + sched::name_text(writer.task.name) +
-                  " writes on core " + std::to_string(writer.task.cpu) +
-                  ": no timer of another core is released early",
-              "ask for the same core, or remove max_age");
+          throw sched::ScheduleError(sched::task_text(reader.task),
+                                     "it limits the age of topic " + sched::name_text(topic) +
+                                         " on core " + std::to_string(reader.task.cpu) + ", and " +
+                                         sched::name_text(writer.task.name) + " writes on core " +
+                                         std::to_string(writer.task.cpu) +
+                                         ": no timer of another core is released early",
+                                     "ask for the same core, or remove max_age");
         }
         tie(writer, name);
         const std::string& trigger = writer.task.trigger;

@@ -140,7 +140,8 @@ class Simulation {
   }
 
   // What decides in a partition.
-  [[nodiscard]] const sched::CompiledApplication& compiled_of(std::size_t partition) const noexcept {
+  [[nodiscard]] const sched::CompiledApplication& compiled_of(
+      std::size_t partition) const noexcept {
     return order_.empty() ? model_.compiled() : *model_.processes()[order_[partition]];
   }
 

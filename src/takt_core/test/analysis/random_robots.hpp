@@ -165,7 +165,8 @@ inline std::string describe_robot(const application::Application& robot) {
                      ".." + std::to_string(robot.handover.most.count()) + "\n";
   for (const application::Process& process : robot.processes) {
     text += process.name + " " + process.policy + " host " + process.host + " cpu " +
-            std::to_string(process.cpu) + (process.cpus.empty() ? "" : " and others") + " priority " + std::to_string(process.priority) + "\n";
+            std::to_string(process.cpu) + (process.cpus.empty() ? "" : " and others") +
+            " priority " + std::to_string(process.priority) + "\n";
     for (const application::Thread& thread : process.threads) {
       text += "  " + thread.name + " cpu " + std::to_string(thread.cpu.value_or(process.cpu)) +
               " priority " + std::to_string(thread.priority) + " period " +

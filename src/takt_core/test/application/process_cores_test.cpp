@@ -27,12 +27,12 @@ std::string within(const std::string& process, const std::string& more = "") {
 
 // `plan` takes most of its core, so `see` has the other one, and releases `act` from there.
 Application spread_robot(const std::string& arm = "'cpus': [2, 3], 'priority': 40",
-                  const std::string& more = "") {
+                         const std::string& more = "") {
   return parsed(
       app(timer("plan", 10, 7, 1, within("arm", ", 'cpu': 2")) + ", " +
               timer("see", 10, 3, 5, within("arm", ", 'writes': ['image']")) + ", " +
-              message("act", "image", 1, 9, within("arm", ", 'deadline': 9, 'cpu': 2" + more)) + ", " +
-              timer("log", 20, 5, 1, within("log")),
+              message("act", "image", 1, 9, within("arm", ", 'deadline': 9, 'cpu': 2" + more)) +
+              ", " + timer("log", 20, 5, 1, within("log")),
           ", 'topics': [{'name': 'image'}], 'handover': {'least': 1, 'most': 4}, 'chains': "
           "[{'name': 'grip', 'callbacks': ['see', 'act']}], 'processes': [{'name': 'arm', " +
               arm + "}, {'name': 'log', 'cpu': 3, 'priority': 10}]"));
@@ -108,7 +108,8 @@ TEST(process_cores, are_those_of_takt_with_a_priority) {
                sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'np-fp', 'nice': 3"), sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 2], 'priority': 40"), sched::ScheduleError);
-  EXPECT_THROW(spread_robot("'cpus': [3, 4], 'priority': 40"), sched::ScheduleError);  // act asks for 2
+  EXPECT_THROW(spread_robot("'cpus': [3, 4], 'priority': 40"),
+               sched::ScheduleError);  // act asks for 2
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'cpu': 2, 'priority': 40"), ParseError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'priority': 10"), sched::ScheduleError);  // as log
 }

@@ -93,7 +93,7 @@ def _fit_to_idling(draft: Draft, process: Entry) -> None:
 
 
 def _fit_scenarios(draft: Draft) -> None:
-    """What each process can follow: no policy, no topics, nothing of executors without scenarios."""
+    """What a process can follow: no policy, no topics, nothing of executors without scenarios."""
     if "scenarios" not in draft.document:
         return
     kept = {

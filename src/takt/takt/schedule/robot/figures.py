@@ -221,9 +221,7 @@ def _process(
         name=(application.name or "application") if whole else f"{core.process}{of_core}",
         executor=executor + policy,
         scheduling=None if process is None else scheduling_text(flat_scheduling(process)),
-        nodes=list(dict.fromkeys(map(_node, own)))
-        if process is None or of_core
-        else process.nodes,
+        nodes=list(dict.fromkeys(map(_node, own))) if process is None or of_core else process.nodes,
         colour=colour,
         utilization=core.utilization,
         callbacks=own,
