@@ -103,7 +103,7 @@ TEST(process_cores, that_would_release_no_timer_early_are_refused) {
   EXPECT_THROW(apart(), sched::ScheduleError);
 }
 
-TEST(process_cores, are_those_of_takt_with_a_priority) {
+TEST(process_cores, belong_to_takt_and_have_a_priority) {
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'priority': 40, 'executor': 'rclcpp_events'"),
                sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'np-fp', 'nice': 3"), sched::ScheduleError);

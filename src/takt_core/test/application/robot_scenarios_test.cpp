@@ -47,7 +47,7 @@ TEST(robot_scenarios, are_bounded_each_by_itself) {
   EXPECT_EQ(report.verdict, analysis::Verdict::not_proved);
 }
 
-TEST(robot_scenarios, one_alone_is_proved_as_it_is) {
+TEST(robot_scenarios, a_single_one_is_proved_as_it_is) {
   const analysis::Report report =
       analysis::analyse(changing("[{'name': 'busy', 'tasks': [{'task': 'act', 'period': 5}]}]"));
   EXPECT_EQ(report.verdict, analysis::Verdict::meets);

@@ -33,8 +33,8 @@ def smaller(document: Document) -> Iterator[Document]:
     for place, process in enumerate(processes):
         plain = {key: process[key] for key in process if key not in {"executor", "policy"}} | PLAIN
         bare = {key: process[key] for key in process if key != "threads"}
-        alone = {key: process[key] for key in process if key != "cpus"} | {"cpu": 0}
-        for other in (bare, plain, alone):
+        single = {key: process[key] for key in process if key != "cpus"} | {"cpu": 0}
+        for other in (bare, plain, single):
             if other != process:
                 yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
     yield from _nearer(document)

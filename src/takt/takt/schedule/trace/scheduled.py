@@ -14,7 +14,6 @@ from typing import Any
 
 from takt.machine.scheduling import Scheduling
 from takt.machine.system import format_cpu_list
-from takt.schedule.application.processes import executor_cores
 
 ATTRIBUTE = "scheduled"
 _STOCK = "rclcpp_"
@@ -61,7 +60,7 @@ def notes(
                 f"{_wanted(process)} as in the file: its bounds, and those of processes below, are "
                 "not those of this recording"
             )
-        own = executor_cores(process)
+        own = process.get("cpus") or [process.get("cpu", 0)]
         cores = {
             format_cpu_list(one.cpus)
             for one in threads.values()
