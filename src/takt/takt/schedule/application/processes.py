@@ -51,7 +51,7 @@ class Process(KernelScheduling):
         return {*(self.cpus or [self.cpu]), *threads}
 
     @model_validator(mode="after")
-    def _one_way(self) -> Process:
+    def _cpu_or_cpus(self) -> Process:
         if self.cpus and "cpu" in self.model_fields_set:
             raise ValueError("cpu and cpus are given: keep cpus, or cpu for one core")
         return self
