@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../application/chain_calls.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
@@ -169,8 +170,11 @@ ChainReport RobotChains::report(std::size_t number) const {
 
 LatencyTerm RobotChains::term_of(const Part& part, nanoseconds time) const {
   const application::Process& process = robot_.processes[part.process];
-  return {.kind = process.serves.empty() ? LatencyTerm::Kind::process : LatencyTerm::Kind::thread,
-          .name = process.name,
+  const bool beside = !process.serves.empty() && !process.one_of_cores;
+  return {.kind = beside ? LatencyTerm::Kind::thread : LatencyTerm::Kind::process,
+          .name = process.one_of_cores
+                      ? application::family_of(process) + ".core" + std::to_string(process.cpu)
+                      : process.name,
           .time = time};
 }
 

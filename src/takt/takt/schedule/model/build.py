@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.topics import MOST_MESSAGES
 from takt.schedule.model import calls, described_cores, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
@@ -115,11 +116,7 @@ class Builder:
         if declared.get("group"):
             part["group"] = declared["group"]
         notes += _of_locks(declared)
-        if (
-            self._observed.robot is None
-            and len(self._observed.cpus) > 1
-            and (cpu := _core(one, notes)) is not None
-        ):
+        if len(self._cores_of(one)) > 1 and (cpu := _core(one, notes)) is not None:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
@@ -132,6 +129,13 @@ class Builder:
         described.period_us = None if period is None else period / 1000
         self.callbacks.append(described)
         return part
+
+    def _cores_of(self, one: ObservedCallback) -> list[int]:
+        """Among which it has its own; of several hosts the trace numbers cores anew."""
+        robot = self._observed.robot
+        if robot is None:
+            return self._observed.cpus
+        return [] if robot.hosts else robot.cores(one.recorded)
 
     def _execution(
         self, one: ObservedCallback, notes: list[str]
@@ -290,7 +294,8 @@ class Builder:
                 if change.get("scenario") == name and change["task"] in names
             ]
             self._longest(name, changes)
-            scenarios.append({"name": name, "policy": policy, "tasks": changes})
+            own = {} if observed.robot else {"policy": policy}  # each process has its own
+            scenarios.append({"name": name, **own, "tasks": changes})
         found: Part = {"scenarios": scenarios}
         if observed.default_scenario in observed.scenarios:
             found["default_scenario"] = observed.default_scenario
@@ -305,6 +310,8 @@ class Builder:
             longest = one.longest.get(scenario, 0)
             if one.name not in first or scenario == self._observed.default_scenario or not longest:
                 continue
+            if (robot := self._observed.robot) and robot.policy(one.recorded) in STOCK_EXECUTORS:
+                continue  # which have no scenarios
             change = changed.get(one.name)
             if change is None:
                 if longest <= first[one.name]:

@@ -18,7 +18,7 @@ from takt.schedule.application.executors import (
     Policy,
     Priority,
 )
-from takt.schedule.application.processes import hosts_of
+from takt.schedule.application.processes import executor_cores, hosts_of
 from takt.schedule.model.declared import DeclaredTask, Name, Time
 from takt.schedule.ros2.topics import topic_name
 
@@ -64,6 +64,7 @@ class _Process(BaseModel):
     executor: ExecutorOfProcess | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
+    cpus: list[Cpu] | None = None
     priority: Priority | None = None
     reservation: _Reservation | None = None
     nice: int | None = None
@@ -140,6 +141,11 @@ class Robot:
         """What decides about a callback: a policy of Takt, or the executor of rclcpp."""
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
         return str(home.get("executor") or home.get("policy", "fp"))
+
+    def cores(self, callback: str) -> list[int]:
+        """Those of the executor that ran it."""
+        home = next(one for one in self.processes if one["name"] == self.homes[callback])
+        return executor_cores(home)
 
     def _driver(self, callback: str) -> dict[str, Any] | None:
         """The thread whose jobs these are, process.thread; None: those of a node's callback."""
