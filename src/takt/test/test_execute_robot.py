@@ -99,6 +99,66 @@ def test_the_threads_of_other_processes_are_no_other_programs(tmp_path: Path) ->
     assert not [one for one in held if one.split()[4].startswith("takt.f")]
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="it takes two cores")
+def test_a_process_may_have_several_cores(tmp_path: Path) -> None:
+    """Each callback runs on its own, in one executor, and its model has that again."""
+    application = robot_of_two()
+    cores = sorted(os.sched_getaffinity(0))[-2:]
+    (seeing, _) = application["processes"]
+    del seeing["cpu"]
+    seeing["cpus"] = cores
+    for callback in application["callbacks"]:
+        if callback["process"] == "seeing":
+            callback["cpu"] = cores[callback["name"] == "arm.move"]
+    done = executed(tmp_path, "takt", application)
+    trace = traces.read(done.trace)
+    assert trace.names.values("cpus") == [f"{cores[0]},{cores[1]}"]
+    ran = set()
+    replay = takt_core.Replay(trace.core)
+    while (step := replay.step()) is not None:
+        started = step.events["type"] == takt_core.EventType.start
+        columns = (step.events[name][started].tolist() for name in ("task", "core"))
+        ran |= set(zip(*columns, strict=True))
+    homes = {("camera.look", cores[0]), ("planner.plan", cpu()), ("arm.move", cores[1])}
+    assert {(trace.names.task(task), core) for task, core in ran} == homes
+    found = explain(done.trace)
+    assert found.bounds is not None
+    assert found.bounds.responses == found.executions > 0
+    expect_ages_and_latency(measure(done.trace))
+    written = tmp_path / "model.app.yaml"
+    model(done.trace, written)
+    again = read_application(written)
+    assert again.processes["seeing"].cpus == cores
+    assert again.callbacks["arm.move"].cpu == cores[1]
+
+
+def test_all_processes_follow_the_scenarios(tmp_path: Path) -> None:
+    """Each by its own callbacks; those of a model are the same."""
+    changes = [{"task": "camera.look", "period": 80 * MS}, {"task": "planner.plan", "priority": 9}]
+    application = robot_of_two(
+        scenarios=[{"name": "fast", "tasks": []}, {"name": "slow", "tasks": changes}],
+        switches=[{"at": 600 * MS, "scenario": "slow"}],
+    )
+    done = executed(tmp_path, "takt", application)
+    trace = traces.read(done.trace)
+    assert trace.names.policies() == ["robot", "robot"]
+    assert trace.names.values("scenario") == ["fast"]
+    found = measure(done.trace)
+    switches = [value for _, value in values(trace, takt_core.EventType.scenario)]
+    assert [trace.names.scenario(one) for one in switches] == ["slow", "slow"]
+    looked = next(one for one in found.callbacks if one.callback == "camera.look")
+    assert 20 <= looked.executions + looked.skipped < 38
+    above = explain(done.trace)
+    assert above.bounds is not None
+    assert above.bounds.responses == above.executions > 0
+    written = tmp_path / "model.app.yaml"
+    model(done.trace, written)
+    again = read_application(written)
+    assert list(again.scenarios) == ["fast", "slow"]
+    assert again.scenarios["slow"].changes["camera.look"].timer == 80 * MS
+    assert [one.scenario for one in again.switches] == ["slow"]
+
+
 @pytest.mark.parametrize(
     ("keys", "says"),
     [

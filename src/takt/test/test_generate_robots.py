@@ -14,6 +14,7 @@ from takt.errors import TaktError
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.application.processes import executor_cores
 from takt.schedule.campaign.batch import evaluate
 from takt.schedule.campaign.model import Batch
 from takt.schedule.campaign.shrink import shrink
@@ -37,7 +38,7 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
         *("fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf"),
         *("rclcpp_single_threaded", "rclcpp_events"),
     }
-    assert {one["cpu"] for one in processes} == {0, 1}
+    assert {tuple(executor_cores(one)) for one in processes} == {(0,), (1,), (0, 1)}
     assert any(one.get("threads") for one in processes)
     assert any(
         one["process"] != writer["process"]
@@ -91,7 +92,7 @@ def test_a_campaign_holds_robots_to_their_bounds() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("scenarios", [1]), ("suspension", 0.1), ("pinned", 0.5)],
+    [("suspension", 0.1), ("pinned", 0.5)],
 )
 def test_what_no_robot_has_is_not_asked_for_with_processes(
     tmp_path: Path, key: str, value: Any

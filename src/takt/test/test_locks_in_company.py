@@ -178,7 +178,7 @@ def test_each_process_of_a_robot_has_its_locks(tmp_path: Path) -> None:
 def test_a_lock_belongs_to_one_process(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="belongs to one process, and callbacks of 'drive' and"):
         analyse(document(tmp_path, ROBOT.replace("lock: plans", "lock: map")), "here")
-    with pytest.raises(TaktError, match="a process of a robot has one core"):
+    with pytest.raises(TaktError, match="not analysed in processes of a robot"):
         analyse(document(tmp_path, ROBOT.replace("protocol: ceiling", "protocol: spin")), "here")
 
 

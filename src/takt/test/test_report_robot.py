@@ -126,6 +126,31 @@ def test_topics_have_rates_and_bytes_per_second(takt: Takt, robot: Path, tmp_pat
     assert rows(page)["obstacle"][2:5] == ["–", most, "–"]
 
 
+def test_a_join_publishes_as_often_as_its_slowest_callback(takt: Takt, tmp_path: Path) -> None:
+    robot, trace = tmp_path / "fusion.app.yaml", tmp_path / "fusion.takttrace"
+    joined = "wcet: 1ms, priority: 5, join: both, writes: {world: 2kB}"
+    robot.write_text(
+        "processes:\n"
+        "  eyes: {cpu: 0, priority: 50, nodes: [eyes]}\n"
+        "  mind: {cpu: 1, priority: 50, nodes: [mind]}\n"
+        "nodes:\n"
+        "  eyes:\n"
+        "    left: {timer: 50ms, wcet: 1ms, priority: 2, writes: [left]}\n"
+        "    right: {timer: 25ms, wcet: 1ms, priority: 3, writes: [right]}\n"
+        "  mind:\n"
+        f"    left: {{on: left, {joined}}}\n"
+        f"    right: {{on: right, {joined}}}\n"
+        "    use: {on: world, wcet: 1ms, priority: 1, deadline: 50ms}\n"
+    )
+    takt("simulate", robot, "--trace", trace, "--duration", "2s")
+    takt("report", robot, "--measured", trace)
+    page = robot.with_suffix(".html")
+    writers, _, _, most, kilobytes, simulated, measured, _ = rows(page)["world"]
+    assert (writers, most, kilobytes, simulated) == ("2", "20.0", "40.0", "20.0")
+    assert float(measured) == pytest.approx(20, rel=0.05)
+    assert "<li>fusion.takttrace (simulator)" in page.read_text(encoding="utf-8")
+
+
 def test_processes_are_found_by_their_names(takt: Takt, robot: Path) -> None:
     (scenario,) = takt.json("analyse", robot)["scenarios"]
     shares = {one["process"]: one["utilization"] for one in scenario["cores"]}

@@ -103,7 +103,7 @@ LOSES = """
 processes:
   p: {cpu: 0, priority: 50, nodes: [a], threads: {dds: {priority: 60, receives: {scan: 1ms}}}}
   q: {cpu: 1, priority: 50, nodes: [b]}
-topics: {scan: {depth: 1}, plan: {depth: 9}}
+topics: {scan: {depth: 1}}
 nodes:
   a:
     x: {on: scan, wcet: 6ms, priority: 1, overrun: catch_up}
@@ -222,3 +222,33 @@ def test_metrics_follow_chains_through_simulated_threads_and_no_model_is_made_of
     done = takt("model", trace)
     assert done.returncode == 2
     assert "a simulation of a robot with threads" in done.stderr
+
+
+def test_cpu_and_cpus_of_a_process_are_one_too_many(tmp_path: Path) -> None:
+    cores = EXAMPLE.with_name("several_cores.app.yaml").read_text()
+    file = tmp_path / "cores.app.yaml"
+    file.write_text(cores.replace("cpus: [0, 1]", "cpus: [0, 1], cpu: 0"))
+    with pytest.raises(TaktError, match="cpu and cpus are given: keep cpus"):
+        read_application(file)
+
+
+def test_each_core_of_a_process_is_a_term_of_the_latency() -> None:
+    (scenario,) = _analysed(EXAMPLE.with_name("several_cores.app.yaml")).scenarios
+    steer = next(one for one in scenario.chains if one.name == "steer")
+    assert "control.core0 3 ms" in steer.bound_by
+    assert {(one.process, one.cpu) for one in scenario.cores} == {
+        ("vision", 1),
+        ("control", 0),
+        ("control", 1),
+    }
+
+
+def test_a_robot_with_several_scenarios_has_bounds_in_each() -> None:
+    analysis = _analysed(EXAMPLE.with_name("modes.app.yaml"))
+    assert [(one.name, one.verdict) for one in analysis.scenarios] == [
+        ("cruise", "meets"),
+        ("docking", "meets"),
+    ]
+    assert analysis.verdict == "not_proved"  # what happens across switches is unknown
+    assert analysis.switches is not None
+    assert not analysis.switches.meets

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <rcl/publisher.h>
 
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +17,10 @@
 namespace takt_rclcpp {
 namespace {
 
+// None is taken. Not an optional one: that is written as a flag and read as a whole, for which
+// processors wait.
+constexpr std::int64_t no_stamp = std::numeric_limits<std::int64_t>::min();
+
 // initial-exec: each message reads and writes them, and does so without a call.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a thread is doing
 [[gnu::tls_model("initial-exec")]] thread_local Publications* records_in = nullptr;
@@ -23,7 +28,7 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local const void* published_inside = nullptr;
 // What it publishes; the middleware's stamp is told next.
 [[gnu::tls_model("initial-exec")]] thread_local std::optional<Publications::Numbered> published;
-[[gnu::tls_model("initial-exec")]] thread_local std::optional<std::int64_t> taken;
+[[gnu::tls_model("initial-exec")]] thread_local std::int64_t taken = no_stamp;
 // Of what it hands over as a pointer, to the ring buffers of all readers.
 [[gnu::tls_model("initial-exec")]] thread_local std::optional<std::int64_t> handed_over;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -47,7 +52,7 @@ Tracepoint<Args...> next(const char* name) noexcept {
 
 // The calling thread has a message now, by a stamp or by a pointer.
 void take(std::int64_t stamp) noexcept {
-  taken = taken.value_or(stamp);  // not what its callback takes
+  taken = taken == no_stamp ? stamp : taken;  // not what its callback takes
   executor::use_message(stamp);
   if (records_in != nullptr) {
     records_in->use(stamp);
@@ -128,7 +133,8 @@ void Publications::forget() noexcept {
 }
 
 std::optional<std::int64_t> stamp_taken() noexcept {
-  return std::exchange(taken, std::nullopt);
+  const std::int64_t stamp = std::exchange(taken, no_stamp);
+  return stamp == no_stamp ? std::nullopt : std::optional{stamp};
 }
 
 RecordsPublications::RecordsPublications(Publications* where) noexcept

@@ -168,13 +168,19 @@ void refuse_waits(const Execution& execution) {
   }
 }
 
-// Where the analysis has them: all who take a lock on one core.
-void place_by_locks(application::Application& application) {
+// Where the analysis has them: all who take a lock on one core, and each on a core of its process.
+void place(application::Application& application) {
+  if (!application.processes.empty()) {
+    const application::Application all = application::with_threads(application);
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      application.callbacks[i].task.cpu = all.processes[all.callbacks[i].process].cpu;
+    }
+    return;
+  }
   if (application.locks.empty()) {
     return;
   }
-  const sched::CompiledStrategy strategy =
-      application::compile(application::with_threads(application));
+  const sched::CompiledStrategy strategy = application::compile(application);
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     application.callbacks[i].task.cpu = strategy.tasks()[i].cpu;
   }
@@ -191,7 +197,7 @@ Execution make_execution(const Settings& settings) {
   refuse_lanes(execution);
   refuse_locks(execution);
   refuse_waits(execution);
-  place_by_locks(execution.application);
+  place(execution.application);
   // The others know no scenarios: they execute what the callbacks declare.
   if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {
     execution.application = execution.application.with_topics_of_scenarios();

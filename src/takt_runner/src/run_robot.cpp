@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A robot: each process is forked and has an executor of its own, with one core and a band of
+// A robot: each process is forked and has an executor of its own, with its cores and a band of
 // priorities; messages between processes go through the middleware.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <takt/application/bands.hpp>
 #include <takt/baseline/real_time_process.hpp>
@@ -14,11 +15,16 @@
 #include "described.hpp"
 #include "kernel_scheduling.hpp"
 #include "members.hpp"
+#include "scenarios.hpp"
 #include "separate.hpp"
 #include "task_options.hpp"
 
 namespace takt::runner {
 namespace {
+
+std::vector<int> cpus_of(const application::Process& process) {
+  return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
+}
 
 ExecutorOptions executor_options(const Execution& execution, const application::Process& process,
                                  const os::SettingsNotGranted& refused,
@@ -28,7 +34,7 @@ ExecutorOptions executor_options(const Execution& execution, const application::
   add_not_granted(attributes, refused);
   const bool by_thread = policy->fixed_priority() && policy->preemptive();
   return {.policy = by_thread ? sched::fixed_priority() : policy,
-          .cpus = {process.cpu},
+          .cpus = cpus_of(process),
           .base_priority = std::max(process.priority, os::min_priority),
           .real_time = process.priority > 0,
           .not_before = start,
@@ -68,6 +74,10 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
       executor.add(member.trigger, options);
     }
   }
+  const auto scenarios = application::scenarios_of_process(robot, number, band);
+  if (scenarios) {
+    executor.set_scheduling_strategy(*scenarios);
+  }
   members.number_topics(
       [&](const std::string& topic) { return executor.core().trace_topic(topic); });
   const Receivers receivers = receivers_of(process);
@@ -77,7 +87,12 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
     schedule_as_reported(process, thread_of_takt(), refused);
   }
   beside.start(executor.core().start_time(), stop);
-  static_cast<void>(stop.wait_until(end_of(execution, executor.core().start_time())));
+  const os::TimePoint end = end_of(execution, executor.core().start_time());
+  if (scenarios) {
+    follow(executor, robot, executor.core().start_time(), end, stop);
+  } else {
+    static_cast<void>(stop.wait_until(end));
+  }
   beside.end();
   members.end_calls();
   executor.stop();
@@ -104,7 +119,7 @@ std::string cores_of(const application::Application& robot, const std::vector<st
           const application::Process& own = robot.processes[number];
           return &own == &process || own.name == process.serves;
         })) {
-      cores.insert(process.cpu);
+      std::ranges::copy(cpus_of(process), std::inserter(cores, cores.end()));
     }
   }
   std::string text;
@@ -112,6 +127,22 @@ std::string cores_of(const application::Application& robot, const std::vector<st
     text += (text.empty() ? "" : ",") + std::to_string(core);
   }
   return text;
+}
+
+// Of the trace: each process has its own policy, and those of Takt have scenarios.
+std::vector<std::pair<std::string, std::string>> attributes_of(
+    const application::Application& robot, const std::vector<std::size_t>& here) {
+  std::vector<std::pair<std::string, std::string>> attributes{{"cpus", cores_of(robot, here)}};
+  if (!robot.strategy) {
+    attributes.emplace_back("policy.default", "robot");
+    return attributes;
+  }
+  const auto& scenarios = robot.strategy->scenarios();
+  for (const sched::ScenarioPtr& scenario : scenarios) {
+    attributes.emplace_back("policy." + scenario->name(), "robot");
+  }
+  attributes.emplace_back("scenario", scenarios[robot.strategy->default_scenario()]->name());
+  return attributes;
 }
 
 // The processes of the host that is executed, by their numbers. Throws sched::ScheduleError.
@@ -157,7 +188,7 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
                    }
                  });
   }
-  separate.run(stop, "process", {{"policy.default", "robot"}, {"cpus", cores_of(robot, here)}});
+  separate.run(stop, "process", attributes_of(robot, here));
 }
 
 }  // namespace takt::runner

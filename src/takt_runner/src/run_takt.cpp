@@ -7,27 +7,10 @@
 #include <takt/sched/policies.hpp>
 
 #include "members.hpp"
+#include "scenarios.hpp"
 #include "task_options.hpp"
 
 namespace takt::runner {
-namespace {
-
-// Switches the scenarios at their times, above all tasks; returns at `end`, or when a stop is
-// requested.
-void follow(SchedulingExecutor& executor, const application::Application& application,
-            os::TimePoint start, os::TimePoint end, const os::StopFlag& stop) {
-  os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
-  for (const application::Switch& change : application.switches) {
-    if (start + change.at >= end || stop.wait_until(start + change.at)) {
-      break;
-    }
-    static_cast<void>(executor.switch_to(change.scenario));  // the description was checked
-  }
-  static_cast<void>(stop.wait_until(end));
-}
-
-}  // namespace
-
 void run_takt(const Execution& execution, os::StopFlag& stop) {
   const application::Application& application = execution.application;
   if (!application.processes.empty()) {

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    WithJsonSchema,
+)
 from takt_core import Quantity
 
 from takt.documents import units
@@ -28,6 +35,23 @@ def _duration_or_rate(value: object) -> int:
     return units.parse_rate(value) if units.is_rate(value) else units.parse_duration(value)
 
 
+def _above_zero(value: int) -> int:
+    if value == 0:
+        raise ValueError("must be greater than 0")
+    return value
+
+
+def range_such_as(example: str) -> BeforeValidator:
+    """The shortest and the longest of something; what is not two values is told how to be."""
+
+    def checked(value: object) -> object:
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise ValueError(f"give the shortest and the longest, such as {example}")
+        return value
+
+    return BeforeValidator(checked)
+
+
 def text_schema(example: str, pattern: str | None = None) -> WithJsonSchema:
     """The JSON Schema of a value that is written as text."""
     schema: dict[str, Any] = {"type": "string", "examples": [example]}
@@ -40,6 +64,7 @@ Duration = Annotated[
     PlainSerializer(units.format_duration),
     text_schema("10ms", units.pattern(Quantity.DURATION)),
 ]
+PositiveDuration = Annotated[Duration, AfterValidator(_above_zero)]
 Period = Annotated[
     int,
     BeforeValidator(_period),

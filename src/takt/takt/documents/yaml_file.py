@@ -182,13 +182,16 @@ def _keys_at(model: type[BaseModel], location: Location) -> set[str]:
     for part in location:
         kind = _bare(kind)
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            field = kind.model_fields.get(str(part))
+            known = kind.model_fields
+            by_alias = (one for one in known.values() if one.alias == str(part))
+            field = known.get(str(part)) or next(by_alias, None)
             extras = typing.get_type_hints(kind).get("__pydantic_extra__")
             kind = field.annotation if field else typing.get_args(_bare(extras))[-1]
         else:  # a list or a dictionary
             kind = typing.get_args(kind)[-1]
     kind = _bare(kind)
-    return set(kind.model_fields) if hasattr(kind, "model_fields") else set()
+    fields = kind.model_fields if hasattr(kind, "model_fields") else {}
+    return {field.alias or name for name, field in fields.items()}
 
 
 def _bare(kind: Any) -> Any:

@@ -124,10 +124,10 @@ def time(value: datetime | None) -> str:
 def sentence(text: str) -> str:
     """Begin with a capital letter, and never part a name at the end of a line.
 
-    What begins with the name of a cell (``rcl-pubsub-…:``) keeps it.
+    What begins with the name of a cell (``rcl-pubsub-…:``), a file or a callback keeps it.
     """
     first = text.split(" ", 1)[0]
-    named = first.endswith(":") and "-" in first
+    named = (first.endswith(":") and "-" in first) or "." in first.rstrip(".:,;")
     begin = text[:1] if named else text[:1].upper()
     return (begin + text[1:]).replace("ROS 2", "ROS\u00a02")
 

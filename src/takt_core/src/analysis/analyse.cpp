@@ -379,7 +379,10 @@ Report analyse(const application::Application& application, const Options& optio
 bool accepts(const application::Application& described) {
   if (!described.processes.empty()) {
     const Options brief{.sensitivity = false, .proposals = false};
-    return analyse(described, brief).scenarios.front().deadlines == Verdict::meets;
+    const Report report = analyse(described, brief);
+    return std::ranges::all_of(report.scenarios, [](const ScenarioReport& one) {
+      return one.deadlines == Verdict::meets;
+    });
   }
   const application::Application application = application::with_own_subscriptions(described);
   const sched::CompiledStrategy strategy = application::compile(application);

@@ -62,6 +62,10 @@ std::string_view chain_method(Test test, By by) {
       return methods::busy;
     case By::busy_level:
       return methods::busy_level;
+    case By::subchain_returns:
+      return methods::subchain_returns;
+    case By::subchain_messages_returns:
+      return methods::subchain_messages_returns;
     case By::subchain_messages:
       return by_deadline ? methods::subchain_messages_by_deadline : methods::subchain_messages;
     default:

@@ -88,6 +88,12 @@ inline constexpr std::string_view subchain_messages =
 inline constexpr std::string_view subchain_messages_by_deadline =
     "chain on one core as a unit, later messages come after it (Spuri 1996; Palencia & González "
     "Harbour 1999), eq. 16 and 37";
+inline constexpr std::string_view subchain_returns =
+    "chain on one core as a unit, parts that come back to the core after it (Palencia & González "
+    "Harbour 1999; Choi et al. 2021), eq. 15 and 42";
+inline constexpr std::string_view subchain_messages_returns =
+    "chain on one core as a unit, later messages and parts that come back to the core after it "
+    "(Palencia & González Harbour 1999; Choi et al. 2021), eq. 15, 37 and 42";
 inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
 inline constexpr std::string_view path_later =
     "path analysis, later jobs of a callback come after it (Schliecker & Ernst 2009), eq. 17 and "
@@ -106,7 +112,7 @@ inline constexpr std::string_view busy = "longest busy period of the core (Lehoc
 inline constexpr std::string_view busy_level =
     "longest busy period of the level (Lehoczky 1990), eq. 22";
 inline constexpr std::string_view chains_as_a_whole =
-    "responses with chains as a whole, eq. 15 to 17, 22 and 37 to 39";
+    "responses with chains as a whole, eq. 15 to 17, 22, 37 to 39 and 42";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
 inline constexpr std::string_view age_across =
     "longest age of the chains to it across processes, eq. 10";

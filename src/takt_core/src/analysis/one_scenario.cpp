@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "one_scenario.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include "../application/worst_times.hpp"
 
 namespace takt::analysis {
-
-using std::chrono::nanoseconds;
 
 application::Application one_scenario(const application::Application& application,
                                       const sched::CompiledStrategy& strategy,
@@ -18,20 +15,7 @@ application::Application one_scenario(const application::Application& applicatio
   for (std::size_t i = 0; i < result.callbacks.size(); ++i) {
     application::Callback& callback = result.callbacks[i];
     const auto& parameters = scenario.parameters(static_cast<sched::TaskIndex>(i));
-    // Another worst case means that all times change in proportion.
-    application::ExecutionTime& execution = callback.execution;
-    const nanoseconds worst = parameters.expected_execution;
-    if (worst != execution.worst && execution.worst.count() > 0) {
-      const double factor =
-          static_cast<double>(worst.count()) / static_cast<double>(execution.worst.count());
-      const auto change = [factor](nanoseconds& time) {
-        time = nanoseconds{static_cast<std::int64_t>(static_cast<double>(time.count()) * factor)};
-      };
-      change(execution.best);
-      std::ranges::for_each(execution.quantiles, change);
-    }
-    execution.best = std::min(execution.best, worst);
-    execution.worst = worst;
+    application::set_worst(callback.execution, parameters.expected_execution);
     callback.task = strategy.tasks()[i];
     callback.task.parameters = parameters;
   }

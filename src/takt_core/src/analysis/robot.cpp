@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
 #include "../application/threads.hpp"
@@ -261,7 +262,7 @@ void add_process(ScenarioReport& all, ScenarioReport& one, const Application& ro
     core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
     core.bound_by.insert(0, place);
     core.host = process.host;
-    core.process = process.name;
+    core.process = process.one_of_cores ? application::family_of(process) : process.name;
     all.cores.push_back(std::move(core));
   }
   for (const std::string& remark : one.remarks) {
@@ -289,6 +290,9 @@ void add_assumptions(Report& report, const Application& robot) {
 
 Report analyse_robot(const Application& described, const Options& options,
                      AnalyseProcess analyse_process) {
+  if (described.strategy) {
+    return analyse_scenarios(described, options, analyse_process);
+  }
   const Interruptible interruptible{options.stop};
   Application aged = described;
   const RobotReads reads{aged};

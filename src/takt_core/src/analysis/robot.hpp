@@ -28,4 +28,8 @@ using AnalyseProcess = Report (*)(const application::Application&, const Options
 Report analyse_robot(const application::Application& described, const Options& options,
                      AnalyseProcess analyse_process);
 
+// A robot with scenarios: each of them by itself.
+Report analyse_scenarios(const application::Application& described, Options options,
+                         AnalyseProcess analyse_process);
+
 }  // namespace takt::analysis

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../application/chain_calls.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
@@ -142,12 +143,16 @@ ChainReport RobotChains::report(std::size_t number) const {
       result.loss = std::min(result.loss + link->loss, application::Link::whole);
       drift = std::min(drift + link->drift, application::Link::whole - 1);
     }
-    if (!add_terms(number, i, drift, terms)) {
-      result.bound_by = "no bound in " +
-                        application::place_text(robot_.processes[parts[i].process]) + ", from '" +
-                        parts[i].chain.callbacks.front() + "' on";
+    const std::string why_not = i > 0 && !is_connected(parts[i], parts[i - 1])
+                                    ? "'" + parts[i].chain.callbacks.front() +
+                                          "' reads nothing that '" +
+                                          parts[i - 1].chain.callbacks.back() + "' writes"
+                                    : why_no_bound(number, i);
+    if (!why_not.empty()) {
+      result.bound_by = why_not;
       return result;
     }
+    add_terms(number, i, drift, terms);
   }
   result.latency = nanoseconds{0};
   for (const LatencyTerm& term : terms) {
@@ -165,33 +170,29 @@ ChainReport RobotChains::report(std::size_t number) const {
 
 LatencyTerm RobotChains::term_of(const Part& part, nanoseconds time) const {
   const application::Process& process = robot_.processes[part.process];
-  return {.kind = process.serves.empty() ? LatencyTerm::Kind::process : LatencyTerm::Kind::thread,
-          .name = process.name,
+  const bool beside = !process.serves.empty() && !process.one_of_cores;
+  return {.kind = beside ? LatencyTerm::Kind::thread : LatencyTerm::Kind::process,
+          .name = process.one_of_cores
+                      ? application::family_of(process) + ".core" + std::to_string(process.cpu)
+                      : process.name,
           .time = time};
 }
 
-// Of the n-th part, by the clock of the first one; false: it has no bound.
-bool RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
+// Of the n-th part, which has a bound, by the clock of the first one.
+void RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
                             std::vector<LatencyTerm>& terms) const {
   const Part& part = parts_[chain][number];
   const std::string& first = part.chain.callbacks.front();
   if (ends_by_response(chain, number)) {
-    return true;  // in the term of its client
+    return;  // in the term of its client
   }
-  std::optional<nanoseconds> own = bounds_.at(part.chain.name).latency;
-  if (!own) {
-    return false;
-  }
-  *own -= after_call(chain, number);
+  const nanoseconds own = *bounds_.at(part.chain.name).latency - after_call(chain, number);
   nanoseconds counted{0};  // in the bound of the part
   if (number > 0) {
     const Part& before = parts_[chain][number - 1];
-    const bool called = is_called(part, before);
-    const bool released = called || is_released_by(first, before.chain.callbacks.back());
-    const std::optional<nanoseconds> wait = released ? nanoseconds{0} : this->wait(first);
-    if (!wait || (released && !called && may_lose(first))) {
-      return false;
-    }
+    const bool released =
+        is_called(part, before) || is_released_by(first, before.chain.callbacks.back());
+    const nanoseconds wait = released ? nanoseconds{0} : *this->wait(first);
     const nanoseconds handover = handover_before(part, before);
     if (!application::belong_together(robot_.processes[part.process],
                                       robot_.processes[before.process])) {
@@ -200,14 +201,13 @@ bool RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t 
                        .name = first,
                        .time = handover});
     }
-    if (wait->count() > 0) {
+    if (wait.count() > 0) {
       terms.push_back(
-          {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(*wait, drift)});
+          {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(wait, drift)});
     }
     counted = released ? handover : nanoseconds{0};
   }
-  terms.push_back(term_of(part, slower(*own - counted, drift)));
-  return true;
+  terms.push_back(term_of(part, slower(own - counted, drift)));
 }
 
 const application::Link* RobotChains::link_before(const Part& part, const Part& before) const {
@@ -267,39 +267,6 @@ nanoseconds RobotChains::after_call(std::size_t chain, std::size_t number) const
   return least + (ends_by_response(chain, number + 1)
                       ? faster(way, drift)
                       : faster(2 * way + server.execution.best, drift));
-}
-
-// Whether a message may lead to no job, or be overwritten before its job reads it; also where this
-// is not known because its own process publishes on its topic, too.
-bool RobotChains::may_lose(const std::string& reader) const {
-  const application::Callback& own = callback(reader);
-  const auto known = callbacks_.find(reader);
-  const bool both = std::ranges::any_of(robot_.callbacks, [&](const application::Callback& one) {
-    return one.process == own.process && contains(one.task.writes, own.task.trigger);
-  });
-  if (both || known == callbacks_.end() || !known->second.response || !known->second.period) {
-    return true;
-  }
-  const nanoseconds response = *known->second.response;
-  const nanoseconds period = *known->second.period;
-  if (own.task.parameters.overrun != sched::Overrun::catch_up) {
-    return response > period - known->second.jitter;
-  }
-  const application::Topic* const topic = robot_.find_topic(own.task.trigger);
-  const std::int64_t waiting = (response - nanoseconds{1} + known->second.jitter) / period + 1;
-  return std::cmp_greater(waiting, topic == nullptr ? std::size_t{1} : topic->depth);
-}
-
-// From the arrival of data to the release of the timer job that reads it; none: a release may lead
-// to no job.
-std::optional<nanoseconds> RobotChains::wait(const std::string& reader) const {
-  const sched::Task& task = callback(reader).task;
-  const auto known = callbacks_.find(reader);
-  if (task.kind != sched::TaskKind::timer || known == callbacks_.end() || !known->second.response ||
-      *known->second.response > task.parameters.period) {
-    return {};
-  }
-  return std::max(task.parameters.period, task.parameters.offset);
 }
 
 }  // namespace takt::analysis

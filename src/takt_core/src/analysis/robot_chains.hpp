@@ -44,8 +44,10 @@ class RobotChains {
   [[nodiscard]] const application::Callback& callback(const std::string& name) const;
   [[nodiscard]] ChainReport report(std::size_t number) const;
   [[nodiscard]] LatencyTerm term_of(const Part& part, nanoseconds time) const;
-  bool add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
+  void add_terms(std::size_t chain, std::size_t number, std::int64_t drift,
                  std::vector<LatencyTerm>& terms) const;
+  [[nodiscard]] bool is_connected(const Part& part, const Part& before) const;
+  [[nodiscard]] std::string why_no_bound(std::size_t chain, std::size_t number) const;
   // What messages release from a timer on, as far as a chain was followed.
   struct Stretch {
     std::string head = {};  // the timer
@@ -78,7 +80,7 @@ class RobotChains {
   [[nodiscard]] bool is_called(const Part& part, const Part& before) const;
   [[nodiscard]] bool ends_by_response(std::size_t chain, std::size_t number) const;
   [[nodiscard]] nanoseconds after_call(std::size_t chain, std::size_t number) const;
-  [[nodiscard]] bool may_lose(const std::string& reader) const;
+  [[nodiscard]] std::string loss_before(const std::string& reader) const;
   [[nodiscard]] std::optional<nanoseconds> wait(const std::string& reader) const;
 
   const application::Application& robot_;

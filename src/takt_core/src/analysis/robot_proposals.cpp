@@ -152,7 +152,7 @@ class Search {
         }
       }
       for (const Place& place : places()) {
-        if (place.first == from[i].host && place.second != from[i].cpu) {
+        if (from[i].cpus.empty() && place.first == from[i].host && place.second != from[i].cpu) {
           Processes moved = from;
           moved[i].cpu = place.second;
           result.push_back(ordered(std::move(moved)));
@@ -192,7 +192,7 @@ class Search {
       loads[place] = 0;
     }
     for (const std::size_t i : order) {
-      if (!application::is_fifo(processes[i])) {
+      if (!application::is_fifo(processes[i]) || !processes[i].cpus.empty()) {
         loads[place_of(processes[i])] += needs_[i].share;
         continue;
       }

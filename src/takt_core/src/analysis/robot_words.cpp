@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../application/kernel_scheduling.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
@@ -132,7 +133,7 @@ void name_topics(ScenarioReport& report, const application::Application& robot,
                  const application::Process& process) {
   for (const application::Callback& receipt : robot.callbacks) {
     const bool own = receipt.in_thread && !receipt.task.trigger.empty() &&
-                     robot.processes[receipt.process].serves == process.name;
+                     robot.processes[receipt.process].serves == application::family_of(process);
     if (!own) {
       continue;
     }

@@ -9,6 +9,7 @@
 #include "bounds.hpp"
 #include "chain_paths.hpp"
 #include "limited.hpp"
+#include "subchain_returns.hpp"
 #include "subchains.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -76,6 +77,38 @@ ScenarioModel::Earliest ScenarioModel::earliest(std::size_t stream,
 
 namespace {
 
+// The link before it on its core, over other cores or with a late notice.
+std::size_t before_return(const ChainNet& net, std::size_t stream) {
+  if (net.links[stream].joined) {
+    return nobody;
+  }
+  std::size_t before = net.links[stream].before;
+  while (before != nobody && net.links[before].core != net.links[stream].core) {
+    before = net.links[before].before;
+  }
+  return before;
+}
+
+// From the message of `since` to the release of a link behind it, at least.
+nanoseconds apart(const ChainNet& net, std::size_t stream, std::size_t since) {
+  nanoseconds sum{0};
+  for (stream = net.links[stream].before; stream != since && stream != nobody;
+       stream = net.links[stream].before) {
+    sum += net.links[stream].message_after;
+  }
+  return sum;
+}
+
+// From the release of its root to the time at which the core notices its own, at most, as assumed.
+std::optional<nanoseconds> until_noticed(const ChainNet& net, std::size_t stream) {
+  const std::size_t before = net.links[stream].before;
+  const nanoseconds lag = net.links[stream].demand->lag;
+  if (before == nobody) {
+    return lag;
+  }
+  return net.latencies[before] ? std::optional{*net.latencies[before] + lag} : std::nullopt;
+}
+
 // The links of one core as subchains; `place`: by stream, its index there.
 Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        std::vector<std::size_t>& place) {
@@ -83,7 +116,16 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
   for (const std::size_t stream : core.links) {
     const ChainLink& link = net.links[stream];
     place[stream] = result.links.size();
-    SubchainLink entry{.demand = link.demand, .first = place[stream]};
+    const std::size_t visited = before_return(net, stream);
+    SubchainLink entry{.demand = link.demand,
+                       .first = place[stream],
+                       .follows = visited == nobody ? nobody : place[visited],
+                       .apart = apart(net, stream, visited),
+                       .root = &net.links[link.root].demand->releases,
+                       .from_root = link.offset,
+                       .until_noticed = until_noticed(net, stream),
+                       .until = net.latencies[stream],
+                       .overlaps = link.overlaps};
     if (link.joined) {
       entry.before = place[link.before];
       const SubchainLink& before = result.links[entry.before];
@@ -92,6 +134,7 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
     }
     result.links.push_back(entry);
   }
+  find_early(result);
   return result;
 }
 
@@ -105,8 +148,10 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
     return;
   }
   bound_by_busy_core(net, at, bounds, latencies);
-  const auto joined = [&](std::size_t stream) { return net.links[stream].joined; };
-  if (std::ranges::none_of(core.links, joined)) {
+  const auto continues = [&](std::size_t stream) {
+    return net.links[stream].joined || before_return(net, stream) != nobody;
+  };
+  if (std::ranges::none_of(core.links, continues)) {
     return;
   }
   std::vector<std::size_t> place(streams_.size(), nobody);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <ranges>
 #include <span>
 
 #include "arrival_count.hpp"
 #include "later_jobs.hpp"
+#include "subchain_returns.hpp"
 #include "subchains.hpp"
 
 namespace takt::analysis {
@@ -33,7 +36,8 @@ namespace {
 struct Work {
   ArrivalCount noticed;
   nanoseconds all;
-  nanoseconds above;  // the part of it that preempts the last link
+  nanoseconds above;             // the part of it that preempts the last link
+  std::size_t follows = nobody;  // limited by the order of its chain: place in `returns_`
 };
 
 class PriorityTest {
@@ -56,8 +60,8 @@ class PriorityTest {
       threshold_ = std::max(demand.level, demand.ceiling);
       keeps_core_ = threshold_ > demand.level;
     }
-    add_links(path);
     add_own_messages(demand);
+    add_links(path);
     add_blocking();
   }
 
@@ -71,16 +75,30 @@ class PriorityTest {
       return result;
     }
     nanoseconds worst{0};
+    bool limited = false;
+    const std::vector<nanoseconds> beginnings = returns_->beginnings(*busy, effort_);
     for (nanoseconds at{0}; at < *busy;) {
       const std::int64_t jobs = own_.releases.closed(at);
-      const auto end = finish(jobs);
-      if (!end) {
-        return result;
+      for (const nanoseconds begin : beginnings) {
+        if (begin.count() > 0 && *busy - at - begin <= worst) {
+          break;  // all have ended by then
+        }
+        returns_->begin_at(begin);
+        blocking_ = returns_->blocks() ? longest_blocking_ : blocking_by_others_;
+        limited = limited || blocking_ < longest_blocking_;
+        const auto end = finish(jobs);
+        if (!end) {
+          return result;
+        }
+        worst = std::max(worst, *end - at - begin);
+        limited = limited || is_limited(*end, jobs);
       }
-      worst = std::max(worst, *end - at);
       at = own_.releases.time(jobs);
     }
     result.bound = worst + own_.lag;
+    if (limited) {
+      result.by = ordered_ ? By::subchain_messages_returns : By::subchain_returns;
+    }
     return result;
   }
 
@@ -148,13 +166,18 @@ class PriorityTest {
       }
     }
     add_share(own_.releases, each_ + after_);
+    std::vector<bool> high;
+    high.reserve(roles.size());
+    std::ranges::transform(roles, std::back_inserter(high), &Role::high);
+    returns_.emplace(
+        core_, SubchainUnit{.last = last_, .by_level = by_level_, .threshold = threshold_}, high);
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
       if (all[i].count() > 0) {
-        add_other(core_.demand(i), all[i], preempts[i]);
+        add_other(core_.demand(i), all[i], preempts[i], returns_->place(i));
       }
     }
     for (const Demand* const interrupt : core_.interrupts) {
-      add_other(*interrupt, interrupt->execution, interrupt->execution);
+      add_other(*interrupt, interrupt->execution, interrupt->execution, nobody);
     }
   }
 
@@ -185,41 +208,66 @@ class PriorityTest {
               std::max(1.0, static_cast<double>(releases.period.count()));
   }
 
-  void add_other(const Demand& demand, nanoseconds all, nanoseconds above) {
-    others_.push_back({.noticed = ArrivalCount{demand.noticed()}, .all = all, .above = above});
+  void add_other(const Demand& demand, nanoseconds all, nanoseconds above, std::size_t follows) {
+    others_.push_back({.noticed = ArrivalCount{demand.noticed()},
+                       .all = all,
+                       .above = above,
+                       .follows = follows});
     add_share(demand.releases, all);
   }
 
   // One job below the floor may run at the beginning: its ceiling holds others up, or it ends just
   // then. The links that its end releases follow.
   void add_blocking() {
+    longest_blocking_ = blocking_by_others_ = core_.late_notice;
     std::vector<nanoseconds> follow(core_.links.size());
     for (std::size_t i = core_.links.size(); i-- > 0;) {
       const Demand& demand = core_.demand(i);
       if (!is_high(i)) {
         const bool holds = demand.ceiling >= floor_ && demand.execution.count() > 0;
-        blocking_ = std::max(
-            blocking_,
-            follow[i] + (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0}));
+        const nanoseconds blocks =
+            follow[i] + core_.late_notice +
+            (holds ? demand.execution - core_.supply.head_start() : nanoseconds{0});
+        longest_blocking_ = std::max(longest_blocking_, blocks);
+        if (!returns_->leads(i) || follow[i].count() > 0) {
+          blocking_by_others_ = std::max(blocking_by_others_, blocks);
+        }
       } else if (core_.links[i].before != nobody) {
         follow[core_.links[i].before] += demand.execution + follow[i];
       }
     }
-    blocking_ += core_.late_notice;
+    blocking_ = longest_blocking_;
+    if (blocking_by_others_ < longest_blocking_) {
+      returns_->block(longest_blocking_ - core_.late_notice);
+    }
+  }
+
+  // In [0, window], of one of the others; `jobs`: those up to the one that is looked at, or all.
+  [[nodiscard]] std::int64_t count(const Work& other, nanoseconds window,
+                                   std::int64_t jobs) const noexcept {
+    const std::int64_t noticed = other.noticed.closed(window);
+    return other.follows == nobody ? noticed
+                                   : std::min(noticed, returns_->most(other.follows, jobs));
+  }
+  [[nodiscard]] bool is_limited(nanoseconds end, std::int64_t jobs) const noexcept {
+    return std::ranges::any_of(others_, [&](const Work& other) {
+      return other.follows != nobody &&
+             returns_->most(other.follows, jobs) < other.noticed.closed(end - nanoseconds{1});
+    });
   }
 
   // What is done in [0, window], or [0, window), besides the jobs up to the one that is looked at.
   [[nodiscard]] nanoseconds interference(nanoseconds window, std::int64_t jobs) const noexcept {
     nanoseconds sum{0};
     for (const Work& other : others_) {
-      sum += other.noticed.closed(window) * other.all;
+      sum += count(other, window, jobs) * other.all;
     }
     return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_;
   }
   [[nodiscard]] nanoseconds preemptions(nanoseconds window, std::int64_t jobs) const noexcept {
     nanoseconds sum{0};
     for (const Work& other : others_) {
-      sum += other.noticed.closed(window) * other.above;
+      sum += count(other, window, jobs) * other.above;
     }
     return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_above_;
   }
@@ -244,7 +292,7 @@ class PriorityTest {
   std::optional<nanoseconds> busy_period() {
     constexpr nanoseconds tick{1};
     return fixpoint(blocking_, blocking_ + each_, [&](nanoseconds time) {
-      return interference(time - tick, noticed_.closed(time - tick)) +
+      return interference(time - tick, Returns::all_jobs) +
              noticed_.closed(time - tick) * (each_ + after_);
     });
   }
@@ -280,12 +328,15 @@ class PriorityTest {
   sched::Level threshold_ = interrupt_level;  // the last link is preempted above it
   bool keeps_core_ = false;
   std::vector<Work> others_;
+  std::optional<Returns> returns_;
   nanoseconds each_{0};         // up to the last link, with what branches off before
   nanoseconds after_{0};        // behind the last link, or for later messages
   nanoseconds within_{0};       // the part of it that may run before the last link has ended
   nanoseconds later_{0};        // what a later job of the first link brings
   nanoseconds later_above_{0};  // the part of it that preempts the last link
-  nanoseconds blocking_{0};
+  nanoseconds longest_blocking_{0};
+  nanoseconds blocking_by_others_{0};  // without those that have led to the unit
+  nanoseconds blocking_{0};            // one of the two
   double share_ = 0;
   bool bounded_ = true;
   bool ordered_ = false;  // later messages come after the path's own

@@ -23,6 +23,16 @@ struct SubchainLink {
   std::size_t before = nobody;
   std::size_t first = 0;  // of its subchain
   nanoseconds offset{0};  // from the release of the first to its own, at least
+  // Of the first of a subchain: the link of another one on this core that leads to it, over other
+  // cores or with a late notice.
+  std::size_t follows = nobody;
+  nanoseconds apart{0};            // from the message of `follows` to its release, at least
+  const Arrivals* root = nullptr;  // of the whole chain. From its release
+  nanoseconds from_root{0};        // to its own, at least,
+  std::optional<nanoseconds> until_noticed = {};  // to its notice, at most, and
+  std::optional<nanoseconds> until = {};          // to its end, as assumed; nothing: not known
+  bool overlaps = false;  // its message may come before its job has computed all
+  bool early = true;      // other subchains to which it leads may come before its job has ended
 };
 
 // The streams of one core. None waits or is boosted, and the core is never idle while one is ready.

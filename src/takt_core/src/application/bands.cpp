@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "kernel_scheduling.hpp"
 #include "robot.hpp"
+#include "robot_scenarios.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -45,12 +47,20 @@ Band band_of(const Application& robot, std::size_t number) {
     return band;
   }
   const std::vector<int> levels = strategy.priorities(*own);
-  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
-    if (robot.callbacks[i].process == number) {
-      const auto level = std::ranges::lower_bound(
-          levels, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
-      band.priorities[i] = band.least + static_cast<int>(level - levels.begin());
+  const auto in = [&](const sched::CompiledScenario& one) {
+    std::vector<int> priorities(robot.callbacks.size(), 0);
+    for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
+      if (robot.callbacks[i].process == number) {
+        const auto level = std::ranges::lower_bound(
+            levels, one.parameters(static_cast<sched::TaskIndex>(i)).priority);
+        priorities[i] = band.least + static_cast<int>(level - levels.begin());
+      }
     }
+    return priorities;
+  };
+  band.priorities = in(strategy.scenarios()[strategy.default_scenario()]);
+  if (robot.strategy) {
+    std::ranges::transform(strategy.scenarios(), std::back_inserter(band.in_scenarios), in);
   }
   band.most = band.least + static_cast<int>(levels.size());
   return band;
@@ -62,6 +72,12 @@ std::string needs(const Band& band) {
 }
 
 }  // namespace
+
+std::optional<sched::SchedulingStrategy> scenarios_of_process(const Application& robot,
+                                                              std::size_t process,
+                                                              const Band& band) {
+  return scenarios_of(robot, process, band.in_scenarios);
+}
 
 std::vector<Band> bands_of(const Application& robot) {
   const Application all = with_threads(robot);
@@ -92,11 +108,23 @@ std::vector<Band> bands_of(const Application& robot) {
       }
     }
   }
-  bands.resize(robot.processes.size());
-  for (Band& band : bands) {
+  std::vector<Band> result{bands.begin(),
+                           bands.begin() + static_cast<std::ptrdiff_t>(robot.processes.size())};
+  for (Band& band : result) {
     band.priorities.resize(robot.callbacks.size());
+    for (std::vector<int>& priorities : band.in_scenarios) {
+      priorities.resize(robot.callbacks.size());
+    }
   }
-  return bands;
+  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {  // on whichever core of its process
+    Band& band = result[robot.callbacks[i].process];
+    const Band& own = bands[all.callbacks[i].process];
+    band.priorities[i] = own.priorities[i];
+    for (std::size_t number = 0; number < band.in_scenarios.size(); ++number) {
+      band.in_scenarios[number][i] = own.in_scenarios[number][i];
+    }
+  }
+  return result;
 }
 
 }  // namespace takt::application

@@ -216,7 +216,7 @@ class Faults {
             "give each process a lock of its own, and send messages between them");
       }
       if (!processes.empty() && goes_across_cores(application_.locks[lock].protocol)) {
-        add(lock_text(lock), its_protocol(lock) + ", and a process of a robot has one core",
+        add(lock_text(lock), its_protocol(lock) + ", which is not analysed in processes of a robot",
             "use inheritance or ceiling");
       }
     }

@@ -34,7 +34,11 @@ void check_lanes(const Application& application, const Callback& callback, std::
     refuse(callback, ", and Reentrant groups of " + application.policy + " are not analysed yet",
            "remove at_once, or use the executor 'takt'");
   }
-  if (!application.processes.empty() || has_stock_executor(application)) {
+  if (!application.processes.empty()) {
+    refuse(callback, ", which is not analysed in processes of a robot yet",
+           "remove at_once, or describe its process alone");
+  }
+  if (has_stock_executor(application)) {
     refuse(callback, ", and its executor has one thread",
            "remove at_once, or use the executor 'takt' in one process");
   }

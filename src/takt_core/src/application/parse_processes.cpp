@@ -54,6 +54,27 @@ Thread parse_thread(const Json& json, const std::string& path) {
   return thread;
 }
 
+// One core, or several.
+void parse_cpus(Object& object, Process& process) {
+  object.read("cpu", process.cpu);
+  const bool one = object.find("cpu") != nullptr;
+  object.each("cpus", [&](const Json& item, const std::string& at) {
+    if (one) {
+      Object::fail(object.at("cpus"), "is given besides cpu");
+    }
+    if (!item.is_number_integer()) {
+      Object::fail(at, "is not the number of a core");
+    }
+    process.cpus.push_back(item.get<int>());
+  });
+  if (!process.cpus.empty()) {
+    process.cpu = process.cpus.front();
+  }
+  if (process.cpus.size() == 1) {
+    process.cpus.clear();
+  }
+}
+
 Process parse_process(const Json& json, const std::string& path) {
   Object object{json, path};
   Process process;
@@ -68,7 +89,7 @@ Process parse_process(const Json& json, const std::string& path) {
         "it has one core, and " + process.policy + " one for each thread",
         "use rclcpp_single_threaded, or describe the process alone, with cpus");
   }
-  object.read("cpu", process.cpu);
+  parse_cpus(object, process);
   parse_kernel_scheduling(object, process);
   object.read("host", process.host);
   object.each("threads", [&](const Json& item, const std::string& at) {
@@ -135,7 +156,7 @@ void parse_executor(Object& object, std::string& policy) {
   }
   if (object.find("policy") != nullptr) {
     throw sched::ScheduleError("executor " + sched::name_text(executor),
-                               "it has an order of its own, and the application has a policy",
+                               "it has an order of its own, and a policy is given",
                                "remove policy, or use the executor 'takt'");
   }
   policy = executor;

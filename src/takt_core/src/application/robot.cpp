@@ -14,6 +14,7 @@
 #include "kernel_scheduling.hpp"
 #include "own_subscriptions.hpp"
 #include "requests.hpp"
+#include "robot_scenarios.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -121,7 +122,8 @@ void check_callbacks(const Application& application) {
   for (const Callback& callback : application.callbacks) {
     const std::string where = sched::task_text(callback.task);
     if (callback.task.cpu != -1) {
-      refuse(where, "it names a core, and it belongs to a process", "remove cpu");
+      refuse(where, "it names a core, and its process has one",
+             "remove cpu, or name the cores of its process: cpus");
     }
     const auto [known, added] = groups.emplace(callback.task.group, callback.process);
     if (!callback.task.group.empty() && !added && known->second != callback.process) {
@@ -184,10 +186,7 @@ void check_robot(const Application& application) {
   check_processes(all);
   check_hosts(all);
   check_callbacks(all);
-  if (application.strategy) {
-    refuse("the processes", "a robot of several processes has no scenarios yet",
-           "remove scenarios, default_scenario and switches");
-  }
+  check_scenarios(all);
 }
 
 bool share_core(const Process& left, const Process& right) {
@@ -282,9 +281,12 @@ sched::CompiledStrategy compile_robot(const Application& application) {
       cpus.push_back(tasks[i].cpu);
     }
   }
-  return sched::CompiledStrategy{std::move(tasks),
-                                 sched::stock_executor(sched::arrival_order_name),
-                                 {.cpus = cpus, .external_topics = application.external_topics()}};
+  const sched::CompileOptions options{.cpus = cpus,
+                                      .external_topics = application.external_topics()};
+  const sched::PolicyPtr order = sched::stock_executor(sched::arrival_order_name);
+  return application.strategy
+             ? sched::CompiledStrategy{std::move(tasks), *application.strategy, order, options}
+             : sched::CompiledStrategy{std::move(tasks), order, options};
 }
 
 sched::CompiledStrategy compile_process(const Application& application, std::size_t process) {
@@ -300,10 +302,12 @@ sched::CompiledStrategy compile_process(const Application& application, std::siz
     }
   }
   const sched::PolicyPtr stock = sched::stock_executor(own.policy);
-  return sched::CompiledStrategy{
-      std::move(tasks),
-      stock ? stock : sched::parse_policy(own.policy),
-      {.cpus = {core, elsewhere}, .external_topics = external_topics(application, process)}};
+  const sched::PolicyPtr policy = stock ? stock : sched::parse_policy(own.policy);
+  const sched::CompileOptions options{.cpus = {core, elsewhere},
+                                      .external_topics = external_topics(application, process)};
+  const auto scenarios = scenarios_of(application, process);
+  return scenarios ? sched::CompiledStrategy{std::move(tasks), *scenarios, policy, options}
+                   : sched::CompiledStrategy{std::move(tasks), policy, options};
 }
 
 Application process_of(const Application& application, std::size_t process) {
@@ -314,7 +318,9 @@ Application process_of(const Application& application, std::size_t process) {
   result.links.clear();
   result.chains.clear();
   result.policy = own.policy;
-  result.cpus = {own.cpu};
+  result.strategy = scenarios_of(application, process);
+  result.switches.clear();
+  result.cpus = own.cpus.empty() ? std::vector{own.cpu} : own.cpus;
   std::erase_if(result.callbacks,
                 [&](const Callback& callback) { return callback.process != process; });
   for (Callback& callback : result.callbacks) {

@@ -19,8 +19,7 @@ bool sends(const Callback& callback, const std::string& topic);
 // The policy that decides about this callback.
 const std::string& policy_of(const Application& application, const Callback& callback);
 
-// Throws sched::ScheduleError for processes that cannot be kept apart, and for what a robot of
-// several processes does not have yet: scenarios.
+// Throws sched::ScheduleError for processes that cannot be kept apart.
 void check_robot(const Application& application);
 
 // Whether two processes run on the same core of the same host.

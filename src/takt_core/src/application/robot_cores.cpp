@@ -21,7 +21,12 @@ int number_of(const Application& application, const std::string& host, int cpu) 
 }  // namespace
 
 void parse_robot_cores(Object& object, Application& application) {
-  const std::vector<Process> all = with_threads(application).processes;
+  std::vector<Process> all = with_threads(application).processes;
+  for (const Process& one : application.processes) {
+    for (const int cpu : one.cpus) {  // also one without a callback
+      all.push_back({.cpu = cpu, .host = one.host});
+    }
+  }
   object.each("cores", [&](const Json& item, const std::string& path) {
     std::string host;
     Core core = parse_core(item, path, &host);

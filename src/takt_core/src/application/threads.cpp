@@ -9,6 +9,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "process_cores.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::application {
@@ -265,7 +266,7 @@ Application with_threads(Application application) {
   if (any_of(application.processes, [](const Process& one) { return !one.threads.empty(); })) {
     Expansion{application, true}.run();
   }
-  return application;
+  return with_cores(std::move(application));
 }
 
 Application with_drivers(Application application) {
@@ -276,11 +277,15 @@ Application with_drivers(Application application) {
 }
 
 std::string place_text(const Process& process) {
+  if (process.one_of_cores) {
+    return "core " + std::to_string(process.cpu) + " of process " +
+           sched::name_text(family_of(process));
+  }
   return (process.serves.empty() ? "process " : "thread ") + sched::name_text(process.name);
 }
 
 bool belong_together(const Process& left, const Process& right) {
-  return left.serves == right.name || right.serves == left.name;
+  return family_of(left) == family_of(right);
 }
 
 }  // namespace takt::application

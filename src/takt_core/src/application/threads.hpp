@@ -7,10 +7,10 @@
 
 namespace takt::application {
 
-// "process 'vision'", "thread 'vision.dds'".
+// "process 'vision'", "thread 'vision.dds'", "core 1 of process 'vision'".
 std::string place_text(const Process& process);
 
-// Whether one is a thread of the other.
+// Whether both are of one process.
 bool belong_together(const Process& left, const Process& right);
 
 }  // namespace takt::application

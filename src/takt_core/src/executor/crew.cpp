@@ -61,12 +61,11 @@ void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
 
 void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMutex>& lock,
                      TimePoint& now) noexcept {
-  const Job job = chosen;
-  TaskState& state = task(job.task);
-  const int priority = priority_for(me, job);
-  const Level threshold = state_->threshold_above(job);
+  TaskState& state = task(chosen.task);
+  const int priority = priority_for(me, chosen);
+  const Level threshold = state_->threshold_above(chosen);
   const std::size_t above = state_->count_above(threshold);
-  set_alarm(state, job, now);
+  set_alarm(state, chosen, now);
   const bool may_follow = !fixed_ && threshold != infinite_ceiling;
   const bool watched = above > 0 || may_follow || state.alarm != TimePoint::max();
   const TimePoint release =
@@ -95,7 +94,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   me.task = &state;
   me.progress.reset(state.alarm != TimePoint::max());
   state.run_priority = priority;
-  state_->start(chosen);
+  const Job job = state_->start(chosen).job;  // its place is another one's when jobs come above it
   const Target& target = *state.under;
   const bool at_once = me.now_is_fresh && late == nullptr && has_priority(me, priority);
   lock.unlock();
@@ -105,8 +104,8 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   take_priority(me, priority);
   take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
   const TimePoint started = now;
-  const Ended end = run_job(shared_, state, job, target, me.recorder, me.progress,
-                            at_once ? std::optional{now} : std::nullopt);
+  const Ended end =
+      run_job(shared_, state, job, target, me.recorder, me.progress, at_once ? now : not_decided);
   now = end.time;
   const auto slept = sleep_of_job(me, started, now);
   me.now_is_fresh = lock.try_lock();

@@ -228,11 +228,11 @@ void stamp(const TaskState& task, const Job& job, const Outcome& outcome) noexce
 }
 
 Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
-          trace::Recorder& recorder, Progress& progress, std::optional<TimePoint> decided,
+          trace::Recorder& recorder, Progress& progress, TimePoint decided,
           WatchedJob* watched) noexcept {
   TaskCounters& counters = task.counters;
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
-  const TimePoint started = decided && !recorder.on() ? *decided : os::now();
+  const TimePoint started = decided != not_decided && !recorder.on() ? decided : os::now();
   recorder.record(EventType::start, started, task.trace_id, job.index, job.priority);
   const bool traced = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || traced;
@@ -274,7 +274,7 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
 
 [[gnu::noinline]] Ended run_watched(Shared& shared, TaskState& task, const Job& job,
                                     const Target& target, trace::Recorder& recorder,
-                                    Progress& progress, std::optional<TimePoint> decided) noexcept {
+                                    Progress& progress, TimePoint decided) noexcept {
   WatchedJob watched{task, job};  // some hundred bytes, which are not free either
   return run(shared, task, job, target, recorder, progress, decided, &watched);
 }
@@ -299,8 +299,7 @@ nanoseconds Progress::used(clockid_t clock) const noexcept {
 }
 
 Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
-              trace::Recorder& recorder, Progress& progress,
-              std::optional<TimePoint> decided) noexcept {
+              trace::Recorder& recorder, Progress& progress, TimePoint decided) noexcept {
   if (task.watched == nullptr) {
     return run(shared, task, job, target, recorder, progress, decided, nullptr);
   }

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
-#include <optional>
 
 #include "shared.hpp"
 #include "takt/trace/recorder.hpp"
@@ -59,13 +58,14 @@ struct Ended {
   std::chrono::nanoseconds used{0};  // CPU time, of tasks with a budget
 };
 
+inline constexpr os::TimePoint not_decided = os::TimePoint::min();
+
 // Runs the job on the calling thread: delivers pending messages of the task's inputs, checks the
 // age of the data, runs the callback, and counts. An exception that leaves the callback ends the
 // process, or stops the executor (Options::exceptions). `decided`: when the thread read the clock
-// last, if there has been nothing but the decision since. Without a trace that is the start: the
-// decision is shorter than two readings.
+// last, if there has been nothing but the decision since; else `not_decided`. Without a trace that
+// is the start: the decision is shorter than two readings.
 Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
-              trace::Recorder& recorder, Progress& progress,
-              std::optional<os::TimePoint> decided) noexcept;
+              trace::Recorder& recorder, Progress& progress, os::TimePoint decided) noexcept;
 
 }  // namespace takt::executor

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "change.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "text.hpp"
@@ -15,24 +16,6 @@ namespace {
 template <class Value>
 void set_if(Value& value, const std::optional<Value>& change) {
   value = change.value_or(value);
-}
-
-void apply(Task& task, const TaskChange& change) {
-  TaskParameters& parameters = task.parameters;
-  set_if(parameters.priority, change.priority);
-  set_if(parameters.period, change.period);
-  set_if(parameters.offset, change.offset);
-  set_if(parameters.deadline, change.deadline);
-  set_if(parameters.expected_execution, change.expected_execution);
-  set_if(parameters.budget, change.budget);
-  set_if(parameters.overrun, change.overrun);
-  set_if(parameters.active, change.active);
-  add_topics(task, change);
-  for (const Read& read : change.reads) {
-    if (read.max_age.count() != 0) {
-      std::ranges::find(task.reads, read.topic, &Read::topic)->max_age = read.max_age;
-    }
-  }
 }
 
 std::vector<Task>::iterator find_named(std::vector<Task>& tasks, std::string_view name) {
@@ -74,6 +57,24 @@ TaskSet checked(const std::string& scenario, std::vector<Task> tasks, const Poli
 }
 
 }  // namespace
+
+void apply(Task& task, const TaskChange& change) {
+  TaskParameters& parameters = task.parameters;
+  set_if(parameters.priority, change.priority);
+  set_if(parameters.period, change.period);
+  set_if(parameters.offset, change.offset);
+  set_if(parameters.deadline, change.deadline);
+  set_if(parameters.expected_execution, change.expected_execution);
+  set_if(parameters.budget, change.budget);
+  set_if(parameters.overrun, change.overrun);
+  set_if(parameters.active, change.active);
+  add_topics(task, change);
+  for (const Read& read : change.reads) {
+    if (read.max_age.count() != 0) {
+      std::ranges::find(task.reads, read.topic, &Read::topic)->max_age = read.max_age;
+    }
+  }
+}
 
 CompiledScenario::CompiledScenario(std::string name, PolicyPtr policy, const TaskSet& set)
     : name_(std::move(name)),

@@ -81,8 +81,7 @@ bool CoreState::arrive_now(CoreTask& task, TimePoint time, std::int64_t value) n
   }
   Job job = target_->scenario->job(task.index, *index, time);
   job.value = value;
-  listener_->released(task, job, nullptr);
-  make_pending(task, job);
+  listener_->released(task, make_pending(task, job), nullptr);
   return true;
 }
 
@@ -159,11 +158,11 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
   await_request(task);
 }
 
-void CoreState::make_pending(CoreTask& task, const Job& job) noexcept {
+const Job& CoreState::make_pending(CoreTask& task, const Job& job) noexcept {
   task.phase = Phase::pending;
   task.under = target_;
   task.boosted = false;
-  static_cast<void>(ready_.push(job));  // a task has at most one job, so there is room
+  return *ready_.push(job);  // a task has at most one job, so there is room
 }
 
 const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
@@ -232,34 +231,33 @@ Level CoreState::level_of(const Job& job) const noexcept {
   return task.under->id == target_->id ? own_level(task) : no_ceiling;
 }
 
-// What a pending job is once it has started.
-CoreState::Started CoreState::entry_of(const Job& job) const noexcept {
-  return {.job = job,
-          .task = tasks_[job.task],
-          .level = level_once_started(job, *target_, *tasks_[job.task], fixed_),
-          .ceiling = target_->scenario->ceilings().ceiling(job.task)};
-}
-
 const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
-  const Started entry = entry_of(chosen);
+  const std::size_t before = started_.size();
+  CoreTask& task = *tasks_[chosen.task];
+  // Made where it stays: processors wait where what was written in parts is copied as a whole.
+  const Started& entry =
+      started_.emplace_back(chosen, task, level_once_started(chosen, *target_, task, fixed_),
+                            target_->scenario->ceilings().ceiling(chosen.task));
   if (&chosen == &ready_.top()) {
     ready_.pop();
   } else {
     ready_.remove(entry.job.task, entry.job.index);
   }
-  entry.task->phase = Phase::started;
+  task.phase = Phase::started;
   if (result_) {
     result_->remove(entry.job.task);
   }
   // Above all that it comes before, and below jobs that wait and come before it.
   const auto rank = [](const Started& started) { return std::max(started.level, started.ceiling); };
-  std::size_t at = started_.size();
+  std::size_t at = before;
   while (at > 0 && started_[at - 1].waits && rank(started_[at - 1]) > rank(entry)) {
     --at;
   }
-  return at == started_.size()
-             ? started_.emplace_back(entry)
-             : *started_.insert(started_.begin() + static_cast<std::ptrdiff_t>(at), entry);
+  if (at != before) {
+    const auto place = started_.begin() + static_cast<std::ptrdiff_t>(at);
+    std::rotate(place, started_.end() - 1, started_.end());
+  }
+  return started_[at];
 }
 
 void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {

@@ -22,14 +22,15 @@ void ReadyQueue::swap_memory(ReadyQueue& larger) noexcept {
   std::swap(numbers_, larger.numbers_);
 }
 
-bool ReadyQueue::push(const Job& job) noexcept {
+const Job* ReadyQueue::push(const Job& job) noexcept {
   if (size_ == jobs_.size()) {
-    return false;
+    return nullptr;
   }
   const std::uint32_t number = numbers_[size_];
-  jobs_[number] = job;
+  Job& added = jobs_[number];
+  added = job;  // only that is compared: `job` need not be anywhere in memory
   const auto pending = std::span{numbers_}.first(size_);
-  const auto is_worse = [&](std::uint32_t other) { return runs_before(job, jobs_[other]); };
+  const auto is_worse = [&](std::uint32_t other) { return runs_before(added, jobs_[other]); };
   const auto place = pending.empty() || !is_worse(pending.front())
                          ? pending.begin()
                          : std::ranges::partition_point(pending, is_worse);
@@ -42,7 +43,7 @@ bool ReadyQueue::push(const Job& job) noexcept {
   std::ranges::copy(jobs() | std::views::take(looked_at), best.begin());
   watch_.look(*policy_, std::span{best}.first(looked_at));
 #endif
-  return true;
+  return &added;
 }
 
 bool ReadyQueue::remove(TaskIndex task, std::uint64_t index) noexcept {

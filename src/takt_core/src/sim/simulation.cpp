@@ -126,7 +126,6 @@ class Simulation {
   }
 
   void begin() {
-    const sched::CompiledApplication& compiled = model_.compiled();
     for (const TopicState& topic : model_.topics()) {
       if (topic.external_period.count() > 0) {
         outside_.set(topic.shared.id, TimePoint{});
@@ -134,11 +133,16 @@ class Simulation {
     }
     schedule_switch();
     for (std::size_t i = 0; i < partitions_.size(); ++i) {
-      const sched::CompiledApplication& own =
-          order_.empty() ? compiled : *model_.processes()[order_[i]];
+      const sched::CompiledApplication& own = compiled_of(i);
       partitions_[i].begin(*own.targets[own.strategy.default_scenario()]);
     }
     share_cores(TimePoint{});
+  }
+
+  // What decides in a partition.
+  [[nodiscard]] const sched::CompiledApplication& compiled_of(
+      std::size_t partition) const noexcept {
+    return order_.empty() ? model_.compiled() : *model_.processes()[order_[partition]];
   }
 
   [[nodiscard]] TimePoint next_time() const noexcept {
@@ -196,12 +200,13 @@ class Simulation {
       Partition::publish(topic, nullptr, now, now);
       return;
     }
-    const sched::CompiledApplication& compiled = model_.compiled();
-    const auto scenario =
-        compiled.strategy.find_scenario(application_.switches[next_switch_++].scenario);
+    const std::string& name = application_.switches[next_switch_++].scenario;
     schedule_switch();
-    for (Partition& partition : partitions_) {
-      partition.switch_to(*compiled.targets[*scenario], now);
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+      const sched::CompiledApplication& own = compiled_of(i);
+      if (const auto scenario = own.strategy.find_scenario(name)) {  // else it knows none
+        partitions_[i].switch_to(*own.targets[*scenario], now);
+      }
     }
   }
 

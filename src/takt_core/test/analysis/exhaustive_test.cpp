@@ -63,7 +63,7 @@ TEST_P(EveryRun, keeps_to_its_bounds) {
     const ExhaustiveSet set = ExhaustiveSets{seed}.draw(GetParam());
     EXPECT_EQ(look_at(set, seed, tally), "") << "seed " << seed << ": " << describe(set);
   }
-  EXPECT_GT(tally.complete, sets * 9 / 10);
+  EXPECT_GT(tally.complete, sets * 8 / 10);
   EXPECT_GT(tally.met, sets / 3);
   EXPECT_GT(tally.reached, sets);
   EXPECT_TRUE(tally.exact > 0 || std::string_view{GetParam()} == "edf");

@@ -115,5 +115,43 @@ TEST(own_messages, come_at_the_end_or_anywhere) {
   EXPECT_THROW(parsed(pair("fp", 3, "start")), application::ParseError);
 }
 
+// Callbacks a (core 0) -> b (core 1) -> c (core 0, more urgent), which compute 3, 2 and 4.
+ScenarioReport to_and_fro(const std::string& policy, const std::string& more,
+                          const std::string& period = "20") {
+  const auto one = [&](const std::string& name, int cpu, int priority, int takes,
+                       const std::string& how) {
+    const std::string time = std::to_string(takes);
+    return "{'name': '" + name + "', 'cpu': " + std::to_string(cpu) +
+           ", 'priority': " + std::to_string(priority) + ", 'execution': {'best': " + time +
+           ", 'worst': " + time + "}, " + how + more + "}";
+  };
+  return analyse_json(
+             app(one("a", 0, 1, 3, "'period': " + period + ", 'writes': ['x']") + "," +
+                     one("b", 1, 1, 2, "'kind': 'message', 'trigger': 'x', 'writes': ['y']") + "," +
+                     one("c", 0, 2, 4, "'kind': 'message', 'trigger': 'y'"),
+                 ", 'policy': '" + policy + "', 'cpus': [0, 1]"))
+      .scenarios.front();
+}
+
+// Eq. 42: what it leads to over another core comes to its own core when it has ended, unless it
+// publishes before, and preempts it then.
+TEST(own_messages, over_other_cores_delay_only_a_job_that_publishes_before_its_end) {
+  EXPECT_EQ(callback(to_and_fro("fp", ""), "a").response, nanoseconds{3});
+  EXPECT_EQ(callback(to_and_fro("fp", ", 'publishes': 'anywhere'"), "a").response, nanoseconds{7});
+}
+
+// A job of c ends 9 after its release of a at most.
+TEST(own_messages, of_an_earlier_release_delay_it_if_they_can_still_be_there) {
+  EXPECT_EQ(callback(to_and_fro("fp", "", "12"), "a").response, nanoseconds{3});
+  EXPECT_EQ(callback(to_and_fro("fp", "", "8"), "a").response, nanoseconds{7});
+}
+
+// Nor does a job block what it has led to, unless it publishes before its end.
+TEST(own_messages, are_not_blocked_by_the_job_that_led_to_them) {
+  EXPECT_EQ(callback(to_and_fro("np-fp", ""), "c").response, nanoseconds{4});
+  EXPECT_EQ(callback(to_and_fro("np-fp", ", 'publishes': 'anywhere'"), "c").response,
+            nanoseconds{6});
+}
+
 }  // namespace
 }  // namespace takt::analysis

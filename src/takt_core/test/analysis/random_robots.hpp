@@ -100,6 +100,25 @@ inline void add_threads(application::Application& robot, RandomTasks& random) {
   }
 }
 
+// Some executors of Takt have a thread on each core, and some of their callbacks name theirs.
+inline void spread(application::Application& robot, std::uint64_t seed) {
+  RandomTasks random{seed + 77'000'000};
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    application::Process& process = robot.processes[i];
+    if (process.policy.starts_with("rclcpp") || !random.chance(0.4)) {
+      continue;
+    }
+    process.cpus = {0, 1};
+    process.cpu = 0;
+    for (application::Callback& callback : robot.callbacks) {
+      const bool tied = !callback.task.group.empty() || seed % 2 == 0;  // by the age of data
+      if (callback.process == i && !tied && random.chance(0.3)) {
+        callback.task.cpu = static_cast<int>(random.number(0, 1));
+      }
+    }
+  }
+}
+
 // A random application, split over processes.
 inline application::Application random_robot(std::uint64_t seed) {
   constexpr std::array policies = {
@@ -136,6 +155,7 @@ inline application::Application random_robot(std::uint64_t seed) {
   for (application::Topic& topic : robot.topics) {
     topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
   }
+  spread(robot, seed);
   add_threads(robot, random);
   return robot;
 }
@@ -145,7 +165,8 @@ inline std::string describe_robot(const application::Application& robot) {
                      ".." + std::to_string(robot.handover.most.count()) + "\n";
   for (const application::Process& process : robot.processes) {
     text += process.name + " " + process.policy + " host " + process.host + " cpu " +
-            std::to_string(process.cpu) + " priority " + std::to_string(process.priority) + "\n";
+            std::to_string(process.cpu) + (process.cpus.empty() ? "" : " and others") +
+            " priority " + std::to_string(process.priority) + "\n";
     for (const application::Thread& thread : process.threads) {
       text += "  " + thread.name + " cpu " + std::to_string(thread.cpu.value_or(process.cpu)) +
               " priority " + std::to_string(thread.priority) + " period " +

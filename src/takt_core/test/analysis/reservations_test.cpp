@@ -47,6 +47,7 @@ application::Application with_reservations(application::Application robot, std::
       continue;
     }
     process.priority = 0;
+    process.cpus.clear();  // one thread
     process.policy = any_policy(random);
   }
   return robot;

@@ -235,7 +235,8 @@ Tally compare_every_run(int sets, std::int64_t latest, const Draw& draw) {
     expect_within(bounds, longest);
     count(bounds, longest, tally);
   }
-  std::cout << tally.reached << " of " << tally.bounded << " bounds reached\n";
+  std::cout << sets << " of " << sets << " sets complete; " << tally.reached << " of "
+            << tally.bounded << " bounds reached\n";
   EXPECT_GT(tally.reached, tally.bounded / 2);
   return tally;
 }

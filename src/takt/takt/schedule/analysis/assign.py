@@ -106,6 +106,8 @@ def _placed(one: Assigned, where: str) -> Assigned | None:
     for part in one.flat["processes"]:
         found = proposed[part["name"]]
         before = {"policy": part.get("policy", "fp"), "cpu": part.get("cpu", 0)}
+        if "cpus" in part:
+            del before["cpu"]  # it stays on all of them
         if "priority" in part:
             before["priority"] = part["priority"]
         if part.get("executor", "takt") != "takt":

@@ -5,22 +5,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from takt_core import Quantity
 
-from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Strict
+from takt.documents.quantities import (
+    Duration,
+    DurationOrRate,
+    PeriodOrRate,
+    PositiveDuration,
+    Strict,
+)
 from takt.documents.units import format_duration, parse_duration, pattern
 from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.application.executors import Cpu, Priority
 from takt.schedule.application.locks import CriticalSection
 from takt.schedule.application.segments import Segments, check_turns
 from takt.schedule.application.topics import Reads, Services, TopicName, Writes
-
-
-def _above_zero(value: int) -> int:
-    if value == 0:
-        raise ValueError("must be greater than 0")
-    return value
 
 
 def _offset(value: Any) -> int | Literal["unknown"]:
@@ -39,7 +39,7 @@ Offset = Annotated[
         }
     ),
 ]
-Deadline = Annotated[Duration, AfterValidator(_above_zero)]
+Deadline = PositiveDuration
 Overrun = Literal["skip", "queue_one", "catch_up"]
 
 

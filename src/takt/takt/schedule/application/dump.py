@@ -20,7 +20,9 @@ Part = dict[str, Any]
 Notes = Mapping[str, Sequence[str]]
 WIDTH = 110  # of a comment
 _NONE: Notes = MappingProxyType({})
-_NOT_AS_THEY_ARE = {"name", "threads", "priority", "nice", "reservation", "quota"}  # of processes
+_NOT_AS_THEY_ARE = {
+    *("name", "threads", "cpus", "priority", "nice", "reservation", "quota"),
+}  # of processes
 
 
 def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
@@ -73,6 +75,7 @@ def _processes(document: Part) -> Iterator[str]:
     yield "processes:"
     for one in document["processes"]:
         own = {key: str(one[key]) for key in one if key not in _NOT_AS_THEY_ARE}
+        own |= {"cpus": _list(one["cpus"])} if "cpus" in one else {}
         keys = own | _scheduling(one) | {"nodes": _list(nodes.get(one["name"], ()))}
         if threads := {each["name"]: _mapping(_thread(each)) for each in one.get("threads", [])}:
             keys["threads"] = _mapping(threads)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from takt.schedule.application.hosts import check_cores
 from takt.schedule.application.model import Application, Overheads
 from takt.schedule.application.robot import check_processes
 from takt.schedule.application.services import check_services
+from takt.schedule.ros2.topics import plain
 
 FORM = Form(
     "an application",
@@ -41,6 +43,7 @@ def read_application(path: Path) -> Application:
     check_services(application, source)
     _check_locks(application, source)
     check_cores(application, source)
+    _check_topics(application, source)
     _check_sizes(application, source)
     _check_scenarios(application, source)
     _check_changes(application, source)
@@ -103,6 +106,31 @@ def _check_locks(application: Application, source: Source) -> None:
                     faults.append(TaktError(f"unknown lock {one.lock}", where=where, fix=fix))
     if faults:
         raise together(faults)
+
+
+def _check_topics(application: Application, source: Source) -> None:
+    """What is said of a topic is of one that somebody has. Raises TaktError with all faults."""
+    known = {plain(name): name for name in _named_topics(application)}
+    faults = []
+    for topic in application.topics:
+        if plain(topic) not in known:
+            near = difflib.get_close_matches(plain(topic), known, n=1)
+            fix = f"did you mean {known[near[0]]}?" if near else "name it there, or remove it"
+            where = source.where(("topics", topic))
+            what = f"no callback or thread has topic {topic} in reads, writes, on or receives"
+            faults.append(TaktError(what, where=where, fix=fix))
+    if faults:
+        raise together(faults)
+
+
+def _named_topics(application: Application) -> Iterator[str]:
+    """All topics and services that callbacks and threads have."""
+    for _, timing in _timings(application):
+        yield from (*timing.reads, *timing.writes)
+    for callback in application.callbacks.values():
+        yield from filter(None, (callback.on, callback.service))
+    for thread in application.threads.values():
+        yield from (*thread.receives, *thread.writes)
 
 
 def _check_sizes(application: Application, source: Source) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, model_validator
 
 from takt.documents import reading
-from takt.documents.quantities import Duration, Share, Strict
+from takt.documents.quantities import Duration, Share, Strict, range_such_as
 from takt.documents.units import format_duration
 from takt.errors import TaktError
 from takt.schedule.application.processes import Host
@@ -27,7 +27,10 @@ class Link(Strict):
     hosts: Annotated[list[Host], Field(min_length=2, max_length=2)] = Field(
         description="the two hosts, as the processes name them"
     )
-    latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] | None = Field(
+    latency: (
+        Annotated[list[Duration], Field(min_length=2, max_length=2), range_such_as("[200us, 2ms]")]
+        | None
+    ) = Field(
         None,
         description="shortest and longest time from the publication of a message until a process "
         "on the other host notices it: [200us, 2ms]; default: as measured",

@@ -194,8 +194,18 @@ class Application(Strict):
         for name in re.findall(r"'([^']+)'", said):
             if name in places:
                 return self._source.where(places[name])
-            if name == self.policy:
-                return self._source.where(("policy",))
-            if name == self.executor:
-                return self._source.where(("executor",))
+            for key in ("policy", "executor"):
+                if (place := self._place_of(key, name)) is not None:
+                    return self._source.where(place)
+        for number, link in enumerate(self.links):
+            if said.startswith("link '{}' to '{}'".format(*link.hosts)):
+                return self._source.where(("links", number))
         return self._source.where(())
+
+    def _place_of(self, key: str, value: str) -> Location | None:
+        """The first place of the key that has this value: the application, or a process."""
+        if getattr(self, key) == value:
+            return (key,)
+        found = (name for name, one in self.processes.items() if getattr(one, key) == value)
+        name = next(found, None)
+        return None if name is None else ("processes", name, key)

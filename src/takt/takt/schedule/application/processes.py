@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of a robot: each has an executor with one thread on one core of its host."""
+"""The processes of a robot: each has an executor with a thread on each of its cores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from takt.documents.quantities import Duration, Strict
+from takt.documents.quantities import Duration, Strict, range_such_as
 from takt.errors import TaktError
 from takt.schedule.application.callback import Identifier
 from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy
@@ -32,6 +32,11 @@ class Process(KernelScheduling):
         None, description="the computer that it runs on; default: all run on one"
     )
     cpu: Cpu = Field(0, description="the core of its thread; default: 0")
+    cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
+        None,
+        description="with takt and a priority, in place of cpu: cores of an executor with a thread "
+        "on each; default: that of cpu",
+    )
     nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
     threads: dict[Identifier, Thread] = Field(
         {},
@@ -42,13 +47,22 @@ class Process(KernelScheduling):
     @property
     def cores(self) -> set[int]:
         """Of its executor and its threads."""
-        return {self.cpu, *(one.cpu for one in self.threads.values() if one.cpu is not None)}
+        threads = (one.cpu for one in self.threads.values() if one.cpu is not None)
+        return {*(self.cpus or [self.cpu]), *threads}
+
+    @model_validator(mode="after")
+    def _cpu_or_cpus(self) -> Process:
+        if self.cpus and "cpu" in self.model_fields_set:
+            raise ValueError("cpu and cpus are given: keep cpus, or cpu for one core")
+        return self
 
 
 class Middleware(Strict):
     """The middleware between processes of one host."""
 
-    latency: Annotated[list[Duration], Field(min_length=2, max_length=2)] = Field(
+    latency: Annotated[
+        list[Duration], Field(min_length=2, max_length=2), range_such_as("[50us, 300us]")
+    ] = Field(
         description="shortest and longest time from the publication of a message until another "
         "process notices it: [50us, 300us]"
     )
@@ -75,10 +89,18 @@ def cores_of(flat: Mapping[str, Any]) -> list[int]:
 def places_of(flat: Mapping[str, Any]) -> set[tuple[str, int]]:
     """Host and core of each process of a flat robot and of its threads; "": there is one host."""
     return {
-        (one.get("host") or "", each.get("cpu", one.get("cpu", 0)))
+        (one.get("host") or "", cpu)
         for one in flat.get("processes", [])
-        for each in (one, *one.get("threads", []))
+        for cpu in (
+            *executor_cores(one),
+            *(each.get("cpu", executor_cores(one)[0]) for each in one.get("threads", [])),
+        )
     }
+
+
+def executor_cores(process: Mapping[str, Any]) -> list[int]:
+    """The cores of the executor of a process in the flat form."""
+    return list(process.get("cpus") or [process.get("cpu", 0)])
 
 
 def hosts_of(flat: Mapping[str, Any]) -> list[str]:

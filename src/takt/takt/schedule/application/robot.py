@@ -18,13 +18,14 @@ def flat_processes(application: Application) -> dict[str, Any]:
     """The processes and what lies between them, as the core parses them."""
     if not application.processes:
         return {}
-    keys = ("executor", "policy", "host", "cpu")
+    keys = ("executor", "policy", "host")
     least, most = application.middleware.latency if application.middleware else (0, 0)
     return {
         "processes": [
             {
                 "name": name,
                 **{key: value for key in keys if (value := getattr(process, key)) is not None},
+                **({"cpus": process.cpus} if process.cpus else {"cpu": process.cpu}),
                 **flat_scheduling(process),
                 **_threads(process),
             }

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from takt_core import Quantity
 
-from takt.documents.quantities import Duration, DurationOrRate, Size, Strict
+from takt.documents.quantities import DurationOrRate, PositiveDuration, Size, Strict
 from takt.documents.units import pattern
 
 TopicName = Annotated[str, Field(pattern=r"^[A-Za-z_/~][A-Za-z0-9_/]*$", max_length=200)]
@@ -28,7 +28,9 @@ def _named(value: Any) -> Any:
 class Read(Strict):
     """Requirements on the data that a callback reads."""
 
-    max_age: Duration | None = Field(None, description="maximum age of the data; default: any")
+    max_age: PositiveDuration | None = Field(
+        None, description="maximum age of the data; default: any"
+    )
 
 
 MOST_MESSAGES = 1000  # of one job on a topic

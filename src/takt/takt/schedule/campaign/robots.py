@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from takt.schedule.application.processes import executor_cores
+
 Document = dict[str, Any]
 
 PLAIN = {"policy": "fp"}
@@ -31,7 +33,8 @@ def smaller(document: Document) -> Iterator[Document]:
     for place, process in enumerate(processes):
         plain = {key: process[key] for key in process if key not in {"executor", "policy"}} | PLAIN
         bare = {key: process[key] for key in process if key != "threads"}
-        for other in (bare, plain, process | {"cpu": 0}):
+        single = {key: process[key] for key in process if key != "cpus"} | {"cpu": 0}
+        for other in (bare, plain, single):
             if other != process:
                 yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
     yield from _nearer(document)
@@ -47,7 +50,8 @@ def _nearer(document: Document) -> Iterator[Document]:
         return
     without = {key: one for key, one in document.items() if key != "links"}
     here = [{key: one[key] for key in one if key != "host"} for one in document["processes"]]
-    if len({(one["cpu"], one["priority"]) for one in here}) == len(here):
+    places = [(cpu, one["priority"]) for one in here for cpu in executor_cores(one)]
+    if len(set(places)) == len(places):
         yield without | {"processes": here}
     for place, link in enumerate(document["links"]):
         if link["most"] > 0:

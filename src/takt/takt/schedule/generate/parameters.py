@@ -146,6 +146,9 @@ class Parameters(Thesis):
     threads: values.Share = Field(
         0.0, description="of a robot's processes that have a thread which receives their topics"
     )
+    several_cores: values.Share = Field(
+        0.0, description="of a robot's processes under takt that have a thread on each core"
+    )
     hosts: values.Counts = Field([1], description="of a robot, at most; each process has one")
     link: values.Time = Field(
         2_000_000, description="of messages between hosts, at most; default: 2ms"

@@ -14,7 +14,7 @@ LOWEST, APART = 10, 17  # real-time priorities; a process's threads need some fr
 ABOVE = 94  # of threads, one for each process
 MOST = 5  # processes, so that all priorities are below the highest
 # What no robot of several processes has.
-REFUSED = {"suspension": 0.0, "scenarios": 0, "pinned": 0.0}
+REFUSED = {"suspension": 0.0, "pinned": 0.0}
 
 
 def contradictions(wanted: Parameters) -> Iterator[tuple[str, str, str]]:
@@ -58,10 +58,21 @@ def add_processes(draft: Draft, number: int) -> None:
             callback["group"] += f"_{callback['process']}"
     for process in document["processes"]:
         _fit_to_idling(draft, process)
+    _fit_scenarios(draft)
+    _spread(draft, cores)
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
     _add_threads(draft)
     _add_hosts(draft)
+
+
+def _spread(draft: Draft, cores: int) -> None:
+    """Some executors of Takt have a thread on each core: no two processes have one priority."""
+    share = draft.wanted.several_cores
+    for process in draft.document["processes"]:
+        if share and cores > 1 and "policy" in process and draft.chance.happens(share):
+            del process["cpu"]
+            process["cpus"] = list(range(cores))
 
 
 def _fit_to_idling(draft: Draft, process: Entry) -> None:
@@ -79,6 +90,28 @@ def _fit_to_idling(draft: Draft, process: Entry) -> None:
             one["period"] = max(draft.period(one), one["deadline"], min(timers))
         if "period" in one:
             one["deadline"] = min(one["deadline"], one["period"])
+
+
+def _fit_scenarios(draft: Draft) -> None:
+    """What a process can follow: no policy, no topics, nothing of executors without scenarios."""
+    if "scenarios" not in draft.document:
+        return
+    kept = {
+        one["name"]
+        for one in draft.document["processes"]
+        if one.get("policy", IDLING[0]) not in IDLING
+    }
+    followed = {one["name"] for one in draft.callbacks if one["process"] in kept}
+    for callback in draft.callbacks:
+        if callback["name"] not in followed:
+            callback.pop("active", None)
+    for scenario in draft.document["scenarios"]:
+        scenario.pop("policy", None)
+        scenario["tasks"] = [
+            {key: value for key, value in one.items() if key not in ("reads", "writes")}
+            for one in scenario["tasks"]
+            if one["task"] in followed
+        ]
 
 
 def _add_threads(draft: Draft) -> None:

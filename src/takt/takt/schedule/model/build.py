@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import calls, joins, policies, topics, writers
+from takt.schedule.model import calls, described_cores, joins, policies, topics, writers
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, ModelledTopic, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
@@ -75,6 +76,7 @@ class Builder:
         self.topics = writers.of_topics([one for one, _ in kept], observed)
         for topic in self.topics:
             self.notes.setdefault(topic.topic, []).extend(writers.notes(topic))
+        described_cores.keep(document, observed.cores, general)
         document["chains"] = self._chains([one for one, _ in kept])
         if observed.scenarios:
             document |= self._scenarios(left)
@@ -114,23 +116,26 @@ class Builder:
         if declared.get("group"):
             part["group"] = declared["group"]
         notes += _of_locks(declared)
-        if (
-            self._observed.robot is None
-            and len(self._observed.cpus) > 1
-            and (cpu := _core(one, notes)) is not None
-        ):
+        if len(self._cores_of(one)) > 1 and (cpu := _core(one, notes)) is not None:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
         if several := topics.several_messages(one):
             part["messages"] = several
         if one.skipped:
-            notes.append(f"{one.skipped} releases were skipped while the previous job ran")
+            notes.append(f"releases skipped while the previous job ran: {one.skipped}")
         self.notes[one.name] = notes
         described.notes = notes
         described.period_us = None if period is None else period / 1000
         self.callbacks.append(described)
         return part
+
+    def _cores_of(self, one: ObservedCallback) -> list[int]:
+        """Among which it has its own; of several hosts the trace numbers cores anew."""
+        robot = self._observed.robot
+        if robot is None:
+            return self._observed.cpus
+        return [] if robot.hosts else robot.cores(one.recorded)
 
     def _execution(
         self, one: ObservedCallback, notes: list[str]
@@ -267,7 +272,8 @@ class Builder:
         for one in kept:  # what is told counts as what is seen
             one.writes = {topic: one.writes.get(topic, 0) for topic in topics.writes(one)}
             one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
-        found, more = paths.chains(kept)
+        drivers = self._observed.robot.drivers if self._observed.robot else {}
+        found, more = paths.chains(kept, drivers)
         if more:
             self.notes.setdefault("", []).append(
                 f"chains: only the first {len(found)} paths were examined; there are more"
@@ -288,7 +294,8 @@ class Builder:
                 if change.get("scenario") == name and change["task"] in names
             ]
             self._longest(name, changes)
-            scenarios.append({"name": name, "policy": policy, "tasks": changes})
+            own = {} if observed.robot else {"policy": policy}  # each process has its own
+            scenarios.append({"name": name, **own, "tasks": changes})
         found: Part = {"scenarios": scenarios}
         if observed.default_scenario in observed.scenarios:
             found["default_scenario"] = observed.default_scenario
@@ -303,6 +310,8 @@ class Builder:
             longest = one.longest.get(scenario, 0)
             if one.name not in first or scenario == self._observed.default_scenario or not longest:
                 continue
+            if (robot := self._observed.robot) and robot.policy(one.recorded) in STOCK_EXECUTORS:
+                continue  # which have no scenarios
             change = changed.get(one.name)
             if change is None:
                 if longest <= first[one.name]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from takt.schedule.model.observed import ObservedCallback
 
@@ -11,15 +11,19 @@ MOST = 256  # paths that are followed; an application may have more than anybody
 _MOST_STEPS = 100_000
 
 
-def chains(callbacks: list[ObservedCallback]) -> tuple[list[list[str]], bool]:
-    """The longest first; and whether there are more.
+def chains(
+    callbacks: list[ObservedCallback], drivers: Mapping[str, set[str]] = {}
+) -> tuple[list[list[str]], bool]:
+    """The longest first; and whether there are more. ``drivers``: the topics that they write.
 
     A callback is followed by those that a topic which it writes releases, or that read it. No path
     goes through a callback twice.
     """
     followers = _followers(callbacks)
+    for driver, written in drivers.items():
+        followers[driver] = [one.name for one in callbacks if _takes(one, written)]
     fed = {name for names in followers.values() for name in names}
-    heads = [one.name for one in callbacks if one.name not in fed and followers[one.name]]
+    heads = [name for name, after in followers.items() if name not in fed and after]
     found: list[list[str]] = []
     steps = 0
     for head in heads:
@@ -40,11 +44,13 @@ def _followers(callbacks: list[ObservedCallback]) -> dict[str, list[str]]:
     for one in callbacks:
         written = set(one.writes)
         found[one.name] = [
-            other.name
-            for other in callbacks
-            if other is not one and (other.trigger in written or written & set(other.reads))
+            other.name for other in callbacks if other is not one and _takes(other, written)
         ]
     return found
+
+
+def _takes(reader: ObservedCallback, written: set[str]) -> bool:
+    return reader.trigger in written or not written.isdisjoint(reader.reads)
 
 
 def _paths(head: str, followers: dict[str, list[str]]) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from takt.errors import TaktError
 from takt.schedule.application.executors import IDLING, POLICIES, STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
-from takt.schedule.model import described_calls
+from takt.schedule.model import described_calls, described_cores
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.handovers import Handovers
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
@@ -196,6 +196,7 @@ class _Gathering:
                 for topic, moments in self._outside.items()
             },
             robot=robot,
+            cores=described_cores.cores(files.description(names)),
             sizes=robot.sizes if robot else {},
             depths=robot.depths if robot else {},
             notes=self._notes(None if robot else policy, bool(descriptions)),
@@ -307,10 +308,10 @@ class _Gathering:
             skipped=of.skipped,
         )
         self._publications(found, of)
-        if len(relative) and relative.min() != relative.max():
+        if not description and len(relative) and relative.min() != relative.max():
             found.notes.append(
-                f"deadline: between {relative.min()} and {relative.max()} ns after the "
-                "release; the file has the shortest"
+                f"deadline: between {relative.min() / 1e6:.6g} and {relative.max() / 1e6:.6g} ms "
+                "after the release; the file has the shortest"
             )
         return found
 

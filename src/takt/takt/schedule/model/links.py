@@ -59,7 +59,8 @@ def ways(
             used, published = one.jobs[rows], one.published[rows]
             took = handover_times(of.job.all(), of.release.all(), used, published)
             if host == own:
-                found.within.append(took)
+                # A job that takes the newest may have been released by an older one.
+                found.within.append(took[took >= 0])
                 continue
             reader = callbacks[one.task]
             if robot.policy(reader.recorded) in STOCK_EXECUTORS:

@@ -118,6 +118,7 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
     if not builder.chains:
         return
     recorded = {one.name: one.recorded for one in observed.callbacks}
+    recorded |= {name: name for name in (observed.robot.drivers if observed.robot else {})}
     arrivals = _Arrivals(len(builder.chains), observed.began)
     chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
     joins = [[recorded[one] for one in join] for join in files.joins_of(document["callbacks"])]

@@ -78,6 +78,7 @@ class Observed:
     # as timers that came due before spin(), or other processes that still made their nodes.
     began: int = 0
     robot: Robot | None = None  # its processes, where there are several
+    cores: list[dict[str, Any]] = field(default_factory=list)  # what they provide, as described
     notes: list[str] = field(default_factory=list)
 
 

@@ -18,8 +18,9 @@ from takt.schedule.application.executors import (
     Policy,
     Priority,
 )
-from takt.schedule.application.processes import hosts_of
+from takt.schedule.application.processes import executor_cores, hosts_of
 from takt.schedule.model.declared import DeclaredTask, Name, Time
+from takt.schedule.ros2.topics import topic_name
 
 Times = NDArray[np.int64]
 
@@ -63,6 +64,7 @@ class _Process(BaseModel):
     executor: ExecutorOfProcess | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
+    cpus: list[Cpu] | None = None
     priority: Priority | None = None
     reservation: _Reservation | None = None
     nice: int | None = None
@@ -140,6 +142,11 @@ class Robot:
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
         return str(home.get("executor") or home.get("policy", "fp"))
 
+    def cores(self, callback: str) -> list[int]:
+        """Those of the executor that ran it."""
+        home = next(one for one in self.processes if one["name"] == self.homes[callback])
+        return executor_cores(home)
+
     def _driver(self, callback: str) -> dict[str, Any] | None:
         """The thread whose jobs these are, process.thread; None: those of a node's callback."""
         process, _, name = callback.partition(".")
@@ -150,10 +157,19 @@ class Robot:
         )
 
     @property
+    def drivers(self) -> dict[str, set[str]]:
+        """What threads publish, by their whole names, process.thread."""
+        return {
+            f"{one['name']}.{thread['name']}": {topic_name(topic) for topic in thread["writes"]}
+            for one in self.processes
+            for thread in one.get("threads", [])
+            if thread.get("writes")
+        }
+
+    @property
     def written_by_drivers(self) -> set[str]:
         """Topics that threads publish."""
-        threads = (thread for one in self.processes for thread in one.get("threads", []))
-        return {topic for thread in threads for topic in thread.get("writes", [])}
+        return {topic for topics in self.drivers.values() for topic in topics}
 
     def _is_driver(self, callback: str, execution: Times) -> bool:
         """Whether these are jobs of a driver.

@@ -191,7 +191,9 @@ def _cores(
 
 def _rank(application: Application, part: Part) -> tuple[int, int]:
     """Reservations first, then priorities, then nice values."""
-    one = application.threads.get(part.name) or application.processes.get(part.name)
+    one = application.threads.get(part.name) or application.processes.get(
+        part.name.partition(".")[0]
+    )
     if one is None or getattr(one, "reservation", None) is not None:
         return 0, 0
     return (2, 0) if one.priority is None else (1, -one.priority)
@@ -205,18 +207,21 @@ def _process(
     own = [
         one
         for one in callbacks
-        if (one.bound.cpu == core.cpu if process is None else _node(one) in process.nodes)
+        if one.bound.cpu == core.cpu
+        and (process is None or _node(one) in process.nodes)
         and not any(_runs(name, one) for name in application.threads)
     ]
     decides = process or application
     executor = decides.executor or "takt"
     policy = f" ({decides.policy or 'fp'})" if executor == "takt" else ""
+    one_of_cores = process is not None and len(process.cpus or ()) > 1
+    of_core = f".core{core.cpu}" if one_of_cores else ""  # as the terms of chains have it
     return Part(
         kind="process",
-        name=(application.name or "application") if whole else (core.process or ""),
+        name=(application.name or "application") if whole else f"{core.process}{of_core}",
         executor=executor + policy,
         scheduling=None if process is None else scheduling_text(flat_scheduling(process)),
-        nodes=list(dict.fromkeys(map(_node, own))) if process is None else process.nodes,
+        nodes=list(dict.fromkeys(map(_node, own))) if process is None or of_core else process.nodes,
         colour=colour,
         utilization=core.utilization,
         callbacks=own,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,8 @@ def topics(
             for one in document["callbacks"]
             if name in one["writes"]
         }
+        writers = len(each) + sum(name in one.writes for one in application.threads.values())
+        each = _of_joins(each, document["callbacks"], periods)
         each |= {driver: 1 for driver, one in application.threads.items() if name in one.writes}
         outside = topic.get("external_period")
         shortest = [(periods[callback], many) for callback, many in each.items()]
@@ -61,7 +64,7 @@ def topics(
         found.append(
             Topic(
                 name=name,
-                writers=len(each),
+                writers=writers,
                 readers=read,
                 size=topic.get("bytes"),
                 most=_sum([many * 1e6 / us if us else None for us, many in shortest]),
@@ -70,6 +73,21 @@ def topics(
             )
         )
     return found
+
+
+def _of_joins(
+    each: dict[str, int], callbacks: list[dict[str, Any]], periods: dict[str, float | None]
+) -> dict[str, int]:
+    """Of each join the slowest callback alone: a publication needs a new job of all of them."""
+    slowest: dict[tuple[str, str], str] = {}
+    for one in callbacks:
+        if one["name"] in each and "join" in one:
+            join = (one["node"], one["join"])
+            other = slowest.setdefault(join, one["name"])
+            if (periods[one["name"]] or math.inf) > (periods[other] or math.inf):
+                slowest[join] = one["name"]
+    joined = {one["name"] for one in callbacks if "join" in one} - set(slowest.values())
+    return {name: many for name, many in each.items() if name not in joined}
 
 
 def inputs(callback: dict[str, Any]) -> list[str]:

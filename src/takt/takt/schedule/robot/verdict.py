@@ -62,8 +62,11 @@ def verdict(
 
 def _late(misses: int, violations: int) -> str:
     found = [
-        f"{text.count(number)} {what}"
-        for number, what in ((misses, "missed deadlines"), (violations, "latencies above limit"))
+        f"{text.count(number)} {what if number == 1 else several}"
+        for number, what, several in (
+            (misses, "missed deadline", "missed deadlines"),
+            (violations, "latency above its limit", "latencies above their limits"),
+        )
         if number
     ]
     return ", ".join(found) or "data is missing"

@@ -60,12 +60,16 @@ def notes(
                 f"{_wanted(process)} as in the file: its bounds, and those of processes below, are "
                 "not those of this recording"
             )
-        cpu = process.get("cpu", 0)
-        cores = {format_cpu_list(one.cpus) for one in threads.values() if one.cpus != {cpu}}
+        own = process.get("cpus") or [process.get("cpu", 0)]
+        cores = {
+            format_cpu_list(one.cpus)
+            for one in threads.values()
+            if len(one.cpus) != 1 or not one.cpus <= set(own)
+        }
         if cores:
             found.append(
                 f"process {process['name']}: the kernel could run its threads on cores "
-                f"{_listed(sorted(cores))}, not on {cpu} alone as in the file"
+                f"{_listed(sorted(cores))}, not on {format_cpu_list(own)} alone as in the file"
             )
     return found if known else None
 

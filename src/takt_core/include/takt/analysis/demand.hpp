@@ -150,16 +150,18 @@ TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands, const Supply& supply
 
 /// What a bound follows from.
 enum class By : std::uint8_t {
-  test,                  ///< the test of the policy, callback by callback
-  subchain,              ///< the callbacks of a chain on one core as one unit
-  subchain_messages,     ///< the same, with later messages of bursts behind its own
-  path,                  ///< a whole chain, across cores
-  path_later,            ///< the same, with later jobs of its callbacks behind its own
-  path_instances,        ///< the same, with what it can meet of other chains
-  path_later_instances,  ///< the same with both
-  path_messages,         ///< the same, with all messages of a burst in their order
-  busy,                  ///< the longest time that the core is busy without a break
-  busy_level,            ///< the same with jobs from a level on
+  test,               ///< the test of the policy, callback by callback
+  subchain,           ///< the callbacks of a chain on one core as one unit
+  subchain_messages,  ///< the same, with later messages of bursts behind its own
+  subchain_returns,   ///< the same, with later parts of its chain on the core behind its own
+  subchain_messages_returns,  ///< the same with both
+  path,                       ///< a whole chain, across cores
+  path_later,                 ///< the same, with later jobs of its callbacks behind its own
+  path_instances,             ///< the same, with what it can meet of other chains
+  path_later_instances,       ///< the same with both
+  path_messages,              ///< the same, with all messages of a burst in their order
+  busy,                       ///< the longest time that the core is busy without a break
+  busy_level,                 ///< the same with jobs from a level on
   graph,       ///< the schedule graph of the core, although the tests suffice for the deadlines
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
   intervals,   ///< the waiting of a job, and the intervals between its waits

@@ -152,22 +152,25 @@ struct TAKT_CORE_PUBLIC Thread {
   std::vector<std::string> writes = {};  ///< Of a driver: the topics that it publishes.
 };
 
-/// A process of a robot: an executor with one thread on one core. Of processes that share a core
-/// those with a reservation (SCHED_DEADLINE) run before those with a priority (SCHED_FIFO), and
-/// those with a nice value (SCHED_OTHER) after these.
+/// A process of a robot: an executor with one thread on one core, or with one on each of several.
+/// Of processes that share a core those with a reservation (SCHED_DEADLINE) run before those with a
+/// priority (SCHED_FIFO), and those with a nice value (SCHED_OTHER) after these.
 struct TAKT_CORE_PUBLIC Process {
-  std::string name = {};      ///< Unique in the robot.
-  std::string policy = "fp";  ///< As Application::policy.
-  int cpu = 0;                ///< The core.
-  int priority = 0;           ///< Of its thread: 1..98, unique on the core; 0: not FIFO.
+  std::string name = {};       ///< Unique in the robot.
+  std::string policy = "fp";   ///< As Application::policy.
+  int cpu = 0;                 ///< The core; of several the first one.
+  std::vector<int> cpus = {};  ///< All cores of an executor with several; else empty.
+  int priority = 0;            ///< Of its thread: 1..98, unique on the core; 0: not FIFO.
   std::optional<Reservation> reservation = {};  ///< In place of a priority.
   std::optional<int> nice = {};                 ///< In place of a priority: -20..19.
   /// With nice: what its control group may use of the core (cpu.max), a budget in each period.
   std::optional<Supply> quota = {};
   std::string host = {};             ///< The computer with the core; empty: there is one.
   std::vector<Thread> threads = {};  ///< Those beside its executor.
-  /// Of a thread that is analysed and simulated as a process: the process that it belongs to.
+  /// Of a thread or core that is analysed and simulated as a process: that which it belongs to.
   std::string serves = {};
+  /// Whether it stands for one core of an executor with several. All but the first one serve.
+  bool one_of_cores = false;
 };
 
 /// The time from the publication of a message until a process other than the writer's notices it.

@@ -6,6 +6,8 @@
 /// its priorities are.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "takt/application/application.hpp"
@@ -16,11 +18,19 @@ namespace takt::application {
 /// The priorities of one process.
 struct TAKT_CORE_PUBLIC Band {
   int least = 0;  ///< Process::priority; 0: its threads have none.
-  int most = 0;   ///< Of the thread that waits for what arrives; rclcpp's executors: `least`.
+  /// Of the thread that waits for what arrives, on the first core; rclcpp's executors: `least`.
+  int most = 0;
   /// By callback of the application: the priority of its jobs, in the order that the policy gives
   /// them; 0 for callbacks of other processes, and where the policy decides anew for each job.
   std::vector<int> priorities = {};
+  /// The same in each scenario of the strategy; empty: there is none, or the policy decides anew.
+  std::vector<std::vector<int>> in_scenarios = {};
 };
+
+/// The scenarios of a robot as the executor of one process follows them, with the priorities of its
+/// band; nothing: it follows none.
+TAKT_CORE_PUBLIC std::optional<sched::SchedulingStrategy> scenarios_of_process(
+    const Application& robot, std::size_t process, const Band& band);
 
 /// The band of each process of a robot.
 /// @param robot an application with processes.

@@ -98,6 +98,10 @@ class TAKT_CORE_PUBLIC CoreState {
  public:
   /// A job that has started.
   struct Started {
+    /// Of a job that starts.
+    Started(const Job& chosen, CoreTask& its_task, Level its_level, Level its_ceiling) noexcept
+        : job{chosen}, task{&its_task}, level{its_level}, ceiling{its_ceiling} {}
+
     Job job;                   ///< The job, with the parameters of its release.
     CoreTask* task = nullptr;  ///< Its task.
     /// Preemption level; no_ceiling: of another scenario, not comparable.
@@ -302,7 +306,7 @@ class TAKT_CORE_PUBLIC CoreState {
 
  private:
   void release(CoreTask& task, TimePoint now) noexcept;
-  void make_pending(CoreTask& task, const Job& job) noexcept;
+  const Job& make_pending(CoreTask& task, const Job& job) noexcept;
   void reschedule(CoreTask& task) noexcept;
   void await_request(CoreTask& task) noexcept;
   void follow_parameters(CoreTask& task, TimePoint time) noexcept;
@@ -315,7 +319,6 @@ class TAKT_CORE_PUBLIC CoreState {
       listener_->skipped(task, skipped);
     }
   }
-  [[nodiscard]] Started entry_of(const Job& job) const noexcept;
   void find_ready(TimePoint now) noexcept;
   void look_until(TimePoint end) noexcept;
   [[gnu::noinline, nodiscard]] const Job* take_for_thread(TimePoint now) noexcept;

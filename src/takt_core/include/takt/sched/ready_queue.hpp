@@ -34,8 +34,9 @@ class TAKT_CORE_PUBLIC ReadyQueue {
   void swap_memory(ReadyQueue& larger) noexcept;
 
   /// Inserts a job. O(log n) comparisons, and four bytes moved for each more urgent job.
-  /// @return false, without any effect, if the queue is full.
-  [[nodiscard]] bool push(const Job& job) noexcept;
+  /// @return the job in the queue, valid until the next push(); null, without any effect, if the
+  /// queue is full.
+  const Job* push(const Job& job) noexcept;
 
   /// The most urgent job, valid until the next push(). The queue must not be empty.
   [[nodiscard]] const Job& top() const noexcept { return jobs_[numbers_[size_ - 1]]; }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes whose executor has several threads, each on a core of its own. Jobs do not migrate, so
+// analysis and simulation see one process for each core, and what they hand to each other is a
+// message between processes that takes no time.
+#pragma once
+
+#include <string>
+
+#include "takt/application/application.hpp"
+
+namespace takt::application {
+
+// The application with such processes apart. The first core that has callbacks keeps the place and
+// the name of its process; the others follow all processes. Callbacks are placed as an executor
+// places its tasks; those of a join, and those that a maximum age ties, stay on one core.
+// Throws sched::ScheduleError for what has no executor with several threads.
+Application with_cores(Application application);
+
+// The process that a core or a thread belongs to, by name; else the own one.
+const std::string& family_of(const Process& process);
+
+}  // namespace takt::application
