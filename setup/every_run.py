@@ -25,7 +25,7 @@ FAILS = re.compile(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)")
 
 
 def main() -> int:
-    """Passes over all kinds until so many sets have been looked at; 1 if a test failed."""
+    """Passes over all kinds until there are so many sets, or Ctrl-C; 1 if a test failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200_000, help="at least so many (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first pass (%(default)s)")
@@ -35,14 +35,17 @@ def main() -> int:
     complete: Counter[str] = Counter()
     failed: list[str] = []
     number = 0
-    while looked_at.total() < given.sets and not failed:
-        seed = given.seed + number * APART
-        for program in PROGRAMS:
-            failed += _pass(program, seed, given.rounds, looked_at, complete)
-        number += 1
-        print(f"pass {number}, seed {seed}: {looked_at.total()} sets", flush=True)
-        if not looked_at:
-            failed.append("no test has looked at any set")
+    try:
+        while looked_at.total() < given.sets and not failed:
+            seed = given.seed + number * APART
+            for program in PROGRAMS:
+                failed += _pass(program, seed, given.rounds, looked_at, complete)
+            number += 1
+            print(f"pass {number}, seed {seed}: {looked_at.total()} sets", flush=True)
+            if not looked_at:
+                failed.append("no test has looked at any set")
+    except KeyboardInterrupt:
+        print("interrupted")
     for kind, count in sorted(looked_at.items()):
         print(f"{kind}: {complete[kind]} of {count} sets complete")
     print(f"all: {complete.total()} of {looked_at.total()} sets complete")
@@ -57,26 +60,28 @@ def _pass(
     """What failed; the sets are counted by the test suite that looked at them."""
     path = TESTS / f"takt_core_{program}_test"
     settings = {"TAKT_TEST_SEED": str(seed), "TAKT_TEST_ROUNDS": rounds}
-    done = subprocess.run(
-        [str(path), f"--gtest_filter={FILTER}"],
-        env=os.environ | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     kind = program
     failed: list[str] = []
-    for line in done.stdout.splitlines():
-        if begun := BEGINS.search(line):
-            kind = begun[1]
-        if sets := SETS.search(line):
-            complete[kind] += int(sets[1])
-            looked_at[kind] += int(sets[2])
-        if (fails := FAILS.search(line)) and fails[1] not in failed:
-            failed.append(fails[1])
+    lines: list[str] = []
+    with subprocess.Popen(
+        [str(path), f"--gtest_filter={FILTER}"],
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        for line in running.stdout or ():
+            lines.append(line)
+            if begun := BEGINS.search(line):
+                kind = begun[1]
+            if sets := SETS.search(line):
+                complete[kind] += int(sets[1])
+                looked_at[kind] += int(sets[2])
+            if (fails := FAILS.search(line)) and fails[1] not in failed:
+                failed.append(fails[1])
     if failed:
-        print(done.stdout, file=sys.stderr)
-    return failed or ([f"{path.name} ended with {done.returncode}"] if done.returncode else [])
+        print("".join(lines), file=sys.stderr)
+    ended = running.returncode
+    return failed or ([f"{path.name} ended with {ended}"] if ended else [])
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ class Search {
       add(std::move(moment));
       return;
     }
-    if (is_timer(i) && moment.tasks[i].since == tasks_[i].period) {
+    if (is_timer(i) && std::int64_t{moment.tasks[i].since} == tasks_[i].period) {
       Moment released = moment;
       released.tasks[i].since = 0;
       push(released.tasks[i], {});
@@ -244,7 +244,7 @@ class Search {
       return;
     }
     const std::size_t i = running[at];
-    const std::uint8_t done = moment.tasks[i].done;
+    const std::int64_t done = moment.tasks[i].done;
     if (done >= tasks_[i].best) {
       std::vector<std::size_t> with = these;
       with.push_back(i);
@@ -278,7 +278,7 @@ class Search {
     }
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskState& task = next.tasks[i];
-      if (is_timer(i) && task.since < tasks_[i].period) {
+      if (is_timer(i) && std::int64_t{task.since} < tasks_[i].period) {
         ++task.since;
       }
       for (Job& job : task.jobs) {
