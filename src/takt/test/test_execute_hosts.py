@@ -33,7 +33,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "two_machines.app.yaml"
 
 
 def two_hosts(**keys: Any) -> dict[str, Any]:
-    """Camera and planner on one host, the arm on another one; each has a core of this machine."""
+    """Camera and planner on one host, the arm, which takes a lock, on another one."""
     cores = sorted(os.sched_getaffinity(0))
     application = robot()
     del application["policy"], application["cpus"]
@@ -44,6 +44,9 @@ def two_hosts(**keys: Any) -> dict[str, Any]:
     homes = {"camera": "seeing", "planner": "seeing", "arm": "moving"}
     for callback in application["callbacks"]:
         callback["process"] = homes[callback["node"]]
+    times = {"begin": 0, "shortest": MS // 20, "longest": MS // 10}
+    application["locks"] = [{"name": "map", "protocol": "ceiling"}]
+    application["callbacks"][2]["critical_sections"] = [{"lock": "map", **times}]
     link = {"hosts": ["pc", "motors"], "least": 0, "most": 40 * MS, "loss": 0, "drift": 100}
     return {**application, "links": [{**link, "measured": 0}], **keys}
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../application/robot_scenarios.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "../application/robot_scenarios.hpp"
 #include "robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/application/threads.hpp"

@@ -13,6 +13,7 @@
 #include "robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
+#include "takt/sched/policies.hpp"
 #include "threads.hpp"
 
 namespace takt::application {
@@ -27,6 +28,13 @@ void check(const Process& process) {
     throw sched::ScheduleError(place_text(process),
                                "it has several cores, and " + process.policy + " has one thread",
                                "give its core: cpu, or use the executor takt");
+  }
+  // An executor looks ahead to the timers of all its cores.
+  if (!sched::parse_policy(process.policy)->work_conserving()) {
+    throw sched::ScheduleError(place_text(process),
+                               "it has several cores, on which " + process.policy +
+                                   ", which leaves them idle on purpose, is not analysed",
+                               "give its core: cpu, or use np-fp or np-edf");
   }
   if (!is_fifo(process)) {
     throw sched::ScheduleError(place_text(process),

@@ -107,6 +107,8 @@ TEST(process_cores, belong_to_takt_and_have_a_priority) {
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'priority': 40, 'executor': 'rclcpp_events'"),
                sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'np-fp', 'nice': 3"), sched::ScheduleError);
+  EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'cw-edf', 'priority': 40"),
+               sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 2], 'priority': 40"), sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [3, 4], 'priority': 40"),
                sched::ScheduleError);  // act asks for 2

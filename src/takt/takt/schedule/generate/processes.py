@@ -70,7 +70,9 @@ def _spread(draft: Draft, cores: int) -> None:
     """Some executors of Takt have a thread on each core: no two processes have one priority."""
     share = draft.wanted.several_cores
     for process in draft.document["processes"]:
-        if share and cores > 1 and "policy" in process and draft.chance.happens(share):
+        if not share or cores < 2 or process.get("policy", IDLING[0]) in IDLING:
+            continue
+        if draft.chance.happens(share):
             del process["cpu"]
             process["cpus"] = list(range(cores))
 
