@@ -151,6 +151,21 @@ def test_a_join_publishes_as_often_as_its_slowest_callback(takt: Takt, tmp_path:
     assert "<li>fusion.takttrace (simulator)" in page.read_text(encoding="utf-8")
 
 
+def test_a_client_that_waits_is_drawn_with_its_server(takt: Takt, tmp_path: Path) -> None:
+    robot = tmp_path / "asks.app.yaml"
+    robot.write_text(
+        "processes:\n"
+        "  a: {cpu: 0, priority: 50, nodes: [a]}\n"
+        "  b: {cpu: 1, priority: 50, nodes: [b]}\n"
+        "nodes:\n"
+        "  a: {ask: {timer: 50ms, segments: [1ms, {call: /plan}, 1ms], priority: 2}}\n"
+        "  b: {plan: {service: /plan, wcet: 1ms, priority: 2}}\n"
+    )
+    takt("report", robot)
+    page = robot.with_suffix(".html").read_text(encoding="utf-8")
+    assert page.count('class="edge"') == 2
+
+
 def test_processes_are_found_by_their_names(takt: Takt, robot: Path) -> None:
     (scenario,) = takt.json("analyse", robot)["scenarios"]
     shares = {one["process"]: one["utilization"] for one in scenario["cores"]}

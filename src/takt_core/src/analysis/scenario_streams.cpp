@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "../sched/text.hpp"
 #include "bounds.hpp"
 #include "lock_blocking.hpp"
 #include "takt/analysis/scenario_model.hpp"
@@ -265,7 +266,11 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
     if (std::ranges::find(streams_, callback, &Stream::callback) - streams_.begin() ==
         static_cast<std::ptrdiff_t>(reader)) {
       remarks_.push_back(names +
-                         ", at most once for each of its jobs; counted as releases of their own");
+                         ", at most once for each of its jobs; counted as releases of their own. "
+                         "The first one, at the start, cannot be in time. There is none with a "
+                         "max_age of " +
+                         sched::time_text(age.oldest) +
+                         ", or of less with shorter deadlines of those that make the data");
     }
     add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.lead()},
                pending_[reader].releases, deadline);

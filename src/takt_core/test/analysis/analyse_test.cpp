@@ -203,6 +203,22 @@ TEST(analyse, early_releases_keep_an_age_and_cost_time) {
   EXPECT_EQ(callback(scenario, "low").response, 2ns + 2 * 2ns + 3ns + 5ns);
   // An early job is due when its reader is released; at the start it cannot be in time.
   EXPECT_EQ(callback(scenario, "s").verdict, Verdict::not_proved);
+  EXPECT_TRUE(contains(scenario.remarks, "There is none with a max_age of 100 ns"));
+}
+
+TEST(analyse, no_release_is_early_where_the_remark_says_so) {
+  const auto with = [](int deadline, int max_age) {
+    return analyse_json(app(timer("s", 50, 2, 80,
+                                  ", 'writes': ['x'], 'deadline': " + std::to_string(deadline)) +
+                            "," +
+                            timer("r", 20, 3, 80,
+                                  ", 'reads': [{'topic': 'x', 'max_age': " +
+                                      std::to_string(max_age) + "}]")))
+        .verdict;
+  };
+  EXPECT_EQ(with(50, 99), Verdict::not_proved);
+  EXPECT_EQ(with(50, 100), Verdict::meets);
+  EXPECT_EQ(with(10, 60), Verdict::meets);
 }
 
 // Deadline-monotonic is not optimal for deadlines above periods (Lehoczky 1990); Audsley's

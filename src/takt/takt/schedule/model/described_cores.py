@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the description in a trace says that cores provide: no event tells it.
+"""What the description in a trace says that cores provide: no event shows it.
 
 A model without it would prove more than holds.
 """

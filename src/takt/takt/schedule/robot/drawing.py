@@ -27,7 +27,8 @@ def drawing(application: Application, figures: Figures, measured: bool) -> Graph
     links: dict[tuple[Key, Key], str] = {}
     for callback in flat(application)["callbacks"]:
         node: Key = ("node", callback["node"])
-        for topic in callback["writes"]:
+        calls = [part["call"] for part in callback.get("segments", []) if "call" in part]
+        for topic in (*callback["writes"], *calls):
             links[node, ("topic", topic)] = ""
         for topic in inputs(callback):
             links[("topic", topic), node] = ""
