@@ -15,10 +15,12 @@ from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.idling import Idling
-from takt.schedule.explain.jobs import Job, Slice, less_urgent
+from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import Above, ShareKind
 from takt.schedule.explain.recent import Recent
+from takt.schedule.explain.throttled import Throttling
+from takt.schedule.explain.urgency import Urgency
 from takt.schedule.trace.file import SCHEDULED, Names
 
 
@@ -33,6 +35,8 @@ class AboveBounds:
         recent: Recent,
         blocking: Blocking,
         lock_waits: LockWaits,
+        urgency: Urgency,
+        throttling: Throttling,
         *,
         overheads: bool,
         waits: bool,
@@ -42,6 +46,8 @@ class AboveBounds:
         self._declared = declared
         self._blocking = blocking
         self._lock_waits = lock_waits
+        self._urgency = urgency
+        self._throttling = throttling
         self._overheads = overheads
         self._recent = recent
         self._waits = waits
@@ -98,7 +104,7 @@ class AboveBounds:
             self.idling.without_others(job, before, kept),
             declared=self._declared,
             stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
-            less_urgent=less_urgent,
+            less_urgent=self._urgency.less,
             blocking=self._blocking,
             lock_waits=self._lock_waits.of,
             counted=counted.get(name, 0),
@@ -108,9 +114,13 @@ class AboveBounds:
             from_elsewhere=name in self._handovers,
             idle=lambda since: self.idling.within(job, before, since),
         )
-        known = self._handovers.get(name, 0)
         by_kind = dict(found.by_kind)
-        by_kind[ShareKind.late] = max(0, by_kind.get(ShareKind.late, 0) - known)
+        throttled = self._throttling.at_most(job, found.since, job.end or 0)
+        for kind in (ShareKind.not_scheduled, ShareKind.late):  # the bound knows of throttling
+            known = min(throttled, by_kind.get(kind, 0))
+            by_kind[kind] = by_kind.get(kind, 0) - known
+            throttled -= known
+        by_kind[ShareKind.late] = max(0, by_kind[ShareKind.late] - self._handovers.get(name, 0))
         return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})
 
     def _same_queue(self, one: Job, other: Job) -> bool:

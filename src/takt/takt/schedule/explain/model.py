@@ -24,6 +24,8 @@ class ShareKind(str, Enum):
     late = "noticed late"  # released, the core was without a traced job, and nothing started
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
+    # Its process had used up what a reservation or a quota gives it in a period.
+    throttled = "throttled"
     suspended = "suspended"  # it slept or waited for a device, for as long as it declares
     stolen = "stolen"  # the core was taken from the machine meanwhile
     interrupts = "interrupts"  # they had the core instead of the job's thread
