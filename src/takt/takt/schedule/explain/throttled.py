@@ -99,7 +99,8 @@ class Throttling:
             return text
         most = self.at_most(job, job.release or 0, job.end or 0)
         if most:
-            return f"{text}: it was throttled for at most {most / 1e6:.3f} ms, which is a share of its own"
+            longest = f"{most / 1e6:.3f} ms"
+            return f"{text}: it was throttled for at most {longest}, a share of its own"
         if budget.cut:
             return (
                 f"{text}: that is no whole budget, but the kernel may have cut it when the process "
