@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from recorded_robots import scheduled
 from recording_files import BEGIN, MS
 from test_model_recorded_robot import FAST, Pair, modelled, noted, processes
 
@@ -21,14 +22,6 @@ from takt.schedule.ros2 import threads
 from takt.schedule.trace.file import read
 
 SENSORS, FILTERS = 11, 22  # processes of a pair, and the threads of their callbacks
-
-
-def scheduled(folder: Path, *lines: str) -> None:
-    """``PROCESS THREAD POLICY PRIORITY NICE CPUS NAME``, from 1 ms before the recording on."""
-    recording = folder / "recording"
-    recording.mkdir(exist_ok=True)
-    text = "".join(f"thread {BEGIN - MS} {line}\n" for line in lines)
-    (recording / threads.FILE).write_text(text, encoding="utf-8")
 
 
 def pair() -> Pair:
