@@ -11,6 +11,7 @@ import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
 from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.explain.arrivals import Arrivals
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
@@ -37,6 +38,7 @@ class AboveBounds:
         lock_waits: LockWaits,
         urgency: Urgency,
         throttling: Throttling,
+        arrivals: Arrivals,
         *,
         overheads: bool,
         waits: bool,
@@ -48,6 +50,7 @@ class AboveBounds:
         self._lock_waits = lock_waits
         self._urgency = urgency
         self._throttling = throttling
+        self._arrivals = arrivals
         self._overheads = overheads
         self._recent = recent
         self._waits = waits
@@ -73,6 +76,9 @@ class AboveBounds:
         name = self._names.task(job.task)
         found = self.unknown(job, before)
         cause = found.cause(lambda lost: self.suffices(name, core, lost, response))
+        if cause is None:
+            found = self.unknown(job, before, arrivals=True)
+            cause = found.cause(lambda lost: self.suffices(name, core, lost, response))
         if cause is None and self._recent.switched_within(core, found.since, job.end or 0):
             cause = ShareKind.switched  # the bounds hold while one scenario does
         return Above(
@@ -91,11 +97,13 @@ class AboveBounds:
             return False
         if lost >= took - bound:
             return True
-        bound = self._analysed.with_lost(name, core, lost)  # a little may be enough
-        return bound is not None and took <= bound
+        return self._analysed.explains(name, core, lost, took)  # a little may be enough
 
-    def unknown(self, job: Job, before: Sequence[Slice]) -> Unknown:
-        """What the bound of a whole job does not know of, whether it is above it or not."""
+    def unknown(self, job: Job, before: Sequence[Slice], *, arrivals: bool = False) -> Unknown:
+        """What the bound of a whole job does not know of, whether it is above it or not.
+
+        ``arrivals``: also jobs that ran before it because they came later than bounds allow.
+        """
         core, name = -1 if job.core is None else job.core, self._names.task(job.task)
         counted = self._analysed.blocking if self._analysed else {}
         kept = self.idling.before(job, before)
@@ -121,6 +129,10 @@ class AboveBounds:
             by_kind[kind] = by_kind.get(kind, 0) - known
             throttled -= known
         by_kind[ShareKind.late] = max(0, by_kind[ShareKind.late] - self._handovers.get(name, 0))
+        if arrivals:
+            by_kind[ShareKind.handover] = self._arrivals.in_the_way(
+                job, before, found.since, bounds=self.bounds, less_urgent=self._urgency.less
+            )
         return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})
 
     def _same_queue(self, one: Job, other: Job) -> bool:

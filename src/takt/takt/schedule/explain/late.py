@@ -16,6 +16,7 @@ import numpy as np
 from takt.schedule.application.under import as_run
 from takt.schedule.explain.above import AboveBounds
 from takt.schedule.explain.account import account
+from takt.schedule.explain.arrivals import Arrivals
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.causes import cause_of_job
 from takt.schedule.explain.chains import Chains
@@ -37,6 +38,7 @@ from takt.schedule.explain.recent import BUSY, STEAL_SETTLES, Recent
 from takt.schedule.explain.throttled import Throttling
 from takt.schedule.explain.totals import Sums, Totals
 from takt.schedule.explain.urgency import Urgency
+from takt.schedule.explain.ways import Ways
 from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, by_number, recorded
@@ -102,6 +104,7 @@ class _Watching:
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
         self._recent = Recent()
+        self._ways = Ways(self._recent, self._joins(flat))
         self._programs = Programs(trace.names)
         self._held: Counter[tuple[str, int]] = Counter()  # ns by program and process
         self._declared = Declarations(self._application, trace.names, self._recent)
@@ -128,6 +131,7 @@ class _Watching:
             self._lock_waits,
             self._urgency,
             self._throttling,
+            Arrivals(trace.names, flat, self._recent, self._ways),
             overheads=bool(self._overheads),
             waits=self._waits,
             simulated=trace.source == "simulator",
@@ -137,7 +141,7 @@ class _Watching:
             trace.names,
             flat if self._bounds else None,
             self._application.chains if self._application and self._bounds else [],
-            self._joins(flat),
+            self._ways,
             self._above,
             self._recent,
         )
@@ -153,6 +157,8 @@ class _Watching:
         self._recent.add(step)
         self._lock_waits.add(step)
         self._inputs.add(step)
+        if self._bounds:
+            self._ways.add(step)
         self._chains.add(step)
         times = step.events["time"]
         if len(times):
@@ -359,7 +365,7 @@ class _Watching:
         needed = min(needed, self._chains.needed(now))
         self._recent.forget(needed)
         self._lock_waits.forget(needed - BUSY)
-        self._chains.forget(needed)
+        self._ways.forget(needed - BUSY)
         self._inputs.forget(needed)
 
     def _is_counted(self, task: int) -> bool:

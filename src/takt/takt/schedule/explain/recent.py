@@ -86,6 +86,12 @@ class Recent:
         rows = (jobs["task"] == task) & (jobs["release"] >= since) & (jobs["release"] <= until)
         return int(np.count_nonzero(rows))
 
+    def released_at(self, task: int, time: int) -> Job | None:
+        """The job of a task that was released then."""
+        jobs = self._whole().jobs
+        rows = np.flatnonzero((jobs["task"] == task) & (jobs["release"] == time))
+        return self._job(int(jobs["serial"][rows[-1]])) if len(rows) else None
+
     def numbered(self, task: int, number: int) -> Job | None:
         """The job of a task with this index, the latest one where there are several."""
         jobs = self._whole().jobs
