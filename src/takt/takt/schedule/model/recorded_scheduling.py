@@ -9,7 +9,7 @@ to hold.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -115,20 +115,35 @@ def scheduling_of(
                 f"process {ran[number].name}: its thread had a reservation (SCHED_DEADLINE), and "
                 f"may have run on cores {state.cores}; bounds are those of core {cores[number]}"
             )
-    for number, state in last.items():
+    reserved = set(found)
+    without = {number: one for number, one in last.items() if one and one.policy == "other"}
+    for number, state in without.items():
         beside = [each for each in ran if each != number and cores[each] == cores[number]]
-        preferred = [each in found or _has_priority(last[each]) for each in beside]
-        if state and state.policy == "other" and preferred and all(preferred):
+        preferred = [each for each in beside if each in reserved or _has_priority(last[each])]
+        others = [each for each in beside if each in without]
+        if preferred and len(preferred) + len(others) == len(beside):
             found[number] = {"nice": state.nice}
             notes.append(
-                f"process {ran[number].name}: {state.rank}, below the others on core "
-                f"{cores[number]}: its bounds hold where nothing else is there at SCHED_OTHER"
+                _below(number, state, cores[number], [ran[each].name for each in others], ran)
             )
     rest = {number: one for number, one in ran.items() if number not in found}
     if rest:
         priorities = priorities_of(rest, cores, threads, notes)
         found |= {number: {"priority": priority} for number, priority in priorities.items()}
     return found
+
+
+def _below(
+    number: int, state: Scheduling, core: int, others: Sequence[str], ran: Mapping[int, Ran]
+) -> str:
+    """What is known of a process without a priority, on a core where others have one."""
+    text = f"process {ran[number].name}: {state.rank}, below the others on core {core}"
+    if not others:
+        return f"{text}: its bounds hold where nothing else is there at SCHED_OTHER"
+    return (
+        f"{text}, and beside {', '.join(others)}, with which it shares by weights: no bound is "
+        "known, and this is not simulated. Give all but one of them a priority"
+    )
 
 
 def _of_one_thread(one: Ran, threads: Threads) -> Scheduling | None:
