@@ -107,7 +107,7 @@ TEST(RobotProposals, give_a_reservation_that_is_too_small_what_it_needs) {
   expect_smallest(document);
 }
 
-TEST(RobotProposals, leave_to_those_below_a_reservation_what_they_need) {
+TEST(RobotProposals, leave_to_processes_below_a_reservation_what_they_need) {
   const std::string document = reserved(8000, 10'000, 10'000, 6000);
   ASSERT_NE(verdict_with(document, parsed(document).processes), Verdict::meets);
   expect_smallest(document);
