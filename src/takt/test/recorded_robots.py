@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from recording_files import FILTER, MS, SCAN, SENSOR, Process
+from recording_files import BEGIN, FILTER, MS, SCAN, SENSOR, Process
 
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.model import model
+from takt.schedule.ros2 import threads
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing, TraceSummary
 
@@ -44,6 +45,14 @@ class Pair:
         for one in (self.sensor, self.filter):
             one.write(folder / "recording")
         return modelled(folder)
+
+
+def scheduled(folder: Path, *lines: str) -> None:
+    """``PROCESS THREAD POLICY PRIORITY NICE CPUS NAME``, from 1 ms before the recording on."""
+    recording = folder / "recording"
+    recording.mkdir(exist_ok=True)
+    text = "".join(f"thread {BEGIN - MS} {line}\n" for line in lines)
+    (recording / threads.FILE).write_text(text, encoding="utf-8")
 
 
 def modelled(folder: Path) -> tuple[dict[str, Any], Modelled]:

@@ -209,3 +209,24 @@ def test_policies_that_idle_on_purpose_keep_their_policy_on_other_cores(policy: 
     cores = {one["name"]: one["cpu"] for one in found.flat["callbacks"]}
     assert cores["a"] == cores["b"]
     assert cores["c"] == cores["d"] == cores["e"] != cores["a"]
+
+
+@pytest.mark.parametrize("runtime", ["4ms", "1ms"])
+def test_a_reservation_gets_the_smallest_budget_that_guarantees_everything(
+    tmp_path: Path, runtime: str
+) -> None:
+    text = (EXAMPLES / "reservations.app.yaml").read_text(encoding="utf-8")
+    described = f"runtime: {runtime}, deadline: 8ms, period: 10ms"
+    text = text.replace("runtime: 4ms, deadline: 8ms, period: 10ms", described)
+    app, out = tmp_path / "robot.app.yaml", tmp_path / "assigned.app.yaml"
+    app.write_text(text)
+    assert run(app, "--assign", out) == 0
+    assert run(out) == 0
+    before, after = (
+        flat(read_application(file))["processes"][0]["reservation"] for file in (app, out)
+    )
+    share = 0.4 if runtime == "4ms" else 1.0
+    assert after["runtime"] / after["period"] < share
+    assert after["runtime"] <= after["deadline"] <= after["period"]
+    assert "# Four ways in which the kernel" in out.read_text()
+    assert before != after

@@ -135,6 +135,56 @@ def test_data_that_was_left_out_explains_a_reaction(tmp_path: Path, text: str, c
     assert _of(trace, "latency").above == 0
 
 
+def test_releases_that_were_skipped_explain_a_reaction(tmp_path: Path) -> None:
+    """Of two releases between the data one was skipped, and the datum of the other was lost."""
+    skip = [make.event(PERIOD, Type.skip, GRAB, 1, 1)]
+    jobs = [_grab(0), _step(0, **ORDINARY), skip, _grab(2, drops=True), _grab(3)]
+    found = _of(_trace(tmp_path, TWO, *jobs, _step(3, **ORDINARY)), "reaction")
+    assert (found.measured, found.above, found.unexplained) == (1, 1, 0)
+    assert found.by_cause == {ShareKind.left_out: 1}
+    assert found.late[0].lost_by == (
+        "1 job of camera.grab whose data reached no end, and 1 release that was skipped"
+    )
+
+
+def test_a_message_that_was_late_explains_what_waited_for_its_job(tmp_path: Path) -> None:
+    """Two data come together, for the first one was held up: the second waits for 3 ms of it."""
+    late = [
+        make.event(0, Type.release, GRAB, 0, PERIOD),
+        make.event(98 * MS, Type.start, GRAB, 0, 10),
+        make.event(PERIOD, Type.publish, GRAB, 0, 0, 0, IMAGE),
+        make.event(PERIOD, Type.end, GRAB, 0, 2 * MS),
+    ]
+    first = _step(0, released=100, started=100, took=5)
+    text = TWO.replace("wcet: 3ms", "wcet: 5ms")
+    trace = _trace(tmp_path, text, late, first, _grab(1), _step(1, released=2, started=5, took=5))
+    (job,) = [one for one in explain(trace).details if one.callback == "plan.step"]
+    assert job.above is not None
+    assert (job.job, job.above.above_us) == (1, 2000)
+    assert job.above.cause is ShareKind.handover
+    assert job.above.unknown_us == {ShareKind.handover: 5000}
+    found = _of(trace, "latency")
+    assert (found.above, found.unexplained) == (2, 0)
+    assert found.by_cause == {ShareKind.late: 1, ShareKind.handover: 1}
+    assert {one.lost_by for one in found.late} == {"camera.grab[0]", "plan.step[1]"}
+
+
+def test_a_message_of_another_callback_that_was_late_does_not_explain_a_response(
+    tmp_path: Path,
+) -> None:
+    """It took nothing of the time in which the job was pending."""
+    late = _grab(0)
+    late[2:] = [
+        make.event(60 * MS, Type.publish, GRAB, 0, 0, 0, IMAGE),
+        make.event(60 * MS, Type.end, GRAB, 0, 2 * MS),
+    ]
+    slow = _step(1, released=2, started=2, took=8)
+    slow[-1] = make.event(PERIOD + 10 * MS, Type.end, STEP, 1, -1, 1)
+    jobs = [late, _step(0, released=60, started=60, took=3), _grab(1), slow]
+    found = _of(_trace(tmp_path, TWO, *jobs), "latency")
+    assert found.unexplained == 1
+
+
 def test_time_that_nothing_explains_is_said_to_be_unexplained(tmp_path: Path) -> None:
     """The trace does not say what CPU time the job took."""
     long = _step(0, released=2, started=2, took=8)
@@ -183,6 +233,24 @@ def test_lost_time_of_a_core_counts_in_each_of_its_processes(tmp_path: Path) -> 
         assert whole is not None
         assert bounds.with_lost(callback, core, lost) == whole + lost
         assert bounds.with_lost(key, core, lost) == 6 * MS + lost
+
+
+def test_so_much_lost_time_that_nothing_is_guaranteed_explains_a_chain(tmp_path: Path) -> None:
+    """A process above computes meanwhile, and data is lost where a timer comes again too early."""
+    file = tmp_path / "seen.app.yaml"
+    text = TWO.replace("nodes:\n", "  other: {cpu: 0, priority: 60, nodes: [other]}\nnodes:\n", 1)
+    text = text.replace(
+        "  plan: {step", "  other: {run: {timer: 10ms, wcet: 1ms, priority: 10}}\n  plan: {step"
+    )
+    text = text.replace("middleware: {latency: [0us, 1ms]}\n  other", "  other")
+    file.write_text(text + "middleware: {latency: [0us, 1ms]}\n")
+    bounds = Bounds(flat(read_application(file)))
+    key = of_chain("see", "latency")
+    lost, took = 900 * MS, 1000 * MS  # 90 jobs of the other process ran meanwhile
+    assert bounds.with_lost(key, 0, lost) is None
+    assert bounds.explains(key, 0, lost, took)
+    assert not bounds.explains(key, 0, 5 * MS, took)
+    assert not bounds.explains("unheard.of", 0, lost, took)
 
 
 class _Arriving:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import trace_files as make
-from explained_traces import HIGH, MS, begin, end, explained
+from explained_traces import HIGH, LOW, MS, begin, end, explained
 
 from takt.schedule.explain import Explanation
 from takt.schedule.explain.model import ShareKind
@@ -99,3 +99,30 @@ def test_a_wait_for_responses_is_named(tmp_path: Path) -> None:
         7_000,
         "its thread slept 2 times, it waits for responses of services",
     )
+
+
+def test_who_waits_while_nobody_runs_is_noticed_late(tmp_path: Path) -> None:
+    """High sleeps from 1 to 6 ms, as it declares; low could run from 1 ms on, and does from 6."""
+    low = {
+        "name": "low",
+        "node": "low",
+        "period": 50 * MS,
+        "priority": 10,
+        "execution": {"worst": WORST},
+    }
+    flat = {**FLAT, "callbacks": [*FLAT["callbacks"], low]}
+    found = explained(
+        tmp_path,
+        make.name("attribute", 0, "application=" + json.dumps(flat)),
+        make.name("attribute", 0, "policy=fp"),
+        make.name("attribute", 0, "waits_from_ns=10000"),
+        begin(HIGH, 0, 0),
+        begin(LOW, MS, 6 * MS),
+        end(LOW, 8 * MS, WORST),
+        make.event(9 * MS, Type.wait, HIGH, 0, 0, detail=1 + SLEEPS),
+        end(HIGH, 9 * MS, WORST),
+    )
+    (late,) = [one for one in found.details if one.callback == "low"]
+    assert late.above is not None
+    assert late.above.cause is ShareKind.late
+    assert late.above.unknown_us[ShareKind.late] == 3000

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import takt_core
-from recorded_robots import Pair, modelled, noted
+from recorded_robots import Pair, modelled, noted, processes, scheduled
 from recording_files import FILTER, MS, SENSOR, Process
 
 from takt.schedule.analysis.ask import analyse
+from takt.schedule.simulation.simulate import simulate
 
 CLIENT, PATH, DRIVE = 600, 700, 800
 
@@ -142,13 +143,100 @@ def test_where_others_do_not_wait_a_wait_is_one_of_the_longest_time(tmp_path: Pa
     takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
 
 
-def test_a_wait_under_an_executor_of_rclcpp_counts_as_execution(tmp_path: Path) -> None:
+def apart(jobs: int = 20, core: int | None = None, taker: int = 13) -> tuple[Process, Process]:
+    """A timer that waits for a server in another process; each answers for 3 ms after 1 ms."""
+    client, server = Process(41, "client"), Process(42, "server")
+    if core is not None:
+        client.core = server.core = core
+    client.node(1, "control")
+    client.timer(SENSOR, 1, 20 * MS)
+    client.client(CLIENT, 1, "/plan")
+    server.node(2, "planner")
+    server.service(FILTER, 2, "/plan")
+    for job in range(1, jobs + 1):
+        begin = job * 20 * MS
+        client.add(begin, "callback_start", SENSOR, 0, cpu=begin)
+        client.request(begin + MS, CLIENT, job, cpu=begin + MS)
+        server.serve(begin + 2 * MS, begin + 5 * MS, FILTER, CLIENT, job)
+        client.take_response(begin + 6 * MS, CLIENT, job, thread=taker, cpu=7)
+        client.add(begin + 6 * MS + 9, "rclcpp_executor_wait_for_work", -1, thread=taker, cpu=16)
+        client.add(begin + 8 * MS, "callback_end", SENSOR, cpu=begin + 3 * MS)
+    return client, server
+
+
+def test_a_client_that_waits_for_another_process_has_the_call_in_a_process_under_takt(
+    tmp_path: Path,
+) -> None:
+    for one in apart():
+        one.write(tmp_path / "recording")
+    document, written = modelled(tmp_path)
+    found = {one["name"]: one for one in document["callbacks"]}
+    assert set(found) == {"control.timer0", "planner.service_plan"}
+    one, two = ({"shortest": time, "longest": time} for time in (MS, 2 * MS))
+    assert found["control.timer0"]["segments"] == [one, {"call": "/plan"}, two]
+    assert found["planner.service_plan"]["kind"] == "service"
+    of = processes(document)
+    assert of["client"]["policy"] == "fp"
+    assert of["server"]["executor"] == "rclcpp_events"
+    assert noted(written, "process client: callbacks of it wait for responses of services")
+    assert noted(written, "its core free of callbacks of the others")
+    assert document["handover"] == {"least": MS, "most": MS}
+    bounds = {one.name: one.response_us for one in analyse(document, "x").scenarios[0].callbacks}
+    bound = bounds["control.timer0"]
+    assert bound is not None
+    (played,) = (
+        one
+        for one in simulate(document, where="", duration=100 * MS).callbacks
+        if one.callback == "control.timer0"
+    )
+    assert 6_000 <= played.response.max_us <= bound
+
+
+def test_room_is_left_for_the_threads_of_a_client_that_waits(tmp_path: Path) -> None:
+    """Its jobs and those of the server run on one core, and execute gives each a band."""
+    for one in apart(core=0):
+        one.write(tmp_path / "recording")
+    document, _ = modelled(tmp_path)
+    of = processes(document)
+    assert of["client"]["priority"] - of["server"]["priority"] == 1  # the client has the period
+    other = Process(43, "slow")
+    other.core = 0
+    other.node(3, "slow")
+    other.timer(SENSOR, 3, 5 * MS)
+    for job in range(1, 80):
+        other.call(job * 5 * MS + 4 * MS, job * 5 * MS + 4 * MS + 9000, SENSOR)
+    other.write(tmp_path / "recording")
+    document, _ = modelled(tmp_path)
+    of = processes(document)
+    assert of["slow"]["priority"] - of["client"]["priority"] >= 3
+
+
+def test_a_client_with_a_nice_value_does_not_wait_for_anybody(tmp_path: Path) -> None:
+    """Takt's executor needs real-time priorities for callbacks that wait."""
+    for one in apart(core=0, taker=41):
+        one.write(tmp_path / "recording")
+    scheduled(tmp_path, "41 41 other 0 0 0 client", "42 42 fifo 30 0 0 server")
+    document, _ = modelled(tmp_path)
+    found = {one["name"]: one for one in document["callbacks"]}
+    assert processes(document)["client"]["nice"] == 0
+    assert "segments" not in found["control.timer0"]
+    assert found["control.timer0"]["execution"]["worst"] == 8 * MS
+    assert found["control.timer0"]["publishes"] == "anywhere"
+
+
+def test_a_client_that_waits_for_its_own_process_is_under_takt_beside_others(
+    tmp_path: Path,
+) -> None:
     Pair().scans(20).sensor.write(tmp_path / "recording")
     waits().write(tmp_path / "recording")
     document, _ = modelled(tmp_path)
     found = {one["name"]: one for one in document["callbacks"]}
-    assert found["control.timer0"]["execution"]["worst"] == 8 * MS
-    assert found["control.timer0"]["publishes"] == "anywhere"
+    assert {name: one.get("policy") for name, one in processes(document).items()} == {
+        "robot": "fp",
+        "sensors": None,
+    }
+    assert {"call": "/plan"} in found["control.timer0"]["segments"]
+    assert found["control.timer0"]["priority"] > 0
     takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
 
 

@@ -11,24 +11,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from recording_files import BEGIN, MS
+from recorded_robots import scheduled
+from recording_files import BEGIN, MS, SENSOR, Process
 from test_model_recorded_robot import FAST, Pair, modelled, noted, processes
 
 from takt.errors import Failure
 from takt.network import stacks
+from takt.schedule.analysis.ask import analyse
 from takt.schedule.metrics.against import against
 from takt.schedule.ros2 import threads
 from takt.schedule.trace.file import read
 
 SENSORS, FILTERS = 11, 22  # processes of a pair, and the threads of their callbacks
-
-
-def scheduled(folder: Path, *lines: str) -> None:
-    """``PROCESS THREAD POLICY PRIORITY NICE CPUS NAME``, from 1 ms before the recording on."""
-    recording = folder / "recording"
-    recording.mkdir(exist_ok=True)
-    text = "".join(f"thread {BEGIN - MS} {line}\n" for line in lines)
-    (recording / threads.FILE).write_text(text, encoding="utf-8")
 
 
 def pair() -> Pair:
@@ -63,6 +57,35 @@ def test_a_thread_without_a_priority_below_another_one_has_its_nice_value(tmp_pa
     assert found["filters"]["nice"] == -5
     assert "priority" not in found["filters"]
     assert noted(written, "process filters: other, nice -5, below the others on core 1")
+
+
+def test_all_without_a_priority_below_another_one_have_their_nice_values(tmp_path: Path) -> None:
+    scheduled(
+        tmp_path,
+        "11 11 rr 40 0 1 s",
+        "22 22 other 0 -5 1 f",
+        "33 33 other 0 3 1 m",
+        "44 44 other 0 0 2 y",
+    )
+    for number in (33, 44):
+        one = Process(number, f"program{number}")
+        one.core = 1 if number == 33 else 2
+        one.node(1, f"node{number}")
+        one.timer(SENSOR, 1, 20 * MS)
+        for job in range(1, 10):
+            one.call(job * 20 * MS, job * 20 * MS + MS, SENSOR)
+        one.write(tmp_path / "recording")
+    document, written = pair().modelled(tmp_path)
+    found = processes(document)
+    assert found["sensors"]["priority"] == 40
+    assert found["filters"]["nice"] == -5
+    assert found["program33"]["nice"] == 3
+    assert "nice" not in found["program44"]  # alone on its core
+    assert noted(written, "beside program33, with which it shares by weights: no bound is known")
+    report = analyse(document, "").scenarios[0]
+    bounds = {one.name: one.response_us for one in report.callbacks}
+    assert bounds["sensor.timer0"] is not None
+    assert bounds["node33.timer0"] is None
 
 
 def test_a_reservation_is_written_with_its_parameters(tmp_path: Path) -> None:

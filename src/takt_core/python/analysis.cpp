@@ -177,6 +177,14 @@ nb::dict document(const ScenarioReport& scenario) {
     process["policy"] = one.policy;
     process["cpu"] = one.cpu;
     process["priority"] = one.priority;
+    process["reservation"] = nb::none();
+    if (one.reservation) {
+      nb::dict reservation;
+      reservation["runtime"] = one.reservation->runtime.count();
+      reservation["deadline"] = one.reservation->deadline.count();
+      reservation["period"] = one.reservation->period.count();
+      process["reservation"] = reservation;
+    }
     processes[one.name.c_str()] = process;
   }
   proposals["processes"] = processes;

@@ -362,7 +362,10 @@ Report analyse_robot(const Application& described, const Options& options,
   if (options.sensitivity && !stopped) {
     all.sensitivity = robot_sensitivity(described, options, analyse_process);
   }
-  if (options.proposals && !stopped && all.verdict != Verdict::meets) {
+  const bool reserves = std::ranges::any_of(
+      described.processes,
+      [](const application::Process& process) { return process.reservation.has_value(); });
+  if (options.proposals && !stopped && (all.verdict != Verdict::meets || reserves)) {
     all.processes = propose_processes(described, options, analyse_process);
   }
   report.verdict = all.verdict;

@@ -13,6 +13,7 @@
 #include "../application/kernel_scheduling.hpp"
 #include "../application/robot.hpp"
 #include "../sched/stock_executor.hpp"
+#include "robot_budgets.hpp"
 #include "takt/analysis/demand.hpp"
 #include "takt/sched/error.hpp"
 
@@ -21,7 +22,6 @@ namespace {
 
 using application::Application;
 using application::Process;
-using Processes = std::vector<Process>;
 using Place = std::pair<std::string, int>;  // a host and its core
 
 constexpr int most_analyses = 300;
@@ -35,6 +35,7 @@ Place place_of(const Process& process) {
 // By its callbacks.
 struct Needs {
   nanoseconds deadline = never;  // the shortest
+  nanoseconds period = never;    // the shortest
   double share = 0;              // of a core, by those that are released regularly
 };
 
@@ -51,6 +52,7 @@ class Search {
         needs.deadline = std::min(needs.deadline, deadline);
       }
       if (parameters.period.count() > 0) {
+        needs.period = std::min(needs.period, parameters.period);
         needs.share += static_cast<double>(callback.execution.worst.count()) /
                        static_cast<double>(parameters.period.count());
       }
@@ -68,7 +70,8 @@ class Search {
         break;
       }
     }
-    return kept_ > before ? best_ : Processes{};
+    const bool changed = fit_reservations();
+    return kept_ > before || changed ? best_ : Processes{};
   }
 
  private:
@@ -76,7 +79,38 @@ class Search {
     return proved_ || left_ <= 0 || Interruptible::interrupted();
   }
 
-  // How many limits are guaranteed with them; below 0: they are refused.
+  // Each reservation by itself: first such that more is guaranteed, then as small as it may be.
+  // Whether one is another now.
+  bool fit_reservations() {
+    bool changed = false;
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      if (!best_[i].reservation) {
+        continue;
+      }
+      const application::Reservation before = *best_[i].reservation;
+      if (!is_done()) {
+        const Processes more = with_smallest(i, kept_ + 1);
+        if (const int found = kept(more); found > kept_) {
+          kept_ = found;
+          best_ = more;
+        }
+      }
+      best_ = with_smallest(i, kept_);
+      const application::Reservation& after = *best_[i].reservation;
+      changed = changed || after.runtime != before.runtime || after.period != before.period;
+    }
+    return changed;
+  }
+
+  // With the smallest budget of one of the best so far that guarantees so many limits.
+  Processes with_smallest(std::size_t number, int wanted) {
+    return with_smallest_budget(
+        best_, number, needs_[number].period, [&](const Processes& changed) {
+          return left_ > 0 && !Interruptible::interrupted() && kept(changed) >= wanted;
+        });
+  }
+
+  // How many limits are guaranteed with them, and one more if all are; below 0: they are refused.
   int kept(const Processes& processes) {
     Application changed = robot_;
     changed.processes = processes;
@@ -87,6 +121,7 @@ class Search {
       const ScenarioReport& scenario = report.scenarios.front();
       proved_ = proved_ || report.verdict == Verdict::meets;
       return static_cast<int>(
+          (report.verdict == Verdict::meets ? 1 : 0) +
           std::ranges::count(scenario.callbacks, Verdict::meets, &CallbackReport::verdict) +
           std::ranges::count_if(scenario.chains, [](const ChainReport& chain) {
             return chain.max_latency && chain.verdict == Verdict::meets;
@@ -135,6 +170,12 @@ class Search {
     constexpr std::array<std::string_view, 2> policies = {"dm", "edf"};
     std::vector<Processes> result;
     for (std::size_t i = 0; i < from.size(); ++i) {
+      if (from[i].reservation) {
+        for (const int quarter : {4, 3, 2, 1}) {
+          result.emplace_back(from)[i].reservation->runtime =
+              std::max(nanoseconds{1000}, largest_budget(from, i) * quarter / 4);
+        }
+      }
       if (!application::is_fifo(from[i])) {
         continue;  // its core and policy are those that fit
       }

@@ -68,9 +68,62 @@ TEST(RobotProposals, move_a_process_to_another_core) {
   EXPECT_EQ(verdict_with(document, found), Verdict::meets);
 }
 
+// In us: see computes for 2000 of 40000 in a reservation, above act with 3000 of 10000.
+std::string reserved(int runtime, int deadline, int period, int act_deadline) {
+  const auto us = [](int time) { return std::to_string(time * 1000); };
+  return app("{'name': 'see', 'process': 'vision', 'period': " + us(40'000) + ", 'deadline': " +
+                 us(20'000) + ", 'priority': 1, 'execution': {'worst': " + us(2000) +
+                 "}}, {'name': 'act', 'process': 'control', 'period': " + us(10'000) +
+                 ", 'deadline': " + us(act_deadline) +
+                 ", 'priority': 1, 'execution': {'worst': " + us(3000) + "}}",
+             ", 'processes': [{'name': 'vision', 'policy': 'np-fp', 'cpu': 0, 'reservation': "
+             "{'runtime': " +
+                 us(runtime) + ", 'deadline': " + us(deadline) + ", 'period': " + us(period) +
+                 "}}, {'name': 'control', 'cpu': 0, 'priority': 40}]");
+}
+
+void expect_smallest(const std::string& document) {
+  auto found = proposed(document);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(verdict_with(document, found), Verdict::meets);
+  application::Reservation& reservation = *found[0].reservation;
+  EXPECT_LE(reservation.runtime, reservation.deadline);
+  EXPECT_LE(reservation.deadline, reservation.period);
+  reservation.runtime -= reservation.period / 1000;
+  EXPECT_NE(verdict_with(document, std::move(found)), Verdict::meets);
+}
+
+TEST(RobotProposals, give_a_reservation_the_smallest_budget_that_guarantees_all) {
+  const std::string document = reserved(3000, 10'000, 10'000, 10'000);
+  ASSERT_EQ(verdict_with(document, parsed(document).processes), Verdict::meets);
+  expect_smallest(document);
+  const application::Reservation found = *proposed(document)[0].reservation;
+  EXPECT_LT(found.runtime * 10 / 2, found.period);  // less than a fifth of the core
+}
+
+TEST(RobotProposals, give_a_reservation_that_is_too_small_what_it_needs) {
+  const std::string document = reserved(200, 5000, 10'000, 10'000);
+  ASSERT_NE(verdict_with(document, parsed(document).processes), Verdict::meets);
+  expect_smallest(document);
+}
+
+TEST(RobotProposals, leave_to_processes_below_a_reservation_what_they_need) {
+  const std::string document = reserved(8000, 10'000, 10'000, 6000);
+  ASSERT_NE(verdict_with(document, parsed(document).processes), Verdict::meets);
+  expect_smallest(document);
+}
+
+TEST(RobotProposals, keep_a_reservation_that_nothing_smaller_replaces) {
+  const std::string described = reserved(3000, 10'000, 10'000, 10'000);
+  application::Application smallest = parsed(described);
+  smallest.processes = proposed(described);
+  EXPECT_TRUE(analyse(smallest, proposals_only).scenarios.front().processes.empty());
+}
+
 int kept(const Report& report) {
   const ScenarioReport& scenario = report.scenarios.front();
   return static_cast<int>(
+      (report.verdict == Verdict::meets ? 1 : 0) +  // with ages
       std::ranges::count(scenario.callbacks, Verdict::meets, &CallbackReport::verdict) +
       std::ranges::count_if(scenario.chains, [](const ChainReport& chain) {
         return chain.max_latency && chain.verdict == Verdict::meets;

@@ -14,6 +14,7 @@ from typing import Any
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import Analysis, ScenarioBounds
+from takt.schedule.application.kernel_scheduling import scheduling_text
 
 Part = dict[str, Any]
 
@@ -59,11 +60,15 @@ def assign(flat: Part, where: str) -> Assigned:
 
 
 def _of_robot(flat: Part, where: str) -> Assigned:
-    """What the core proposes: priorities of callbacks within processes, else other processes."""
+    """What the core proposes: priorities of callbacks within processes, else other processes.
+
+    Where everything is guaranteed, smaller reservations.
+    """
     analysis = analyse(flat, where)
     described = Assigned(flat, analysis, "processes as described")
     if analysis.verdict == "meets":
-        return described
+        smaller = _placed(described, where)
+        return smaller if smaller and smaller.analysis.verdict == "meets" else described
     found = [described]
     for start in (described, _placed(described, where)):
         if start is not None:
@@ -112,11 +117,15 @@ def _placed(one: Assigned, where: str) -> Assigned | None:
             before["priority"] = part["priority"]
         if part.get("executor", "takt") != "takt":
             del before["policy"]  # it stays what it is
-        new = {key: value for key in before if (value := getattr(found, key)) != before[key]}
+        new: Part = {key: value for key in before if (value := getattr(found, key)) != before[key]}
+        what = [f"{key} {before[key]} -> {value}" for key, value in new.items()]
+        reserved = found.reservation.model_dump() if found.reservation else None
+        if reserved and reserved != part.get("reservation"):
+            new["reservation"] = reserved
+            what.append(f"{scheduling_text(part)} -> {scheduling_text(new)}")
         processes.append(part | new)
         if new:
-            what = ", ".join(f"{key} {before[key]} -> {value}" for key, value in new.items())
-            changes.append(f"{part['name']}: {what}")
+            changes.append(f"{part['name']}: {', '.join(what)}")
     changed = {**one.flat, "processes": processes}
     return Assigned(changed, analyse(changed, where), "; ".join(changes))
 

@@ -55,6 +55,19 @@ class Bounds:
             self._lost[core, rounded] = self._analysed(core, rounded)
         return self._lost[core, rounded].get(callback)
 
+    def explains(self, callback: str, core: int, ns: int, took: int) -> bool:
+        """Whether a bound allows so long a response, where its core is taken away for ``ns``.
+
+        With more lost time than an analysis can bound, nothing is guaranteed any more, such as
+        data of a timer that comes again before its job has ended. That explains it, too.
+        """
+        bound = self.with_lost(callback, core, ns)
+        if bound is not None:
+            return took <= bound
+        return self.with_lost(callback, core, 1) is not None and bool(
+            self._lost[core, _rounded_up(ns)]
+        )
+
     def _analysed(self, core: int, ns: int) -> Bound:
         lost: dict[str, Any] = {
             "name": _LOST,

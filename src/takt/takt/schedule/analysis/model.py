@@ -92,12 +92,21 @@ class Sensitivity(Strict):
     callbacks: dict[str, float | None]  # on those of one alone
 
 
+class ProposedReservation(Strict):
+    """Of the kernel (SCHED_DEADLINE); ns."""
+
+    runtime: int
+    deadline: int
+    period: int
+
+
 class PlacedProcess(Strict):
     """Where a process of a robot would be."""
 
     policy: str  # or its executor of rclcpp
     cpu: int
-    priority: int
+    priority: int  # 0: it has none
+    reservation: ProposedReservation | None  # the smallest with which nothing is guaranteed less
 
 
 class Proposals(Strict):

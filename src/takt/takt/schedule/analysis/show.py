@@ -16,10 +16,12 @@ from takt.schedule.analysis.model import (
     CallbackBound,
     ChainBound,
     CoreBound,
+    PlacedProcess,
     ScenarioBounds,
     Verdict,
 )
 from takt.schedule.application.executors import SEVERAL_THREADS
+from takt.schedule.application.kernel_scheduling import scheduling_text
 from takt.schedule.application.overhead_words import HOW, overhead_words
 
 WORDS: dict[Verdict, str] = {
@@ -102,13 +104,25 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
             names = ", ".join(f"{escape(name)}: {value}" for name, value in proposal.items())
             console.print(f"every deadline would be met with these {what}: {names}", soft_wrap=True)
     if scenario.proposals.processes:
-        names = ", ".join(
-            f"{escape(name)}: {one.policy}, core {one.cpu}, priority {one.priority}"
+        names = "; ".join(
+            f"{escape(name)}: {_proposed(one)}"
             for name, one in scenario.proposals.processes.items()
         )
-        console.print(f"more would be guaranteed with these processes: {names}", soft_wrap=True)
+        less = "as much would be guaranteed with smaller reservations"
+        more = "more would be guaranteed with these processes"
+        meets = scenario.verdict == "meets"
+        console.print(f"{less if meets else more}: {names}", soft_wrap=True)
     _show_remarks(console, scenario.remarks)
     console.print()
+
+
+def _proposed(one: PlacedProcess) -> str:
+    """Where a process would be, and how the kernel would schedule it."""
+    if one.reservation:
+        how = f", {scheduling_text({'reservation': one.reservation.model_dump()})}"
+    else:
+        how = f", priority {one.priority}" if one.priority else ""
+    return f"{one.policy}, core {one.cpu}{how}"
 
 
 def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:

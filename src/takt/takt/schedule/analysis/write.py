@@ -14,12 +14,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedBase
 
 from takt.documents import reading
-from takt.documents.units import format_duration
+from takt.documents.units import format_duration, parse_duration
 from takt.documents.writing import replacing, write_text
 from takt.errors import TaktError
 from takt.schedule.analysis.assign import Assigned
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat as flattened
+from takt.schedule.application.kernel_scheduling import written_scheduling
 from takt.schedule.application.model import Application
 from takt.schedule.timing.file import is_timing_file, timing_yaml
 
@@ -111,6 +112,23 @@ def _place(processes: list[dict[str, Any]], described: dict[str, Any]) -> None:
         for key, default in (("policy", "fp"), ("cpu", 0), ("priority", None)):
             if key in one and one[key] != own.get(key, default):
                 own[key] = one[key]
+        if "reservation" not in one:
+            continue
+        written = written_scheduling(one)["reservation"]
+        reservation = own["reservation"]
+        if _times(reservation) == _times(written):
+            continue
+        for key in {*reservation} - {*written}:
+            del reservation[key]
+        reservation.update(written)
+
+
+def _times(reservation: dict[str, Any]) -> tuple[int, int, int]:
+    """Of a reservation in a file, in ns: runtime, deadline and period."""
+    period = parse_duration(str(reservation["period"]))
+    runtime = parse_duration(str(reservation["runtime"]))
+    deadline = reservation.get("deadline")
+    return runtime, parse_duration(str(deadline)) if deadline else period, period
 
 
 def _text(yaml: YAML, tree: Any) -> str:

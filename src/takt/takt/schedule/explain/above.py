@@ -11,14 +11,17 @@ import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
 from takt.schedule.application.executors import STOCK_EXECUTORS
+from takt.schedule.explain.arrivals import Arrivals
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.idling import Idling
-from takt.schedule.explain.jobs import Job, Slice, less_urgent
+from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import Above, ShareKind
 from takt.schedule.explain.recent import Recent
+from takt.schedule.explain.throttled import Throttling
+from takt.schedule.explain.urgency import Urgency
 from takt.schedule.trace.file import SCHEDULED, Names
 
 
@@ -33,6 +36,9 @@ class AboveBounds:
         recent: Recent,
         blocking: Blocking,
         lock_waits: LockWaits,
+        urgency: Urgency,
+        throttling: Throttling,
+        arrivals: Arrivals,
         *,
         overheads: bool,
         waits: bool,
@@ -42,6 +48,9 @@ class AboveBounds:
         self._declared = declared
         self._blocking = blocking
         self._lock_waits = lock_waits
+        self._urgency = urgency
+        self._throttling = throttling
+        self._arrivals = arrivals
         self._overheads = overheads
         self._recent = recent
         self._waits = waits
@@ -67,6 +76,9 @@ class AboveBounds:
         name = self._names.task(job.task)
         found = self.unknown(job, before)
         cause = found.cause(lambda lost: self.suffices(name, core, lost, response))
+        if cause is None:
+            found = self.unknown(job, before, arrivals=True)
+            cause = found.cause(lambda lost: self.suffices(name, core, lost, response))
         if cause is None and self._recent.switched_within(core, found.since, job.end or 0):
             cause = ShareKind.switched  # the bounds hold while one scenario does
         return Above(
@@ -85,11 +97,13 @@ class AboveBounds:
             return False
         if lost >= took - bound:
             return True
-        bound = self._analysed.with_lost(name, core, lost)  # a little may be enough
-        return bound is not None and took <= bound
+        return self._analysed.explains(name, core, lost, took)  # a little may be enough
 
-    def unknown(self, job: Job, before: Sequence[Slice]) -> Unknown:
-        """What the bound of a whole job does not know of, whether it is above it or not."""
+    def unknown(self, job: Job, before: Sequence[Slice], *, arrivals: bool = False) -> Unknown:
+        """What the bound of a whole job does not know of, whether it is above it or not.
+
+        ``arrivals``: also jobs that ran before it because they came later than bounds allow.
+        """
         core, name = -1 if job.core is None else job.core, self._names.task(job.task)
         counted = self._analysed.blocking if self._analysed else {}
         kept = self.idling.before(job, before)
@@ -98,7 +112,7 @@ class AboveBounds:
             self.idling.without_others(job, before, kept),
             declared=self._declared,
             stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
-            less_urgent=less_urgent,
+            less_urgent=self._urgency.less,
             blocking=self._blocking,
             lock_waits=self._lock_waits.of,
             counted=counted.get(name, 0),
@@ -108,9 +122,17 @@ class AboveBounds:
             from_elsewhere=name in self._handovers,
             idle=lambda since: self.idling.within(job, before, since),
         )
-        known = self._handovers.get(name, 0)
         by_kind = dict(found.by_kind)
-        by_kind[ShareKind.late] = max(0, by_kind.get(ShareKind.late, 0) - known)
+        throttled = self._throttling.at_most(job, found.since, job.end or 0)
+        for kind in (ShareKind.not_scheduled, ShareKind.late):  # the bound knows of throttling
+            known = min(throttled, by_kind.get(kind, 0))
+            by_kind[kind] = by_kind.get(kind, 0) - known
+            throttled -= known
+        by_kind[ShareKind.late] = max(0, by_kind[ShareKind.late] - self._handovers.get(name, 0))
+        if arrivals:
+            by_kind[ShareKind.handover] = self._arrivals.in_the_way(
+                job, before, found.since, bounds=self.bounds, less_urgent=self._urgency.less
+            )
         return replace(found, by_kind={kind: ns for kind, ns in by_kind.items() if ns})
 
     def _same_queue(self, one: Job, other: Job) -> bool:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from takt.schedule.explain.account import Part
-from takt.schedule.explain.model import ShareKind
+from takt.schedule.explain.jobs import Job
+from takt.schedule.explain.model import Above, ShareKind
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,20 @@ class Cause:
     def partly(self) -> bool:
         """Whether the job would have missed its deadline without this cause, too."""
         return self.ns < self.lateness
+
+
+def cause_of_job(job: Job, parts: Sequence[Part], above: Above | None, *, declared: bool) -> Cause:
+    """Of a job that was late; the others as in ``cause_of``.
+
+    Others that went before are no reason to miss a deadline that is guaranteed with them.
+    """
+    if job.deadline is None:
+        return cause_of(parts, lateness=0, declared=declared)
+    allowed = job.deadline - (job.release or 0)
+    if job.missed and above and above.cause and above.bound_us * 1000 <= allowed:
+        return Cause(above.cause, None, ns=0, lateness=0)
+    lateness = max(0, (job.response or 0) - allowed)
+    return cause_of(parts, lateness=lateness, declared=declared)
 
 
 def cause_of(parts: Sequence[Part], *, lateness: int, declared: bool) -> Cause:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import takt_core
 
+from takt.pages.text import number_of
 from takt.schedule.analysis.bounds import KINDS, of_chain
 from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.explain.above import AboveBounds
@@ -79,13 +80,12 @@ class Chains:
         names: Names,
         flat: Mapping[str, Any] | None,
         chains: Sequence[takt_core.DeclaredChain],
-        joins: Mapping[int, int],
+        ways: Ways,
         above: AboveBounds,
         recent: Recent,
     ) -> None:
-        self._names, self._above, self._recent = names, above, recent
+        self._names, self._above, self._recent, self._ways = names, above, recent, ways
         self._flat = flat or {}
-        self._ways = Ways(recent, joins)
         self._callbacks = {one["name"]: one for one in self._flat.get("callbacks", [])}
         numbers = {name: number for number, name in names.tasks.items()}
         self._chains = [
@@ -104,10 +104,9 @@ class Chains:
         self._number = 0
 
     def add(self, step: Step) -> None:
-        """The next step; `Recent` has it already."""
+        """The next step; `Recent` and `Ways` have it already."""
         if not self._bounds:
             return
-        self._ways.add(step)
         arrivals = step.arrivals
         columns = (arrivals[name] for name in ("age", "reaction", "release", "first"))
         for chain, (age, reaction, release, first) in by_number(arrivals["chain"], *columns):
@@ -135,10 +134,6 @@ class Chains:
         while self._waiting and (time is None or self._waiting[0].end + STEAL_SETTLES < time):
             self._explain(self._waiting.popleft())
 
-    def forget(self, needed: int) -> None:
-        """Nobody asks any more for what is older."""
-        self._ways.forget(needed)
-
     def result(self) -> list[ChainAgainst]:
         """To be called when everything is explained."""
         return [
@@ -160,18 +155,14 @@ class Chains:
         name, tasks = self._chains[found.chain]
         bound = self._bounds[found.chain, found.kind]
         way = self._ways.of(tasks, found.release, found.end)
-        losses = [*self._losses(way), *self._left_out(found, way)]
-        by_kind: Counter[ShareKind] = Counter()
-        for one in losses:
-            by_kind.update(one.by_kind)
-        largest = max(losses, key=lambda one: one.total, default=None)
-        cause = None
-        if largest is not None:
-            key, core = of_chain(name, found.kind), largest.core
-            if self._above.suffices(key, core, by_kind[ShareKind.stolen], found.took):
-                cause = ShareKind.stolen
-            elif self._above.suffices(key, core, by_kind.total(), found.took):
-                cause = max(by_kind, key=lambda kind: by_kind[kind])
+        for arrivals in (False, True):
+            losses = [*self._losses(way, arrivals=arrivals), *self._left_out(found, way)]
+            by_kind: Counter[ShareKind] = Counter()
+            for one in losses:
+                by_kind.update(one.by_kind)
+            largest = max(losses, key=lambda one: one.total, default=None)
+            if (cause := self._cause(found, largest, by_kind)) is not None:
+                break
         of = self._sums[found.chain, found.kind]
         of.above[cause] += 1
         self._number += 1
@@ -191,14 +182,28 @@ class Chains:
         if len(of.latest) > DETAILS:
             heapq.heappop(of.latest)
 
-    def _losses(self, way: Sequence[Hop]) -> list[_Lost]:
+    def _cause(
+        self, found: _Above, largest: _Lost | None, by_kind: Counter[ShareKind]
+    ) -> ShareKind | None:
+        """Theft where it alone suffices, else the largest; None: not all of it, or nothing."""
+        if largest is None:
+            return None
+        key, core = of_chain(self._chains[found.chain][0], found.kind), largest.core
+        if self._above.suffices(key, core, by_kind[ShareKind.stolen], found.took):
+            return ShareKind.stolen
+        if not self._above.suffices(key, core, by_kind.total(), found.took):
+            return None
+        return max(by_kind, key=lambda kind: by_kind[kind])
+
+    def _losses(self, way: Sequence[Hop], *, arrivals: bool) -> list[_Lost]:
         """What the bounds do not know of; of what overlaps on a core only the largest counts."""
         every = []
         for hop in way:
             job = hop.job
             if job.release is None or job.start is None or job.end is None:
                 continue
-            unknown = self._above.unknown(job, self._recent.before(job))
+            before = self._recent.before(job)
+            unknown = self._above.unknown(job, before, arrivals=arrivals)
             core = -1 if job.core is None else job.core
             every.append(
                 _Lost(self._label(job), core, unknown.since, job.end, dict(unknown.by_kind))
@@ -226,10 +231,19 @@ class Chains:
             return []
         since = found.end - found.took  # release of the datum before
         lost = found.release - since - (self._bounds[found.chain, found.kind] - latency)
-        between = self._recent.released(way[0].job.task, since + 1, found.release - 1)
-        if lost <= 0 or not between:
+        task = way[0].job.task
+        between = self._recent.released(task, since + 1, found.release - 1)
+        before = self._recent.released_at(task, since)
+        skipped = way[0].job.job - before.job - 1 - between if before else 0
+        if lost <= 0 or between + skipped <= 0:
             return []
-        name = f"{between} jobs of {self._names.task(way[0].job.task)} whose data reached no end"
+        named = [
+            f"{number_of(between, 'job')} of {self._names.task(task)} whose data reached no end"
+        ]
+        if skipped > 0:
+            were = "was" if skipped == 1 else "were"
+            named.append(f"{number_of(skipped, 'release')} that {were} skipped")
+        name = ", and ".join(named if between else [f"{named[1]}, of {self._names.task(task)}"])
         return [_Lost(name, -1, since, found.release, {ShareKind.left_out: lost})]
 
     def _handover(self, hop: Hop, job: Job) -> int:

@@ -9,6 +9,7 @@ from takt.schedule.explain.account import Part
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job
 from takt.schedule.explain.model import ShareKind
+from takt.schedule.explain.throttled import Throttling
 from takt.schedule.trace.file import Names
 
 _NOTABLY_LONGER = 1.05  # than declared: else it is no news of another callback
@@ -19,11 +20,18 @@ class Evidence:
     """Tells it from the trace's names and declarations."""
 
     def __init__(
-        self, names: Names, declared: Declarations, locks: Sequence[str], *, waits: bool
+        self,
+        names: Names,
+        declared: Declarations,
+        throttling: Throttling,
+        locks: Sequence[str],
+        *,
+        waits: bool,
     ) -> None:
         self._names = names
         self._locks = locks
         self._declared = declared
+        self._throttling = throttling
         self._waits = waits
 
     def of(self, part: Part, job: Job, ticks: int) -> str:
@@ -33,8 +41,9 @@ class Evidence:
                 return self._own(job)
             case ShareKind.late:
                 return self._late(part, job)
-            case ShareKind.not_scheduled:
-                return self._nobody(part, job)
+            case ShareKind.not_scheduled | ShareKind.throttled:
+                nobody = self._nobody(part, job) if part.kind is ShareKind.not_scheduled else ""
+                return ". ".join(filter(None, [nobody, self._throttling.evidence(part, job)]))
             case ShareKind.stolen:
                 return _stolen(part, ticks)
             case ShareKind.lock | ShareKind.interrupts | ShareKind.suspended:

@@ -142,6 +142,7 @@ def unknown_to_the_bound(
         for key, (other, _) in had.items()
     }
     found, rest = _lost(job, preempted, had, late, declared, locked, waits=waits)
+    late += _while_others_slept(job, slices, [other for other, _ in had.values()])
     for key, length in gave_way.items():
         other, ns = had[key][0], min(length, rest[key])
         may = blocking.may(other, job)
@@ -203,6 +204,19 @@ def _lost(
                 room += max(0, min(worst - other.cpu_time, said.overhead))
         rest[key] = left
     return _Lost(taken, unscheduled, overran, late, room), rest
+
+
+def _while_others_slept(job: Job, slices: Sequence[Slice], had: Sequence[Job]) -> list[int]:
+    """For how long at least others only seemed to have the core before its start: they slept."""
+    release, start, _ = whole(job)
+    found = []
+    for other in had:
+        if other is job or not other.sleeps or other.cpu_time is None:
+            continue
+        own = (one for one in slices if one.job is other)
+        seemed = sum(max(0, min(one.end, start) - max(one.begin, release)) for one in own)
+        found.append(max(0, seemed - other.cpu_time))
+    return found
 
 
 def _while_on_its_way(

@@ -15,18 +15,18 @@ import numpy as np
 
 from takt.schedule.application.under import as_run
 from takt.schedule.explain.above import AboveBounds
-from takt.schedule.explain.account import Part, account
+from takt.schedule.explain.account import account
+from takt.schedule.explain.arrivals import Arrivals
 from takt.schedule.explain.blocking import Blocking
-from takt.schedule.explain.causes import Cause, cause_of
+from takt.schedule.explain.causes import cause_of_job
 from takt.schedule.explain.chains import Chains
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
-from takt.schedule.explain.jobs import Job, job_of, less_urgent
+from takt.schedule.explain.jobs import Job, job_of
 from takt.schedule.explain.lock_waits import LockWaits
 from takt.schedule.explain.model import (
     DISTURBANCES,
-    Above,
     Explanation,
     Late,
     Program,
@@ -35,7 +35,10 @@ from takt.schedule.explain.model import (
     Stretch,
 )
 from takt.schedule.explain.recent import BUSY, STEAL_SETTLES, Recent
+from takt.schedule.explain.throttled import Throttling
 from takt.schedule.explain.totals import Sums, Totals
+from takt.schedule.explain.urgency import Urgency
+from takt.schedule.explain.ways import Ways
 from takt.schedule.metrics.against import against
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, by_number, recorded
@@ -101,13 +104,24 @@ class _Watching:
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
         self._recent = Recent()
+        self._ways = Ways(self._recent, self._joins(flat))
         self._programs = Programs(trace.names)
         self._held: Counter[tuple[str, int]] = Counter()  # ns by program and process
         self._declared = Declarations(self._application, trace.names, self._recent)
-        self._blocking = Blocking(trace.names.policies(), self._declared)
+        self._urgency = Urgency(trace.names, flat)
+        self._blocking = Blocking(trace.names.policies(), self._declared, self._urgency)
         self._lock_waits = LockWaits()
+        self._throttling = Throttling(
+            trace.names,
+            flat,
+            self._recent,
+            self._urgency,
+            recording=trace.source == files.RECORDING,
+        )
         locks = [one["name"] for one in (flat or {}).get("locks", [])]
-        self._evidence = Evidence(trace.names, self._declared, locks, waits=self._waits)
+        self._evidence = Evidence(
+            trace.names, self._declared, self._throttling, locks, waits=self._waits
+        )
         self._above = AboveBounds(
             trace.names,
             flat,
@@ -115,6 +129,9 @@ class _Watching:
             self._recent,
             self._blocking,
             self._lock_waits,
+            self._urgency,
+            self._throttling,
+            Arrivals(trace.names, flat, self._recent, self._ways),
             overheads=bool(self._overheads),
             waits=self._waits,
             simulated=trace.source == "simulator",
@@ -124,7 +141,7 @@ class _Watching:
             trace.names,
             flat if self._bounds else None,
             self._application.chains if self._application and self._bounds else [],
-            self._joins(flat),
+            self._ways,
             self._above,
             self._recent,
         )
@@ -140,6 +157,8 @@ class _Watching:
         self._recent.add(step)
         self._lock_waits.add(step)
         self._inputs.add(step)
+        if self._bounds:
+            self._ways.add(step)
         self._chains.add(step)
         times = step.events["time"]
         if len(times):
@@ -262,15 +281,16 @@ class _Watching:
             declared=declared,
             stolen=stolen,
             suspension=of_job.suspension if of_job else 0,
-            less_urgent=less_urgent,
+            less_urgent=self._urgency.less,
             may_block=self._blocking.may,
             waits=self._waits,
             interrupts=lambda begin, until: self._programs.interrupts(core, begin, until),
             lock_waits=self._lock_waits.of,
             kept_idle=idle,
         )
+        parts = self._throttling.named(parts, job)
         above = self._above.why(job, before)
-        cause = _cause(job, parts, above, declared=declared is not None)
+        cause = cause_of_job(job, parts, above, declared=declared is not None)
         of = self._tasks[job.task]
         if job.missed:
             of.misses[cause.kind] += 1
@@ -345,7 +365,7 @@ class _Watching:
         needed = min(needed, self._chains.needed(now))
         self._recent.forget(needed)
         self._lock_waits.forget(needed - BUSY)
-        self._chains.forget(needed)
+        self._ways.forget(needed - BUSY)
         self._inputs.forget(needed)
 
     def _is_counted(self, task: int) -> bool:
@@ -361,20 +381,6 @@ class _Watching:
         if not self._trace.closed_in_order:
             lines.append(files.NOT_WHOLE)
         return lines
-
-
-def _cause(job: Job, parts: list[Part], above: Above | None, *, declared: bool) -> Cause:
-    """Of a job that was late.
-
-    Others that went before are no reason to miss a deadline that is guaranteed with them.
-    """
-    if job.deadline is None:
-        return cause_of(parts, lateness=0, declared=declared)
-    allowed = job.deadline - (job.release or 0)
-    if job.missed and above and above.cause and above.bound_us * 1000 <= allowed:
-        return Cause(above.cause, None, ns=0, lateness=0)
-    lateness = max(0, (job.response or 0) - allowed)
-    return cause_of(parts, lateness=lateness, declared=declared)
 
 
 def _program(name: str, process: int, ns: int) -> Program:

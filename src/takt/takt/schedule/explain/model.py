@@ -24,6 +24,8 @@ class ShareKind(str, Enum):
     late = "noticed late"  # released, the core was without a traced job, and nothing started
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
+    # Its process had used up what a reservation or a quota gives it in a period.
+    throttled = "throttled"
     suspended = "suspended"  # it slept or waited for a device, for as long as it declares
     stolen = "stolen"  # the core was taken from the machine meanwhile
     interrupts = "interrupts"  # they had the core instead of the job's thread
@@ -33,9 +35,10 @@ class ShareKind(str, Enum):
     # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
     # messages take, each time no more than excess.ORDINARY.
     overheads = "overheads not counted"
-    # Above bounds of chains only: longer than the declared longest time between processes.
+    # Above bounds only. Of chains: longer than the declared longest time between processes. Of
+    # responses: others ran whose messages came later than the bounds of their writers allow.
     handover = "message late"
-    # Above bounds of reactions only: data in between reached no end of the chain.
+    # Above bounds of reactions only: data in between reached no end, or was never released.
     left_out = "data left out"
     switched = "scenario switched"  # above bounds only: they hold while one scenario does
 

@@ -6,7 +6,7 @@ The core tells it as columns; what is asked about becomes objects, and these are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.schedule.explain.jobs import Job, Slice, job_of
-from takt.schedule.trace.file import Step, Table, Type, chosen
+from takt.schedule.trace.file import Step, Table, Type, chosen, recorded
 
 STEAL_SETTLES = 20_000_000  # ns: the kernel tells steal in ticks, and the trace every 10 ms
 BUSY = 500_000_000  # ns before a release that its busy period may go back
@@ -27,6 +27,7 @@ class _Kept:
     jobs: Table
     slices: Table
     stolen: Table
+    dispatched: Table  # CPU time of threads between their jobs
     until: int  # the last time in it
 
 
@@ -50,7 +51,8 @@ class Recent:
         columns = (switches[name].tolist() for name in ("core", "time", "value"))
         for core, time, scenario in zip(*columns, strict=True):
             self._switches.setdefault(core, []).append((time, scenario))
-        self._kept.append(_Kept(step.jobs, step.slices, stolen, until))
+        dispatched = chosen(step.events, step.events["type"] == Type.dispatch)
+        self._kept.append(_Kept(step.jobs, step.slices, stolen, dispatched, until))
         self._unfinished = step.unfinished
         self._together = None
 
@@ -84,6 +86,12 @@ class Recent:
         rows = (jobs["task"] == task) & (jobs["release"] >= since) & (jobs["release"] <= until)
         return int(np.count_nonzero(rows))
 
+    def released_at(self, task: int, time: int) -> Job | None:
+        """The job of a task that was released then."""
+        jobs = self._whole().jobs
+        rows = np.flatnonzero((jobs["task"] == task) & (jobs["release"] == time))
+        return self._job(int(jobs["serial"][rows[-1]])) if len(rows) else None
+
     def numbered(self, task: int, number: int) -> Job | None:
         """The job of a task with this index, the latest one where there are several."""
         jobs = self._whole().jobs
@@ -96,6 +104,23 @@ class Recent:
         rows = (stolen["core"] == core) & (stolen["time"] > begin)
         rows &= stolen["time"] - stolen["job"].astype(np.int64) < end + STEAL_SETTLES // 2
         return int(stolen["value"][rows].sum())
+
+    def computed(self, tasks: Collection[int], since: int, until: int) -> int:
+        """CPU time in ns that threads of these tasks had meanwhile, as far as the trace tells.
+
+        Of a job that was not measured, or has not ended, the time that it had the core.
+        """
+        whole = self._whole()
+        jobs, between = whole.jobs, whole.dispatched
+        rows = np.isin(jobs["task"], list(tasks)) & recorded(jobs["start"])
+        start, end, cpu, running = (
+            jobs[name][rows] for name in ("start", "end", "cpu_time", "running")
+        )
+        within = np.minimum(np.where(recorded(end), end, until), until) - np.maximum(start, since)
+        used = np.minimum(np.where(recorded(cpu), cpu, running), within)
+        times = between["time"]
+        rows = np.isin(between["task"], list(tasks)) & (times > since) & (times <= until)
+        return int(used[used > 0].sum() + between["value"][rows].sum())
 
     def scenario_at(self, core: int, time: int) -> int | None:
         """The scenario that a core followed then; None: still the first one."""
@@ -118,10 +143,11 @@ class Recent:
     def _whole(self) -> _Kept:
         if self._together is None:
             jobs = _joined([one.jobs for one in self._kept] + [self._unfinished])
-            slices, stolen = (
-                _joined([getattr(one, name) for one in self._kept]) for name in ("slices", "stolen")
+            slices, stolen, dispatched = (
+                _joined([getattr(one, name) for one in self._kept])
+                for name in ("slices", "stolen", "dispatched")
             )
-            self._together = _Kept(jobs, slices, stolen, 0)
+            self._together = _Kept(jobs, slices, stolen, dispatched, 0)
             self._order = np.argsort(jobs["serial"], kind="stable")
             self._known = {}
         return self._together

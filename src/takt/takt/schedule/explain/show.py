@@ -187,8 +187,10 @@ def why_above(late: Late) -> str:
 
 def label(kind: ShareKind, by: str | None) -> str:
     """A share's name."""
+    if kind is ShareKind.throttled:
+        return "throttled, its budget was used up"
     if by is None:
-        return kind.value
+        return str(kind.value)
     between = {
         ShareKind.preempted: " by ",
         ShareKind.not_scheduled: ", nor was ",

@@ -64,7 +64,7 @@ class Ways:
             if first.release == release:
                 yield way
             return
-        for task, number, time, topic in self._sources(first):
+        for task, number, time, topic in self.sources(first):
             if task == tasks[place - 1]:
                 job = self._recent.numbered(task, number)
                 hops = [] if job is None else [Hop(job, time, topic)]
@@ -77,7 +77,7 @@ class Ways:
             for hop in hops:
                 yield from self._before([hop, *way], tasks, release)
 
-    def _sources(self, job: Job) -> Iterator[tuple[int, int, int, int]]:
+    def sources(self, job: Job) -> Iterator[tuple[int, int, int, int]]:
         """The messages that it used: the task and job that made each, when, and the topic."""
         uses, published = self._whole()
         rows = (uses["task"] == job.task) & (uses["job"] == job.job) & (uses["sequence"] >= 0)

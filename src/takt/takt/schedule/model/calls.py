@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.model.observed import ObservedCallback
+from takt.schedule.model.robot import Robot
 from takt.schedule.ros2.called import Call, Entity
 from takt.schedule.ros2.topics import plain, response_topic, service_name
 
@@ -20,18 +22,18 @@ Pairs = Sequence[tuple[Entity, ObservedCallback]]
 _OFF_CORE = 0.5  # of the time between request and response, at least: else it computed meanwhile
 
 
-def describe(pairs: Pairs, several: bool) -> tuple[list[ObservedCallback], list[str]]:
+def describe(pairs: Pairs, robot: Robot | None) -> tuple[list[ObservedCallback], list[str]]:
     """Which callbacks are left, with what they wait for, and notes.
 
-    ``several``: there are several processes, under executors of rclcpp.
+    ``robot``: its processes, where there are several. Callbacks wait in those under Takt's
+    executor only.
     """
-    clients = {one.recorded: calls for entity, one in pairs if (calls := _waits(entity))}
+    clients = {one.recorded: calls for entity, one in pairs if (calls := waits(entity))}
+    for entity, one in pairs:
+        if robot and one.recorded in clients and robot.policy(one.recorded) in STOCK_EXECUTORS:
+            _count_as_execution(entity, one)
+            del clients[one.recorded]
     if not clients:
-        return [one for _, one in pairs], []
-    if several:
-        for entity, one in pairs:
-            if one.recorded in clients:
-                _count_as_execution(entity, one)
         return [one for _, one in pairs], []
     only = _waited_for(pairs, clients)
     left, notes = [], []
@@ -45,7 +47,9 @@ def describe(pairs: Pairs, several: bool) -> tuple[list[ObservedCallback], list[
         elif one.recorded in clients:
             _wait(entity, one, clients[one.recorded], only)
         left.append(one)
-    _rank(left)
+    homes = {one.recorded: robot.homes.get(one.recorded, "") if robot else "" for one in left}
+    for home in sorted({homes[name] for name in clients}):
+        _rank([one for one in left if homes[one.recorded] == home])
     notes.append(
         "priorities: not in a recording; assumed: the shorter the distance of releases, the higher "
         "(policy fp), for callbacks wait for responses"
@@ -62,7 +66,7 @@ def segments(one: ObservedCallback, margin: float) -> Part:
     return {"segments": found} if found else {}
 
 
-def _waits(entity: Entity) -> list[Call]:
+def waits(entity: Entity) -> list[Call]:
     """Its jobs that sent requests, if each waited for each response; none if not."""
     calls = [job for job in entity.jobs if job.requests]
     return calls if all(map(_waited, calls)) else []

@@ -59,8 +59,9 @@ def observed(path: Path, progress: Callable[[int], None] = lambda _: None) -> Ob
     robot = None
     if is_recorded(path):
         robot = robot_of(reading, recordings(path), resumed, threads.read(path))
-    callbacks, waits = calls.describe(pairs, several=robot is not None)
+    callbacks, waits = calls.describe(pairs, robot)
     if robot is not None:
+        robot.notes += waits
         callbacks = [one for one in callbacks if one.recorded in robot.homes]
         name_apart(robot, callbacks)
     paused = sum(after - (end or after) for (_, end), (after, _) in pairwise(stretches))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from takt.schedule.model.calls import waits
 from takt.schedule.model.observed import ObservedCallback
 from takt.schedule.model.recorded_scheduling import (
     Ran,
@@ -49,6 +50,11 @@ class _Process:
         """Of the periods of its callbacks, in ns."""
         return min(_period(one) for one in self.entities)
 
+    @property
+    def waits(self) -> bool:
+        """Whether callbacks of it wait for responses of services."""
+        return any(waits(one) for one in self.entities)
+
 
 def robot_of(
     reading: Reading, recordings: Sequence[Recording], resumed: Sequence[int], threads: Threads
@@ -61,15 +67,17 @@ def robot_of(
     if len(ran) < 2:
         return None
     notes: list[str] = []
-    executors = {number: _executor(one, reading, notes) for number, one in ran.items()}
-    of = {number: Ran(one.name, one.calls, one.shortest) for number, one in ran.items()}
+    of = {
+        number: Ran(one.name, one.calls, one.shortest, len(one.entities) + 1 if one.waits else 1)
+        for number, one in ran.items()
+    }
     cores = cores_of(of, threads, notes)
     scheduling = scheduling_of(of, cores, threads, notes)
     note_other_threads(of, threads, notes)
     processes: list[dict[str, Any]] = [
         {
             "name": one.name,
-            "executor": executors[number],
+            **_executor(one, reading, notes, priority="priority" in scheduling[number]),
             "cpu": cores[number],
             **scheduling[number],
         }
@@ -128,8 +136,18 @@ def _processes(reading: Reading, recordings: Sequence[Recording]) -> dict[int, _
     return found
 
 
-def _executor(one: _Process, reading: Reading, notes: list[str]) -> str:
+def _executor(
+    one: _Process, reading: Reading, notes: list[str], *, priority: bool
+) -> dict[str, Any]:
+    """What a process in its flat form has of it; ``priority``: it has a real-time one."""
     threads = threads_of(one.entities)
+    if one.waits and priority:
+        notes.append(
+            f"process {one.name}: callbacks of it wait for responses of services, and of executors "
+            "of rclcpp no bound for that is known; written with Takt's executor (policy fp). "
+            "Bounds hold once it has that: takt spin"
+        )
+        return {"policy": "fp"}
     executor = executor_of(one.entities, reading)
     if len(threads) > 1:
         notes.append(
@@ -142,7 +160,7 @@ def _executor(one: _Process, reading: Reading, notes: list[str]) -> str:
             f"process {one.name}: no wait set; taken for rclcpp_events. A recording shows Takt's "
             "executor alike: if it is that, give the policy instead of the executor"
         )
-    return executor
+    return {"executor": executor}
 
 
 def _handover(ran: dict[int, _Process], resumed: Sequence[int], notes: list[str]) -> dict[str, int]:
@@ -189,7 +207,8 @@ class _Busy:
         self._calls: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         for number, one in ran.items():
             for call in one.calls:
-                self._calls[call.core].append((call.begin, call.end or call.begin, number))
+                of = self._calls[call.core]
+                of += [(begin, end, number) for begin, end in _computing(call)]
         for calls in self._calls.values():
             calls.sort()
         self._longest = {
@@ -208,6 +227,16 @@ class _Busy:
             if process != number and end > since:
                 return True
         return False
+
+
+def _computing(call: Call) -> Iterator[tuple[int, int]]:
+    """The stretches of a call in which it did not wait for the response of a service."""
+    reached = call.begin
+    for one in call.requests:
+        if one.waited and one.answered is not None and one.time >= reached:
+            yield reached, one.time
+            reached = one.answered
+    yield reached, max(reached, call.end)
 
 
 def _from_others(number: int, one: _Process, resumed: Sequence[int]) -> Iterator[tuple[Call, int]]:

@@ -9,8 +9,9 @@ to hold.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from takt.machine.scheduling import Scheduling
@@ -41,6 +42,7 @@ class Ran:
     name: str
     calls: list[Call]
     shortest: float  # of the periods of its callbacks, in ns
+    width: int = 1  # real-time priorities that its threads need, from its own on
 
     @property
     def threads(self) -> list[Handle]:
@@ -113,20 +115,35 @@ def scheduling_of(
                 f"process {ran[number].name}: its thread had a reservation (SCHED_DEADLINE), and "
                 f"may have run on cores {state.cores}; bounds are those of core {cores[number]}"
             )
-    for number, state in last.items():
+    reserved = set(found)
+    without = {number: one for number, one in last.items() if one and one.policy == "other"}
+    for number, state in without.items():
         beside = [each for each in ran if each != number and cores[each] == cores[number]]
-        preferred = [each in found or _has_priority(last[each]) for each in beside]
-        if state and state.policy == "other" and preferred and all(preferred):
+        preferred = [each for each in beside if each in reserved or _has_priority(last[each])]
+        others = [each for each in beside if each in without]
+        if preferred and len(preferred) + len(others) == len(beside):
             found[number] = {"nice": state.nice}
             notes.append(
-                f"process {ran[number].name}: {state.rank}, below the others on core "
-                f"{cores[number]}: its bounds hold where nothing else is there at SCHED_OTHER"
+                _below(number, state, cores[number], [ran[each].name for each in others], ran)
             )
     rest = {number: one for number, one in ran.items() if number not in found}
     if rest:
         priorities = priorities_of(rest, cores, threads, notes)
         found |= {number: {"priority": priority} for number, priority in priorities.items()}
     return found
+
+
+def _below(
+    number: int, state: Scheduling, core: int, others: Sequence[str], ran: Mapping[int, Ran]
+) -> str:
+    """What is known of a process without a priority, on a core where others have one."""
+    text = f"process {ran[number].name}: {state.rank}, below the others on core {core}"
+    if not others:
+        return f"{text}: its bounds hold where nothing else is there at SCHED_OTHER"
+    return (
+        f"{text}, and beside {', '.join(others)}, with which it shares by weights: no bound is "
+        "known, and this is not simulated. Give all but one of them a priority"
+    )
 
 
 def _of_one_thread(one: Ran, threads: Threads) -> Scheduling | None:
@@ -150,7 +167,7 @@ def priorities_of(
     for core in sorted({cores[number] for number in ran}):
         own = [number for number in ran if cores[number] == core]
         own.sort(key=lambda number: (*_place(known[number]), ran[number].shortest))
-        found |= _on_one_core(own, known)
+        found |= _on_one_core(own, known, {number: ran[number].width for number in own})
         of = Counter(one.priority for number in own if (one := known[number]) and one.is_real_time)
         for priority in sorted(each for each, count in of.items() if count > 1):
             alike = [
@@ -206,30 +223,39 @@ def _place(one: Scheduling | None) -> tuple[int, int]:
     return (3, 0) if one.policy in _LAST else (2, one.nice)
 
 
-def _on_one_core(ordered: list[int], known: Mapping[int, Scheduling | None]) -> dict[int, int]:
-    """As recorded where these are distinct and leave room for the others; else anew."""
+def _on_one_core(
+    ordered: list[int], known: Mapping[int, Scheduling | None], widths: Mapping[int, int]
+) -> dict[int, int]:
+    """As recorded where these leave room for each other and the rest; else anew."""
     real_time = {
         number: one.priority for number in ordered if (one := known[number]) and one.is_real_time
     }
     if real_time:
         first = ordered.index(next(iter(real_time)))
-        fixed = list(real_time.values())
-        after = len(ordered) - first - len(real_time)
-        if (
-            len(set(fixed)) == len(fixed)
-            and fixed[0] + first <= _MOST_PRIORITIES
-            and fixed[-1] - after >= 1
-        ):
-            above = {
-                number: fixed[0] + first - place for place, number in enumerate(ordered[:first])
-            }
-            below = {
-                number: fixed[-1] - 1 - place
-                for place, number in enumerate(ordered[first + len(real_time) :])
-            }
-            return above | real_time | below
-    highest = max(_PRIORITY, len(ordered))
-    return {number: highest - rank for rank, number in enumerate(ordered)}
+        fixed = list(real_time)
+        found = dict(real_time)
+        for above, number in reversed(list(pairwise(ordered[: first + 1]))):
+            found[above] = found[number] + widths[number]
+        for number, below in pairwise(ordered[first + len(fixed) - 1 :]):
+            found[below] = found[number] - widths[below]
+        apart = all(found[one] + widths[one] <= found[above] for above, one in pairwise(fixed))
+        highest = found[ordered[0]] + widths[ordered[0]] - 1
+        if apart and highest <= _MOST_PRIORITIES and found[ordered[-1]] >= 1:
+            return found
+    return _anew(ordered, widths)
+
+
+def _anew(ordered: list[int], widths: Mapping[int, int]) -> dict[int, int]:
+    """From _PRIORITY down, or from above where that is too few; room only if there is enough."""
+    if sum(widths.values()) > _MOST_PRIORITIES:
+        widths = dict.fromkeys(widths, 1)
+    found = {}
+    below = sum(widths[number] for number in ordered[1:])
+    priority = min(max(_PRIORITY, below + 1), _MOST_PRIORITIES + 1 - widths[ordered[0]])
+    for place, number in enumerate(ordered):
+        priority -= widths[number] if place else 0
+        found[number] = priority
+    return found
 
 
 def _scheduling(one: Ran, threads: Threads, notes: list[str]) -> Scheduling | None:
