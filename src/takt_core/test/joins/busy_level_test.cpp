@@ -59,8 +59,8 @@ class BusyLevel : public testing::Test {
   }
 
   application::Callback& of(const std::string& name) {
-    return *std::ranges::find_if(
-        app_.callbacks, [&](const auto& callback) { return callback.task.name == name; });
+    return *std::ranges::find_if(app_.callbacks,
+                                 [&](const auto& callback) { return callback.task.name == name; });
   }
 
   // The bound of the chain, which its longest run does not exceed.
