@@ -165,23 +165,27 @@ class Search {
     return result;
   }
 
+  static void add_budgets(const Processes& from, std::size_t process,
+                          std::vector<Processes>& result) {
+    for (const int quarter : {4, 3, 2, 1}) {
+      if (from[process].reservation) {
+        result.emplace_back(from)[process].reservation->runtime =
+            std::max(nanoseconds{1000}, largest_budget(from, process) * quarter / 4);
+      }
+    }
+  }
+
   // With one change.
   [[nodiscard]] std::vector<Processes> neighbours(const Processes& from) const {
     constexpr std::array<std::string_view, 2> policies = {"dm", "edf"};
     std::vector<Processes> result;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i].reservation) {
-        for (const int quarter : {4, 3, 2, 1}) {
-          result.emplace_back(from)[i].reservation->runtime =
-              std::max(nanoseconds{1000}, largest_budget(from, i) * quarter / 4);
-        }
-      }
       if (!application::is_fifo(from[i])) {
+        add_budgets(from, i, result);
         continue;  // its core and policy are those that fit
       }
       for (std::size_t j = i + 1; j < from.size(); ++j) {
-        if (application::share_core(from[i], from[j]) && application::is_fifo(from[i]) &&
-            application::is_fifo(from[j])) {
+        if (application::share_core(from[i], from[j]) && application::is_fifo(from[j])) {
           Processes swapped = from;
           std::swap(swapped[i].priority, swapped[j].priority);
           result.push_back(std::move(swapped));
