@@ -229,8 +229,8 @@ TEST_P(EveryChainSimulated, is_within_its_bounds) {
   EXPECT_GT(tally.responses, sets * 3);
   EXPECT_GT(tally.latencies, sets / 2);
   EXPECT_GT(tally.units, sets / 20);
-  EXPECT_GT(tally.paths, sets / 20);
   if (sets >= 50) {  // a few sets may have none
+    EXPECT_GT(tally.paths, sets / 20);
     EXPECT_GT(tally.bursts, sets / 10);
   }
   std::cout << sets << " sets, " << tally.accepted << " accepted, " << tally.responses
