@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 import synthetic_hosts
 from conftest import Takt
-from distributed import Client, LocalCluster
 from synthetic_hosts import Cluster, until
 from test_process import gone
 from test_real_probes import INSTALLED, ROOT
@@ -26,7 +25,6 @@ from test_real_probes import INSTALLED, ROOT
 from takt.measure.results import store
 from takt.measure.results.model import Run, Status
 from takt.network import agent, certificates
-from takt.network.workers import Workers
 from takt.processes import scratch
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
@@ -146,27 +144,6 @@ def check_two_machines(run: Run, out: Path, folder: Path) -> None:
     assert set(run.hosts) == {"controller", "component"}
     assert run.hosts["component"]["kernel"] == os.uname().release
     assert until(lambda: nothing_left(folder))
-
-
-def test_what_a_client_looks_for_by_itself_hides_no_worker(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its periodic look asks for no workers, and may come between any two steps of another."""
-    look = Client._update_scheduler_info
-
-    async def with_the_periodic_one(self: Client, n_workers: int = 0) -> None:
-        await look(self, n_workers=n_workers)
-        await look(self)
-
-    with (
-        LocalCluster(
-            n_workers=1, processes=False, dashboard_address=None, resources={"component": 1}
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        monkeypatch.setattr(Client, "_update_scheduler_info", with_the_periodic_one)
-        assert Workers(client).named("component", "component") == "component"
-        assert Workers(client).call("component", os.getpid) == os.getpid()
 
 
 def test_an_experiment_runs_on_two_workers(

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace of Takt's executor or simulator tells about an application.
 
-Of the description that the trace of an `execute` or `simulate` carries only the processes of a
-robot are looked at, with its topics and what runs under rclcpp's executors: the rest holds for any
-application that runs under Takt's executor, which declares its callbacks itself.
+Of the description in a trace of `execute` or `simulate` only the processes of a robot, its topics
+and what runs under rclcpp's executors count: Takt's executor declares its callbacks itself.
 """
 
 from __future__ import annotations
