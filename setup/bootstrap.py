@@ -115,6 +115,7 @@ def set_up(want: str) -> None:
     mark.write_text(f"{place} {level}\n", encoding="utf-8")
     build(level, ros)
     (STATE / "setup.sh").write_text(workspace.underlay(STATE, ros), encoding="utf-8")
+    write_reference()
     mark.rename(STATE / "ready")
 
 
@@ -270,6 +271,21 @@ def build(level: str, ros: Path | None) -> None:
         workspace.environment(ROOT, STATE, ros),
         progress=lambda log, elapsed_s: workspace.progress(log, elapsed_s, level),
     )
+
+
+def write_reference() -> None:
+    """Writes the pages of the reference that are made from the code, as far as they can be made."""
+    built = sorted((STATE / "install" / "lib").glob("python3.*/site-packages"))
+    paths = {
+        "PYTHONPATH": [ROOT / "src" / "takt", *built],
+        "LD_LIBRARY_PATH": [STATE / "install" / "lib"],
+    }
+    environment = dict(os.environ)
+    for name, folders in paths.items():
+        before = filter(None, [environment.get(name)])
+        environment[name] = os.pathsep.join([*map(str, folders), *before])
+    python = str(STATE / "venv" / "bin" / "python")
+    run([python, "-m", "takt.reference"], "reference", environment)
 
 
 def run(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation as a site: ``docs/`` in ``.takt/site``, built by Sphinx; a warning is an error.
 
-The pages of the C++ API are made from the headers before, and not tracked.
+The pages that are made from the code and from the headers are written before, and not tracked.
 
 Usage: .takt/venv/bin/python setup/documentation.py. What it needs comes on its first use.
 """
@@ -17,6 +17,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "src" / "takt"))
 from setup import bootstrap, cpp_pages
 from setup.distributions import STATE
 from setup.steps import SetupError, say, together
+
+from takt import reference
 
 SITE = STATE / "site"
 
@@ -34,6 +36,7 @@ def main() -> int:
     except SetupError as error:
         say(f"takt: {error}")
         return 2
+    reference.write()
     cpp_pages.write()
     python = STATE / "docs" / "bin" / "python"
     # Anew each time: a page that was not read again has no warnings.

@@ -1,75 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of ``docs/reference`` that is made from the code, by ``python -m takt.reference``."""
+"""The part of ``docs/reference`` that is made from the code, by ``python -m takt.reference``.
+
+The set-up and the site write it; it is not tracked. Models are named, not imported: a set-up that
+built no more than measuring needs writes the pages whose models it can load.
+"""
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from takt import plugins
-from takt.bench.model import Bench
-from takt.bench.overheads import Document as Overheads
-from takt.doctor.finding import Finding
-from takt.judge.baseline import Baseline
-from takt.judge.limits import Limits
-from takt.judge.model import GateDocument
-from takt.measure.experiment.model import Experiment
-from takt.measure.results.model import Run
-from takt.measure.statistics.compare_document import CompareDocument
+from takt.errors import Failure
 from takt.pages.markdown import GENERATED
 from takt.reference import command_line
 from takt.reference.keys import tables
 from takt.reference.schema import schema
-from takt.schedule.analysis.model import Analysis
-from takt.schedule.application.model import Application
-from takt.schedule.execution.model import ExecutionDocument
-from takt.schedule.executors.model import Comparison
-from takt.schedule.explain.model import Explanation
-from takt.schedule.importing.document import ImportDocument
-from takt.schedule.metrics.model import MetricsDocument
-from takt.schedule.model.document import Modelled
-from takt.schedule.record.document import RecordDocument
-from takt.schedule.simulation.model import SimulationResult
-from takt.schedule.spin.document import SpinDocument
-from takt.schedule.timing.model import TimingFile
-from takt.schedule.top.model import Executor
-from takt.schedule.trace.summary import TraceSummary
-from takt.tune.outcome import Outcome as TuneOutcome
 
 ROOT = Path(__file__).resolve().parents[4]
 REFERENCE = "docs/reference"
-# What people write, and what it is called.
-WRITTEN: dict[str, tuple[str, type[BaseModel]]] = {
-    "application": ("Takt application", Application),
-    "experiment": ("Takt experiment", Experiment),
-    "timing": ("Takt timing", TimingFile),
-    "limits": ("Takt limits", Limits),
+# What people write: what it is called, and its model.
+WRITTEN: dict[str, tuple[str, str]] = {
+    "application": ("Takt application", "takt.schedule.application.model:Application"),
+    "experiment": ("Takt experiment", "takt.measure.experiment.model:Experiment"),
+    "timing": ("Takt timing", "takt.schedule.timing.model:TimingFile"),
+    "limits": ("Takt limits", "takt.judge.limits:Limits"),
 }
 # What programs read: the document or its repeated part, by page.
-DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
-    "run": ("run.json", Run),
-    "doctor": ("findings of takt doctor --json", Finding),
-    "tune": ("takt tune --json", TuneOutcome),
-    "analyse": ("takt analyse --json", Analysis),
-    "simulate": ("takt simulate --json", SimulationResult),
-    "compare-executors": ("takt compare-executors --json", Comparison),
-    "execute": ("takt execute --json", ExecutionDocument),
-    "record": ("takt record --json", RecordDocument),
-    "spin": ("takt spin --json", SpinDocument),
-    "import": ("takt import --json", ImportDocument),
-    "model": ("takt model --json", Modelled),
-    "metrics": ("takt metrics --json", MetricsDocument),
-    "explain": ("takt explain --json", Explanation),
-    "compare": ("takt compare --json", CompareDocument),
-    "gate": ("takt gate --json", GateDocument),
-    "baseline": ("baselines of takt gate", Baseline),
-    "trace": ("takt trace --json", TraceSummary),
-    "top": ("executors of takt top --once --json", Executor),
-    "bench": ("takt bench --json", Bench),
-    "overheads": ("takt bench overheads --json", Overheads),
+DOCUMENTS: dict[str, tuple[str, str]] = {
+    "run": ("run.json", "takt.measure.results.model:Run"),
+    "doctor": ("findings of takt doctor --json", "takt.doctor.finding:Finding"),
+    "tune": ("takt tune --json", "takt.tune.outcome:Outcome"),
+    "analyse": ("takt analyse --json", "takt.schedule.analysis.model:Analysis"),
+    "simulate": ("takt simulate --json", "takt.schedule.simulation.model:SimulationResult"),
+    "compare-executors": (
+        "takt compare-executors --json",
+        "takt.schedule.executors.model:Comparison",
+    ),
+    "execute": ("takt execute --json", "takt.schedule.execution.model:ExecutionDocument"),
+    "record": ("takt record --json", "takt.schedule.record.document:RecordDocument"),
+    "spin": ("takt spin --json", "takt.schedule.spin.document:SpinDocument"),
+    "import": ("takt import --json", "takt.schedule.importing.document:ImportDocument"),
+    "model": ("takt model --json", "takt.schedule.model.document:Modelled"),
+    "metrics": ("takt metrics --json", "takt.schedule.metrics.model:MetricsDocument"),
+    "explain": ("takt explain --json", "takt.schedule.explain.model:Explanation"),
+    "compare": ("takt compare --json", "takt.measure.statistics.compare_document:CompareDocument"),
+    "gate": ("takt gate --json", "takt.judge.model:GateDocument"),
+    "baseline": ("baselines of takt gate", "takt.judge.baseline:Baseline"),
+    "trace": ("takt trace --json", "takt.schedule.trace.summary:TraceSummary"),
+    "top": ("executors of takt top --once --json", "takt.schedule.top.model:Executor"),
+    "bench": ("takt bench --json", "takt.bench.model:Bench"),
+    "overheads": ("takt bench overheads --json", "takt.bench.overheads:Document"),
 }
 
 
@@ -79,10 +65,9 @@ def files() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/command-line.md": command_line.page,
     }
     for name, (title, model) in WRITTEN.items():
-        pages[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
-        heading = f"Keys of the {name} file"
+        pages[f"{REFERENCE}/{name}.schema.json"] = partial(_schema, title, model)
         pages[f"{REFERENCE}/{name}-keys.md"] = partial(
-            _keys, heading, model, written_by_people=True
+            _keys, f"Keys of the {name} file", model, written_by_people=True
         )
     for name, (title, model) in DOCUMENTS.items():
         page = f"{REFERENCE}/documents/{name}.md"
@@ -98,6 +83,38 @@ def files() -> dict[str, Callable[[], str]]:
     return pages
 
 
-def _keys(title: str, model: type[BaseModel], *, written_by_people: bool) -> str:
-    lines = [GENERATED, f"# {title}", "", *tables(model, written_by_people=written_by_people)]
+def write() -> list[str]:
+    """Writes every page that can be made here; returns the paths of the others.
+
+    A page can't be made where takt_core was not built.
+    """
+    complete = find_spec("takt_core") is not None
+    left = []
+    for name, text in files().items():
+        file = ROOT / name
+        try:
+            said = text()
+        except (ModuleNotFoundError, Failure):
+            if complete:
+                raise
+            left.append(name)
+            continue
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(said, encoding="utf-8")
+    return left
+
+
+def model_of(name: str) -> type[BaseModel]:
+    """The model "package.module:Class"."""
+    model: type[BaseModel] = pkgutil.resolve_name(name)
+    return model
+
+
+def _schema(title: str, model: str) -> str:
+    return schema(title, model_of(model))
+
+
+def _keys(title: str, model: str | type[BaseModel], *, written_by_people: bool) -> str:
+    loaded = model_of(model) if isinstance(model, str) else model
+    lines = [GENERATED, f"# {title}", "", *tables(loaded, written_by_people=written_by_people)]
     return "\n".join(lines).rstrip() + "\n"

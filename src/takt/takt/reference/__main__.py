@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the generated part of the reference anew."""
+"""Writes the generated part of the reference."""
 
-from takt.reference import ROOT, files
+from takt.reference import write
 
 if __name__ == "__main__":
-    for name, text in files().items():
-        file = ROOT / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text(), encoding="utf-8")
+    for name in write():
+        print(f"not written, for takt_core is not built: {name}")
