@@ -188,6 +188,14 @@ def test_a_file_of_another_kind_is_recognised(tmp_path: Path) -> None:
         read_application(app)
 
 
+def test_a_trace_is_recognised(tmp_path: Path) -> None:
+    trace = tmp_path / "robot.takttrace"
+    trace.write_bytes(b"TAKTTRC1" + bytes([0x80]) * (2 << 20))
+    with pytest.raises(TaktError, match="this is a trace: takt trace, metrics") as refused:
+        read_application(trace)
+    assert "takt model writes one" in str(refused.value)
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="no such application file"):
         read_application(tmp_path / "none.app.yaml")

@@ -131,6 +131,8 @@ def test_a_failed_cell_is_exit_code_1(takt: Takt, experiment: Write) -> None:
         (["measure", "sleep"], "sleep"),
         (["mesure"], "No such command 'mesure'. Did you mean 'measure'?"),
         (["measure", "wakeup", "--samples", "many"], "must be a whole number"),
+        (["lab", "--seed", "0"], "must be at least 1"),
+        (["report", __file__], f"{__file__}: this file is no run"),
         (["worker", "desk"], "invalid scheduler address 'desk'"),
         (["worker", "tcp://desk:8786", "a role"], "invalid host name 'a role'"),
     ],

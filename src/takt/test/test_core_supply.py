@@ -228,6 +228,12 @@ def test_its_report_has_no_deadline(tmp_path: Path) -> None:
     page = write_report(tmp_path, run).read_text(encoding="utf-8")
     (kind,) = build(tmp_path, run).kinds
     assert not kind.has_deadlines
+    (own,) = kind.measurements[0].own
+    (found,) = supplies(run, tmp_path)
+    assert own.rows[0][0] == "1"
+    assert found.rate is not None
+    assert f"{found.rate:.4f}" in own.rows[0]
+    assert "Supply of each core" in page
     assert kind.measurements[0].charts["m1-v1-time"]["deadline"] is None
     assert not re.search(r"\d late", page)
     for words in (">Deadline<", "deadlines missed", ", deadline ", "later than the deadline"):

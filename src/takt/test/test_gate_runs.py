@@ -17,6 +17,7 @@ from takt.judge.limits import Limits
 from takt.judge.model import Judgement, Quantity, Verdict
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Status
+from takt.measure.results.point import SUPPLY
 from takt.statistics.judgement import Outcome
 
 POINT = Point("raw", "wakeup", "nanosleep", "other", 58.0, spikes=0.0)
@@ -69,6 +70,18 @@ def test_the_limit_of_a_cell_meets_or_fails(tmp_path: Path) -> None:
 def test_without_a_limit_the_deadline_of_the_cell_holds(tmp_path: Path) -> None:
     found = of(judge(run(tmp_path / "run"), Limits()), Quantity.response)
     assert (found.limit_us, found.outcome) == (1000, Outcome.meets)
+
+
+def test_a_supply_is_described_and_only_its_windows_are_counted(tmp_path: Path) -> None:
+    def described(cell: Cell) -> None:
+        cell.kind = SUPPLY
+
+    folder = run(tmp_path / "run", change=described)
+    (windows,) = judge(folder, Limits()).judgements
+    assert (windows.quantity, windows.outcome) == (Quantity.completeness, Outcome.meets)
+    assert of(judge(folder, limits("60us")), Quantity.response).outcome is Outcome.fails
+    folder = run(tmp_path / "lossy", replace(POINT, losses=1), described)
+    assert judge(folder, Limits()).outcome is Outcome.fails
 
 
 def test_lost_samples_fail(tmp_path: Path) -> None:

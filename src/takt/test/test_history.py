@@ -24,7 +24,9 @@ from takt.measure.history.show import sentences
 from takt.measure.history.store import History, find
 from takt.measure.results import bundle, store
 from takt.measure.results.model import Run, Status
+from takt.measure.results.point import SUPPLY
 from takt.pages.pictures import long_term
+from takt.statistics.judgement import Outcome
 
 COUNT = 4000
 STARTED = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -74,6 +76,19 @@ def test_runs_of_one_configuration_add_up(tmp_path: Path, runs: list[Path]) -> N
     assert found.exceedance.upper_bound == takt_core.exceedance(
         found.exceedance.exceeded, len(every), 0.95
     )[1]  # fmt: skip
+
+
+def test_a_supply_is_described_unless_a_deadline_is_given(tmp_path: Path) -> None:
+    folder = run_in(tmp_path / "run", 0, kind=SUPPLY)
+    with History(tmp_path / "h.sqlite") as history:
+        added(history, [folder])
+        (configuration,) = history.configurations()
+        found = accumulate(configuration, history.entries(configuration))
+        judged = accumulate(configuration, history.entries(configuration), deadline_us=60.0)
+    assert found.decision.outcome is Outcome.meets
+    assert sentences(found)[0] == "meets: described, not judged: a supply has no deadline"
+    assert not judged.described
+    assert "reached 60" in sentences(judged)[0]
 
 
 def test_a_run_counts_once_and_outlives_its_folder(tmp_path: Path, runs: list[Path]) -> None:

@@ -124,6 +124,7 @@ def test_what_is_no_trace_is_refused_with_the_reason(
     with pytest.raises(TaktError, match=expected) as caught:
         files.read(path)
     assert str(path) in str(caught.value)
+    assert "fix: " in str(caught.value)
 
 
 def test_a_folder_and_a_missing_file_are_refused_with_the_reason(tmp_path: Path) -> None:

@@ -105,6 +105,8 @@ def record(
         run.attach(folder, seconds, lambda: stderr().print("recording; Ctrl-C ends it"))
     document = summary(folder, command or [], ended.code)
     document.notes += ended.notes
+    if attach is None and not document.processes:
+        run.discard(folder)  # or the repaired command could not record into it
     if as_json:
         print_json(document.model_dump(mode="json"))
     else:

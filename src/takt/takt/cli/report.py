@@ -72,6 +72,13 @@ def report(
             fix="remove --measured, or give the application file of the robot",
         )
     of_bundle = bundles.is_bundle(folder)
+    if folder.is_file() and not of_bundle and folder.suffix != ".json":
+        raise TaktError(
+            "this file is no run, no bundle and no application file",
+            where=str(folder),
+            fix="give the folder of a run, its bundle, or an application file (.yaml); takt view "
+            "shows a trace",
+        )
     place = folder.parent if folder.is_file() and not of_bundle else folder
     others = plugins.found(plugins.REPORTS)
     try:

@@ -212,14 +212,16 @@ class Progress:
         if cell.error:
             words = f"{cell.error.what}: {cell.error.why}"
             words += f" → {cell.error.fix}" if cell.error.fix else ""
-            self._console.print(f"failed {cell.id}: {words}", style="red", markup=False)
+            line = f"failed {cell.id}: {words}"
+            self._console.print(line, style="red", markup=False, soft_wrap=True)
         else:
             found = cell.statistics
             text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
             got = " and ".join(map(str, scheduling.measured(cell)))
             differs = f" measured under {got}," if scheduling.refused(cell) else ""
             text += ", disturbed by other programs" if cell.disturbed else ""
-            self._console.print(f"{cell.status.value} {cell.id}{differs}{text}", style="dim")
+            line = f"{cell.status.value} {cell.id}{differs}{text}"
+            self._console.print(line, style="dim", soft_wrap=True)
 
     def stopping(self) -> None:
         """Says what a first and a second Ctrl-C do."""

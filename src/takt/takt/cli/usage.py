@@ -8,6 +8,8 @@ line ends of docstrings. Of a wrong choice it tells as the library does that it 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import cleandoc
 from typing import Any
 
@@ -37,14 +39,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuses a wrong choice in plain words."""
-        try:
+        with _plain_words():
             return super().parse_args(ctx, args)
-        except BadParameter as error:
-            message = error.message.removeprefix("Value error, ").partition(", unable to parse")[0]
-            for library, plain in _PLAIN.items():
-                message = message.replace(library, plain, 1)
-            error.message = message
-            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Begins what an interrupt is to end in order."""
@@ -59,6 +55,11 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """The same with commands below it."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuses a wrong choice in plain words."""
+        with _plain_words():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """The same; the root does nothing itself."""
         if ctx.parent is not None:
@@ -72,6 +73,18 @@ class Group(TyperGroup):
     def get_help_option(self, ctx: Any) -> Any:
         """``--help``, which is a flag, too."""
         return _flag(super().get_help_option(ctx))
+
+
+@contextmanager
+def _plain_words() -> Iterator[None]:
+    try:
+        yield
+    except BadParameter as error:
+        message = error.message.removeprefix("Value error, ").partition(", unable to parse")[0]
+        for library, plain in _PLAIN.items():
+            message = message.replace(library, plain, 1)
+        error.message = message
+        raise
 
 
 def _unbraced(pieces: list[str]) -> list[str]:

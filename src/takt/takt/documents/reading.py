@@ -70,6 +70,12 @@ def read_bytes(file: Path, *, most: int = TEXT_BYTES) -> bytes:
     """The content of a file; FileNotFoundError, for a fix of one's own, or TaktError."""
     with opened(file) as stream:
         content = stream.read(most + 1)
+    if content.startswith(b"TAKTTRC"):
+        raise TaktError(
+            "this is a trace: takt trace, metrics, explain, gate, model and view read it",
+            where=str(file),
+            fix="give a text file, such as an app.yaml; takt model writes one from a trace",
+        )
     if len(content) > most:
         raise TaktError(
             f"the file exceeds the limit of {most >> 20} MiB",

@@ -80,7 +80,8 @@ def judge(cells: Mapping[str, Sequence[Measured]], limits: Limits, path: Path) -
     for key, repetitions in cells.items():
         own = _limits(limits, key)
         found += [_complete(key, repetitions, own, confidence)]
-        found += [_responses(key, repetitions, own, confidence)]
+        if not _is_described(repetitions, own):
+            found += [_responses(key, repetitions, own, confidence)]
         found += _settings(key, repetitions)
     return found
 
@@ -122,6 +123,11 @@ def _events(one: Measured, limit: int) -> Repetition:
 def _limits(limits: Limits, key: str) -> CellLimits:
     matching = (own for pattern, own in limits.cells.items() if fnmatchcase(key, pattern))
     return next(matching, CellLimits())
+
+
+def _is_described(repetitions: Sequence[Measured], own: CellLimits) -> bool:
+    """Whether nothing says how late it may be: a supply has no deadline; a late window is a gap."""
+    return own.response is None and outcome.deadline_of(repetitions[0].cell) is None
 
 
 def _limit(own: CellLimits, repetitions: Sequence[Measured]) -> int:
@@ -184,6 +190,8 @@ def _complete(
     absent = [reservations.absent(one.cell) for one in repetitions]
     excused = _excused(absent, repetitions, _limit(own, repetitions))
     allowed = own.late if own.lost is None else own.lost
+    if own.lost is None and _is_described(repetitions, own):
+        allowed = 0  # its few windows are all there, or it tells less than it was asked for
     expected = sum(reservations.expected(one.cell) for one in repetitions)
     expected = max(expected, sum(absent))
     found = counted(

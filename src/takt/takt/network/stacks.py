@@ -41,6 +41,7 @@ HOW_TO_GET = (
     "available stacks and lists what is missing"
 )
 RCL, RCLCPP = "rcl", "rclcpp"
+KNOWN = ("raw", RCL, "rcl_direct", RCLCPP, *ON_REQUEST)  # Takt's own; plug-ins may add some
 # Where there is no ROS 2 for the machine, or none is asked for, the launcher sets up the rest.
 WITHOUT_ROS = os.environ.get("TAKT_ROS") == "none"
 HOW_TO_GET_ROS = (
@@ -184,6 +185,8 @@ class Stacks:
 
     @staticmethod
     def _how_to_get(name: str) -> str:
+        if name not in KNOWN:
+            return f"stacks: {', '.join(KNOWN)}; a plug-in that adds another one is not installed"
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET

@@ -46,7 +46,7 @@ FileHeader header_of(std::ifstream& file, const std::string& path) {
     throw TraceError(path,
                      "the trace ends within its header: " + std::to_string(size) + " of " +
                          std::to_string(sizeof header) + " bytes",
-                     "");
+                     "it is cut off: copy it again, or record it again");
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.record_bytes != expected.record_bytes || header.header_bytes < sizeof header) {
@@ -54,7 +54,7 @@ FileHeader header_of(std::ifstream& file, const std::string& path) {
                      "the header of the trace is damaged: it tells of a header of " +
                          std::to_string(header.header_bytes) + " bytes and of records of " +
                          std::to_string(header.record_bytes),
-                     "");
+                     "copy it again, or record it again");
   }
   return header;
 }

@@ -13,7 +13,7 @@ import numpy as np
 from takt.measure.history.store import Configuration, Entry
 from takt.measure.results import histogram
 from takt.measure.results.model import Exceedance
-from takt.measure.results.point import BY_JITTER
+from takt.measure.results.point import BY_JITTER, SUPPLY
 from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
 from takt.pages.pictures import Counts
@@ -45,6 +45,7 @@ class Accumulated:
     decision: Decision  # whether the deadline is met; absent responses are late
     excused: int  # late or absent ones that a disturbance may have made
     of: str  # what exceeds it: the response, or what the histograms are of
+    described: bool  # a supply: how late its windows begin is judged by no deadline
     tail: Tail | Refusal
     runs: list[Counts]  # one histogram a run, the oldest first
 
@@ -145,6 +146,9 @@ def accumulate(
         exceeded, responses = int(counts[values >= floor(deadline)].sum()), count
     late = exceeded + lost
     decision = decide(late, min(late, excused), responses + lost)
+    described = last.kind == SUPPLY and deadline_us is None
+    if described:  # as the outcome of its runs: it has no deadline
+        decision = Decision(Outcome.undecided if lost else Outcome.meets)
     if not granted and decision.outcome is Outcome.meets:  # another question was answered
         decision = replace(decision, outcome=Outcome.undecided)
     return Accumulated(
@@ -162,6 +166,7 @@ def accumulate(
         decision=decision,
         excused=min(late, excused),
         of=of,
+        described=described,
         tail=fit(values, counts),
         runs=runs,
     )

@@ -32,7 +32,7 @@ def show(console: Console, configurations: Sequence[Accumulated]) -> None:
                 f"{one.percentiles_us['p50_us']:.0f}",
                 f"{one.percentiles_us['p999_us']:.0f}",
                 text.microseconds(one.max_us),
-                text.count(one.exceedance.exceeded),
+                "–" if one.described else text.count(one.exceedance.exceeded),
                 one.decision.outcome.value,
             )
             for one in configurations
@@ -58,6 +58,8 @@ def sentences(one: Accumulated) -> list[str]:
     of = f"{text.count(found.count)} ({one.of})"
     misses = f"{text.count(found.exceeded)} of {of} reached {deadline}"
     lines = [f"{misses}; the probability is {bound}", judged(one)]
+    if one.described:
+        lines = [f"{one.decision.outcome.value}: described, not judged: a supply has no deadline"]
     if isinstance(one.tail, Refusal):
         lines.append(f"no estimate beyond the observed values: {one.tail.reason}")
         return lines

@@ -17,6 +17,7 @@ from takt.measure.report import charts, pool
 from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
+from takt.measure.report.supply import supply_tables
 from takt.measure.report.title import title
 from takt.measure.results import reservations, scheduling
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
@@ -337,7 +338,7 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
             )
         if jitter := jitter_bins(folder, variant.cells):
             jitters.append((variant.scheduling, variant.colour, *jitter))
-    measurement.own = own_tables(measurement.variants)
+    measurement.own = [*supply_tables(folder, by_key), *own_tables(measurement.variants)]
     if jitters:
         measurement.charts[f"m{number}-jitter"] = charts.jitter(jitters)
     if named_bins:

@@ -37,11 +37,16 @@ _HEAD = """\
 
 def supplies(run: Run, folder: Path) -> list[CoreSupply]:
     """Of each core that was watched in this run; raises OSError where samples are gone."""
+    return of_cells(run.cells, folder)
+
+
+def of_cells(cells: Iterable[Cell], folder: Path) -> list[CoreSupply]:
+    """The same of some of its cells."""
     by_core: dict[int, list[Cell]] = {}
-    for cell in run.cells:
+    for cell in cells:
         if cell.kind == SUPPLY and cell.cpu and cell.samples and cell.gaps:
             by_core.setdefault(cell.cpu[0], []).append(cell)
-    return [_of_core(cpu, cells, folder) for cpu, cells in sorted(by_core.items())]
+    return [_of_core(cpu, group, folder) for cpu, group in sorted(by_core.items())]
 
 
 def _of_core(cpu: int, cells: Sequence[Cell], folder: Path) -> CoreSupply:

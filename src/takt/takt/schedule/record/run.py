@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -20,7 +20,7 @@ from takt.processes.guard import identity
 from takt.processes.interruption import Interruption
 from takt.processes.preload import preloaded, program
 from takt.schedule.generate.files import new_folder
-from takt.schedule.ros2 import control
+from takt.schedule.ros2 import control, switches, threads
 from takt.schedule.ros2.recordings import begun, read
 from takt.schedule.ros2.switches import Beside
 from takt.schedule.ros2.threads import Watch
@@ -186,6 +186,16 @@ def _ending_by_signals() -> Iterator[None]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+def discard(folder: Path) -> None:
+    """Removes what the recorder itself made in a folder into which no process recorded."""
+    if begun(folder):
+        return
+    for name in (control.FILE, switches.FILE, threads.FILE):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):  # what a command wrote there stays
+        folder.rmdir()
 
 
 def shorten(folder: Path) -> None:

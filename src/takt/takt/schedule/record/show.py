@@ -47,10 +47,11 @@ def show(console: Console, document: RecordDocument) -> None:
             of_cells(("callback", "period", "calls", "rate", "median", "longest"), callbacks)
         )
         console.print("median and longest: CPU time of a call", soft_wrap=True)
-    text = f"{document.folder}"
-    if callbacks:
-        text += f": next, takt model {document.folder}"
-    console.print(text, markup=False, soft_wrap=True)
+    if processes:
+        text = f"{document.folder}"
+        if callbacks:
+            text += f": next, takt model {document.folder}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _scheduling(threads: list[RecordedThread]) -> str:
