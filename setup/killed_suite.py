@@ -32,7 +32,7 @@ ENDED = ("samples/*.parquet", "*-run*.json")  # of a run, and of executions
 class Kept:
     """What was there at the kills."""
 
-    ended: Counter[str] = field(default_factory=Counter)  # measurements, by what they hold
+    ended: Counter[str] = field(default_factory=Counter)  # files, by what they hold
     begun: list[tuple[str, int]] = field(default_factory=list)  # recordings, and their samples
 
 
@@ -71,12 +71,12 @@ def killed(first: Sequence[str], again: Sequence[str], out: Path, after: Sequenc
         kept.ended |= now
         kept.begun += begun
         recorded = sum(count for _, count in begun)
-        ended = f"{now.total()} measurements had ended"
+        ended = f"{now.total()} files of what had ended"
         print(f"kill {number}: {ended}, {recorded} samples were being recorded", flush=True)
         words = again
     code = _started(words).wait()
     lost = _lost(kept, out)
-    print(f"exit code {code}, {len(_ended(out))} measurements; lost: {', '.join(lost) or 'nothing'}")
+    print(f"exit code {code}, {len(_ended(out))} files; lost: {', '.join(lost) or 'nothing'}")
     return 1 if code or lost else 0
 
 
@@ -108,7 +108,7 @@ def _begun(out: Path) -> list[tuple[str, int]]:
 
 def _lost(kept: Kept, out: Path) -> list[str]:
     missing = kept.ended - Counter(map(_digest, _ended(out)))
-    lost = [f"{missing.total()} measurements"] if missing else []
+    lost = [f"{missing.total()} files"] if missing else []
     for name, count in kept.begun:
         rows = [
             pq.read_metadata(path).num_rows

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import HERE
-
 from setup import killed_suite
 
 EXPERIMENT = """
@@ -31,7 +29,7 @@ def test_a_suite_that_is_killed_three_times_loses_nothing_and_a_loss_is_counted(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     monkeypatch.setenv("PYTHONPATH", path)
     out = tmp_path / "out"
     first = ["run", str(experiment(EXPERIMENT)), "--out", str(out)]
@@ -51,4 +49,4 @@ def test_a_suite_that_is_killed_three_times_loses_nothing_and_a_loss_is_counted(
     assert killed_suite._lost(kept, out) == []
     kept.begun = [(name, rows + 1)]
     damaged.unlink()
-    assert killed_suite._lost(kept, out) == ["1 measurements", f"{rows + 1} samples of {name}"]
+    assert killed_suite._lost(kept, out) == ["1 files", f"{rows + 1} samples of {name}"]
