@@ -186,6 +186,11 @@ class Fake:
         while not (self.stopped or go.exists()):
             time.sleep(0.005)
 
+    def middleware(self) -> dict[str, str]:
+        """As ROS 2 chooses it."""
+        chosen = os.environ.get("RMW_IMPLEMENTATION")
+        return {"rmw": chosen} if chosen else {}
+
     def write_result(self, status: str, error: object) -> None:
         o = self.options
         result = {
@@ -204,7 +209,7 @@ class Fake:
             "requested": {"policy": o.policy, "priority": o.priority, "cpu": []},
             "granted": {"policy": "other", "priority": 0, "cpu": [], "threads": []},
             "notes": [],
-            "versions": {"fake": "1"},
+            "versions": {"fake": "1", **self.middleware()},
         }
         Path(o.result).write_text(json.dumps(result))
 

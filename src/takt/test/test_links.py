@@ -87,6 +87,23 @@ def test_messages_have_a_queue_of_their_own(
     assert cell.count * cell.payload_bytes <= first < everything
 
 
+@pytest.mark.parametrize("filtered", [True, False])
+def test_limited_traffic_has_half_of_the_link_and_more_fails_its_cell(
+    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, *, filtered: bool
+) -> None:
+    run = real("raw", monkeypatch, traffic_mbps=3.0, duration="1s")
+    run.cells[0].queue, run.cells[0].link_mbps = "limited", 4.0
+    commands = shaping.commands
+    if not filtered:
+        monkeypatch.setattr(shaping, "commands", lambda *asked: commands(*asked)[:-1])
+    cell = measured(run, tmp_path, memory)
+    assert cell.conditions is not None
+    rates = (cell.conditions.traffic_there_mbps, cell.conditions.traffic_back_mbps)
+    assert all(one is not None and (one <= traffic.MOST * 2) == filtered for one in rates)
+    error = cell.error.what if cell.error else None
+    assert error == (None if filtered else "the traffic exceeded 2 Mbit/s")
+
+
 def test_messages_that_wait_with_others_fail_a_cell_with_a_queue_of_their_own(
     tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

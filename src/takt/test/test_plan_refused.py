@@ -81,6 +81,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
         ),
         ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "this block has one"),
         ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "this block has one"),
+        ({**UDP, "host": TWO, "queue": "limited"}, "--queue", "no traffic to limit"),
         ({**UDP, "host": ["here", TWO], "delay": "1ms"}, "--delay", "this block has one"),
         ({**UDP, "host": TWO, "delay": "1ms", "jitter": "2ms"}, "--jitter", "more than the delay"),
         ({**UDP, "host": TWO, "delay": "2s"}, "--delay", "longer than 1s"),

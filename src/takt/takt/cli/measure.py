@@ -183,8 +183,8 @@ def measure(
     queue: Annotated[
         Text,
         typer.Option(
-            help="Transmit queue of the messages on the link: shared, or own with the highest "
-            "priority. (default: shared)"
+            help="Transmit queue of the messages on the link: shared, own with the highest "
+            "priority, or limited: the traffic has at most half of the bandwidth. (default: shared)"
         ),
     ] = None,
     traffic: Annotated[

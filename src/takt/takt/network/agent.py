@@ -293,9 +293,9 @@ class Session:
         """Where a recording of so many bytes fits."""
         return str(self.place.place_for(need))
 
-    def do_program(self, stack: str, role: str) -> str:
-        """The probe of a role."""
-        return str(stacks.find()[stack].probe_of(role))
+    def do_program(self, stack: str, role: str) -> list[str]:
+        """The command that starts the probe of a role."""
+        return stacks.find()[stack].start(role)
 
     def do_recordings(self) -> list[str]:
         """Those that an attempt before has left."""

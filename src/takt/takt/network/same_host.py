@@ -11,16 +11,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from takt.network import transport
+from takt.network import rmw, transport
+from takt.network.stacks import RCL, RCLCPP
 
 MACHINE = Path("/etc/machine-id")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _NETWORK = Path("/proc/self/ns/net")
-_OF_FAST_DDS = ("rcl", "rcl_direct", "rclcpp")  # stacks, where the user's RMW is the default
+_BY_DEFAULT = (RCL, "rcl_direct", RCLCPP)  # stacks that take the user's RMW
 FIX = (
     "on one of them: sudo rm /etc/machine-id && sudo systemd-machine-id-setup; a network namespace "
     "needs a file of its own mounted over /etc/machine-id"
@@ -46,12 +47,21 @@ def taken_for_one(
     variables: Mapping[str, str] = os.environ,
 ) -> bool:
     """Whether participants of these stacks on two hosts cannot reach each other for that reason."""
-    rmw = variables.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
-    if not set(stacks).intersection(_OF_FAST_DDS) or not rmw.startswith("rmw_fastrtps"):
+    if not set(stacks).intersection(_by_fast_dds(variables)):
         return False
     if transport.is_fast_dds_2(variables):
         return False  # by addresses
     return bool(one.machine) and one.machine == other.machine and one.network != other.network
+
+
+def _by_fast_dds(variables: Mapping[str, str]) -> Iterator[str]:
+    """The stacks whose middleware it is."""
+    if rmw.in_use(variables).startswith(rmw.FAST_DDS):
+        yield from _BY_DEFAULT
+    for base in (RCL, RCLCPP):
+        for name, implementation in rmw.stacks(base, variables):
+            if implementation.startswith(rmw.FAST_DDS):
+                yield name
 
 
 def _text(file: Path) -> str:

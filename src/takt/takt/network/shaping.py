@@ -4,13 +4,17 @@
 One queue for all is a token bucket. With a class of their own (htb), messages leave first: half of
 the rate is theirs, and as much of the rest as they want. They are known by the DSCP that their
 probes give to their sockets, as a switch on the way would know them.
+
+Where other traffic is limited, it has no more than half of the rate, and nothing leaves first.
+Messages need no mark then: other traffic is what goes over IPv6.
 """
 
 from __future__ import annotations
 
 import re
 
-SHARED, OWN = "shared", "own"
+SHARED, OWN, LIMITED = "shared", "own", "limited"
+SHARE = 0.5  # of the rate that limited traffic may have
 DSCP = 46  # of the messages then: expedited forwarding (RFC 3246)
 _OF_MESSAGES, _OF_OTHERS = "1:10", "1:20"
 _BURST_S = 0.00032  # what may leave at once, as time at the rate: 32 kbit at 100 Mbit/s
@@ -27,13 +31,16 @@ def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
     if queue == SHARED:
         bucket = ["tbf", "rate", rate, "burst", burst, "latency", f"{_WAIT_S * 1e3:g}ms"]
         return [["tc", "qdisc", "add", *device, "root", *bucket]]
+    rest = (_OF_MESSAGES if queue == LIMITED else _OF_OTHERS).partition(":")[2]
     all_of_it = ["htb", "rate", rate, "burst", burst, "cburst", burst, "quantum", "1514"]
     classes = [
-        ["tc", "qdisc", "add", *device, "root", "handle", "1:", "htb", "default", "20"],
+        ["tc", "qdisc", "add", *device, "root", "handle", "1:", "htb", "default", rest],
         ["tc", "class", "add", *device, "parent", "1:", "classid", "1:1", *all_of_it],
     ]
-    for priority, name in enumerate((_OF_MESSAGES, _OF_OTHERS)):
-        part = ["htb", "rate", half, "ceil", rate, "burst", burst, "cburst", burst]
+    for number, name in enumerate((_OF_MESSAGES, _OF_OTHERS)):
+        most = half if queue == LIMITED and name == _OF_OTHERS else rate
+        priority = number if queue == OWN else 0
+        part = ["htb", "rate", half, "ceil", most, "burst", burst, "cburst", burst]
         part += ["quantum", "1514", "prio", str(priority)]
         limit = str(max(_LEAST_BURST, round(bits_per_s * _WAIT_S / 8)))
         classes += [
@@ -42,6 +49,8 @@ def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
         ]
     match = ["protocol", "ip", "u32", "match", "ip", "dsfield", hex(DSCP << 2), "0xfc"]
     match += ["flowid", _OF_MESSAGES]
+    if queue == LIMITED:
+        match = ["protocol", "ipv6", "u32", "match", "u32", "0", "0", "flowid", _OF_OTHERS]
     return [*classes, ["tc", "filter", "add", *device, "parent", "1:", *match]]
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from takt import plugins
 from takt.errors import Failure, TaktError
+from takt.network import rmw
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
@@ -51,6 +52,10 @@ HOW_TO_GET_ROS = (
 HOW_TO_GET_RCLCPP = (
     "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt "
     "--setup-only to build the stack"
+)
+HOW_TO_GET_RMW = (
+    "source a ROS 2 installation that has this middleware: apt-get install "
+    "ros-$ROS_DISTRO-rmw-cyclonedds-cpp"
 )
 
 Value = TypeVar("Value")
@@ -129,6 +134,17 @@ class Stack:
     probe: Path  # of the active role: ping, publisher
     capabilities: list[Capability]
     passive: Path | None = None  # of the other role; None: the same
+    implementations: tuple[str, ...] = ()  # of RMW, for each role; none: the installation's
+
+    def start(self, role: str) -> list[str]:
+        """The command that starts a role, without its options."""
+        implementation = self.implementation(role)
+        chosen = ["env", *rmw.settings(implementation)] if implementation else []
+        return [*chosen, str(self.probe_of(role))]
+
+    def implementation(self, role: str) -> str:
+        """That of RMW that a role is started with; empty: the installation's."""
+        return of_role(self.implementations, role) if self.implementations else ""
 
     def probe_of(self, role: str) -> Path:
         """The program of a role."""
@@ -156,6 +172,7 @@ class Stacks:
     """All probes below the install prefixes; each is asked for its capabilities once, when used."""
 
     probes: Mapping[str, Path]
+    implementations: Mapping[str, str] = field(default_factory=dict)  # of RMW, by stack
     _asked: dict[str, Stack] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
@@ -167,7 +184,7 @@ class Stacks:
             self._asked[name] = (
                 _both(name, *map(self.__getitem__, each))
                 if len(each) == 2
-                else _ask(name, self.probes[name])
+                else _ask(name, self.probes[name], self.implementations.get(name, ""))
             )
         return self._asked[name]
 
@@ -189,6 +206,8 @@ class Stacks:
             return f"stacks: {', '.join(KNOWN)}; a plug-in that adds another one is not installed"
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
+        if name.startswith((f"{RCL}_", f"{RCLCPP}_")):
+            return HOW_TO_GET_RMW
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET
 
 
@@ -208,7 +227,13 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
                 probes.setdefault(probe.name.removeprefix("probe_"), probe.resolve())
     for name, probe in plugins.loaded(plugins.STACKS, lambda probe_of: Path(probe_of())).items():
         probes.setdefault(name, probe)
-    return Stacks(probes)
+    implementations: dict[str, str] = {}
+    for base in (RCL, RCLCPP):
+        if base in probes:
+            named = dict(rmw.stacks(base, environment))
+            implementations |= named
+            probes |= dict.fromkeys(named, probes[base])
+    return Stacks(probes, implementations)
 
 
 def program(name: str, fix: str | None = None) -> Path:
@@ -246,10 +271,11 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
             "excluded": one.excluded + other.excluded,
         }
         shared.append(one.model_copy(update=update))
-    return Stack(name, active.probe, shared, passive.probe)
+    each = (active.implementation("ping"), passive.implementation("pong"))
+    return Stack(name, active.probe, shared, passive.probe, each if any(each) else ())
 
 
-def _ask(name: str, probe: Path) -> Stack:
+def _ask(name: str, probe: Path, implementation: str) -> Stack:
     rebuild = "build it again: ./takt --setup-only"
     try:
         done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
@@ -265,4 +291,7 @@ def _ask(name: str, probe: Path) -> Stack:
             f"the probe of {name} prints capabilities that this tool does not understand: {error}"
         )
         raise Failure(text, where=str(probe), fix=rebuild) from None
-    return Stack(name, probe, answer.capabilities)
+    if not implementation:
+        return Stack(name, probe, answer.capabilities)
+    able = [one for one in answer.capabilities if rmw.carries(implementation, one.transport)]
+    return Stack(name, probe, able, implementations=(implementation,))

@@ -25,6 +25,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from takt.network import rmw
 from takt.network.dds_threads import DdsThreads
 
 SMALLEST_SEGMENT = 4 * 1024 * 1024
@@ -192,10 +193,10 @@ def environment(
     ``profiles`` are the middleware's, each by the name of its variable. Every process of rclcpp
     makes a log file; where no folder is named for it, in the user's home.
     """
-    implementation = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
+    implementation = rmw.in_use(base)
     profiled = any(
         implementation.startswith(name) and variable in profiles
-        for name, variable in (("rmw_fastrtps", PROFILE), ("rmw_cyclonedds", CYCLONE))
+        for name, variable in ((rmw.FAST_DDS, PROFILE), ("rmw_cyclonedds", CYCLONE))
     )
     own = {name: value for name, value in base.items() if name not in _CLEARED}
     return (

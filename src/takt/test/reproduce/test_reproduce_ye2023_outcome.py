@@ -330,13 +330,29 @@ def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_c
     (left,) = found.unfinished
     assert (left.state, left.runs, left.sent, left.came) == ("lost", 2, 10, 0)
     assert "RustDDS, pubsub of 16 MB" in left.point
-    row = of(found, "figure 12", "16 MB", "RustDDS")
+    row = of(found, "figure 20", "16 MB", "RustDDS, without ROS 2")
     assert (row.measured, row.why) == ({}, "none of 10 messages arrived")
     alike = finding(found, "vendors-alike", "all")
     sizes = [64, KIB, 64 * KIB, MIB, 4 * MIB]
     here = geometric_mean([102.5 + size / 1024 for size in sizes])
     assert alike.measured["fastest_us"] == pytest.approx(here, rel=0.05)
     assert "with messages on all sides" in alike.definitions["fastest_us"]
+
+
+@pytest.mark.usefixtures("unrendered")
+def test_middlewares_below_ros_2_are_compared_with_each_other(run: Run, folder: Path) -> None:
+    name = "rcl_cyclonedds"
+    twins = [
+        one.model_copy(update={"stack": name, "key": f"c-{one.key}", "id": f"c-{one.id}"})
+        for one in run.cells
+        if (one.stack, one.label) == ("rcl", "sizes")
+    ]
+    several = run.model_copy(update={"cells": [*run.cells, *twins]})
+    found = ye2023.answers(several, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    own = of(found, "figure 20", "16 MB", "ROS 2 on Cyclone DDS")
+    assert own.measured == of(found, "figure 12", "16 MB", "ROS 2").measured
+    alike = finding(found, "vendors-alike", "all")
+    assert alike.measured["fastest_us"] == alike.measured["slowest_us"]
 
 
 @pytest.mark.usefixtures("unrendered")

@@ -2,12 +2,14 @@
 """Other traffic on the link between two hosts: UDP by iperf3, both ways at one rate.
 
 It goes over IPv6, the messages over IPv4, so the kernel counts the two apart without a filter in
-their way. What counts is what was received: traffic below its rate fails the cell.
+their way. What counts is what was received: traffic below its rate, or above its limit, fails the
+cell.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as Folder
@@ -16,7 +18,7 @@ from typing import Protocol
 from takt.errors import Failure
 from takt.measure.conditions.machine import machines
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.network import second_path
+from takt.network import second_path, shaping
 from takt.network.hosts import Hosts
 from takt.network.namespace import Link
 from takt.processes.supervision import Program
@@ -25,6 +27,7 @@ IPERF3 = "iperf3"
 PORT = 5201
 DATAGRAM = 1400  # bytes; with its headers it is one frame
 LEAST = 0.9  # of the rate
+MOST = 1.05  # of a limit, for what the bucket had saved before
 # It stands for what other machines send: a load of this one's CPUs must not slow it down.
 BEFORE_LOAD = ["nice", "--adjustment=-20"]
 _BEGUN = 10 * DATAGRAM
@@ -106,6 +109,8 @@ class Traffic:
 
     def __init__(self, cell: Cell, path: Path, folder: Folder) -> None:
         self._mbps, self._path = cell.traffic_mbps, path
+        limited = cell.queue == shaping.LIMITED
+        self._limit = shaping.SHARE * cell.link_mbps if limited else math.inf  # Mbit/s, each way
         self._idle = self._before = self._after = path.received()
         server = [*BEFORE_LOAD, IPERF3, "--server", "--bind", path.server, "--port", str(PORT)]
         client = [*BEFORE_LOAD, IPERF3, "--client", path.client, "--port", str(PORT)]
@@ -138,7 +143,11 @@ class Traffic:
             why = "a machine at an end did not answer"
             return Note(what="nothing is known of the traffic", why=why, fix="measure it again")
         there, back = self._rates()
-        if min(there, back) >= LEAST * self._mbps:
+        if max(there, back) > MOST * self._limit:
+            why = f"{there:.3g} Mbit/s reached the second host, {back:.3g} Mbit/s the first"
+            fix = "check that the kernel has htb and u32: tc -s class show"
+            return Note(what=f"the traffic exceeded {self._limit:g} Mbit/s", why=why, fix=fix)
+        if min(there, back) >= LEAST * min(self._mbps, self._limit):
             return None
         why = f"{there:.3g} Mbit/s reached the second host, {back:.3g} Mbit/s the first"
         fix = "use a faster link or a lower rate, or leave iperf3 more CPU time"

@@ -16,7 +16,7 @@ from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.results.point import INTERFACE, SIMULATED, SUPPLY, Point
 from takt.network.hosts import other_hosts
 from takt.network.namespace import HERE
-from takt.network.shaping import SHARED
+from takt.network.shaping import LIMITED, SHARED
 from takt.network.stacks import Capability, Stack, parts
 
 SHORTEST_PERIOD_NS = 10_000
@@ -198,6 +198,8 @@ def _link(asked: Asked) -> Iterator[Fault]:
         )
         what = f"{traffic} exceed a link of {link}"
         yield "traffic", what, "use a faster link or less traffic"
+    elif point.queue == LIMITED and not point.traffic_mbps:
+        yield "queue", "there is no traffic to limit", "give traffic, or remove queue: limited"
     if point.jitter_us > point.delay_us:
         what = f"{format_duration(round(point.jitter_us * 1e3))} is more than the delay"
         yield "jitter", what, "a frame cannot arrive before it is sent: use at most the delay"

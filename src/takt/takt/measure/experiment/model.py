@@ -237,7 +237,8 @@ class Measurement(Strict):
     queue: Axis[Queue] | None = Field(
         None,
         description="transmit queue of the messages on the link: shared with the "
-        "traffic, or own with the highest priority; default: shared",
+        "traffic, own with the highest priority, or limited: the traffic has at most half of the "
+        "bandwidth; default: shared",
     )
     traffic: Axis[Traffic] | None = Field(
         None,

@@ -167,7 +167,7 @@ Hosts = Annotated[
     str, BeforeValidator(_hosts), text_schema("controller,component", f"here|{_HOST},{_HOST}")
 ]
 Allocator = Literal["heap", "tlsf"]
-Queue = Literal["shared", "own"]
+Queue = Literal["shared", "own", "limited"]
 Interface = Annotated[str, Field(pattern=r"^[^\s/]{1,15}$")]
 SegmentFault = Literal["none", "slave_lost", "wrong_counter", "silent"]
 Slaves = Annotated[int, Field(ge=1, le=128, strict=True)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from takt.documents.units import format_duration, format_period
 from takt.measure.results.model import Cell
+from takt.network.shaping import LIMITED, OWN, SHARED
 from takt.pages import text
 
 
@@ -80,8 +81,8 @@ def _link(cell: Cell) -> Iterator[str]:
     if cell.host != "here":
         at = f" at {cell.link_mbps:g} Mbit/s" if cell.link_mbps else ""
         yield f"from {cell.host.replace(',', ' to ')}{at}"
-    if cell.queue != "shared":
-        yield "in a dedicated queue"
+    if cell.queue != SHARED:
+        yield {OWN: "in a dedicated queue", LIMITED: "beside limited traffic"}[cell.queue]
     if cell.traffic_mbps:
         yield f"with {cell.traffic_mbps:g} Mbit/s of traffic in each direction"
     if cell.delay_us:

@@ -47,7 +47,7 @@ class Point(BaseModel):
     within: int | None = None  # the ROS domain of a running system; None: an own domain
     host: str = "here"  # here, or of each role
     link_mbps: float = 0.0  # of the link between two hosts
-    queue: str = "shared"  # of the messages on this link: shared with the traffic, own
+    queue: str = "shared"  # of the messages on this link: shared with the traffic, own, limited
     traffic_mbps: float = 0.0  # of other traffic on it, each way
     delay_us: float = 0.0  # of each frame on it, each way
     jitter_us: float = 0.0  # of this delay, up and down

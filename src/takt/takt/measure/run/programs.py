@@ -54,7 +54,7 @@ def probes(
             own, files = profiles_of(cell, stack, folder, side.address, hosts.other(role).address)
             for file, text in files.items():
                 Path(file).write_text(text, encoding="utf-8")
-            command = [str(stack.probe_of(role)), *_arguments(cell, program, options)]
+            command = [*stack.start(role), *_arguments(cell, program, options)]
             program.command = side.link.inside(command) if side.link else command
             if side.link:
                 program.environment = own
@@ -86,7 +86,7 @@ def _send(
     own, other = hosts.of(role).address, hosts.other(role).address
     profiles, files = profiles_of(cell, stack, folder, own, other)
     probe = remote.ask("program", stack=stack.name, role=role)
-    program.command = [probe, *_arguments(cell, there, options)]
+    program.command = [*probe, *_arguments(cell, there, options)]
     program.launch = partial(
         remote.launch,
         program.command,
@@ -173,7 +173,7 @@ def talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[
                 "time-limit-ns": round((limit_s + context.limits.term_s) * 1e9),
                 "topic": f"{_topic(cell, context.scratch.run_id)}_talker{pair}",
             }
-            command = [str(stack.probe_of(role)), "pubsub"]
+            command = [*stack.start(role), "pubsub"]
             for option, value in options.items():
                 command += [f"--{option}", str(value)]
             stderr = context.scratch.folder / f"{name}.stderr"

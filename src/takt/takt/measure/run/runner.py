@@ -24,7 +24,7 @@ from takt.measure.experiment.model import Experiment, normalised
 from takt.measure.experiment.plan import Plan
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Run, Status, Verdict
-from takt.measure.run import again, samples
+from takt.measure.run import again, middleware, samples
 from takt.measure.run import cell as one_cell
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
@@ -201,8 +201,7 @@ def _measure_one(
         cell, stacks[cell.stack], context, lambda recorded: watcher.advance(cell, recorded)
     )
     run.cells[place] = counting(measured)
-    for result in measured.probes:
-        run.versions.update(result.versions)
+    run.versions.update(middleware.versions(measured, stacks[cell.stack]))
     store.write(run, context.folder)
     if not context.stop.at_once:
         for path in recorded:

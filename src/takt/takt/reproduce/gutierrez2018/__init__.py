@@ -15,7 +15,7 @@ from takt.reproduce.gutierrez2018.extent import fitted
 from takt.reproduce.gutierrez2018.figures import figures
 from takt.reproduce.gutierrez2018.findings import CHECKS
 from takt.reproduce.gutierrez2018.tables import rows
-from takt.reproduce.gutierrez2018.vendors import VENDORS, why_not
+from takt.reproduce.gutierrez2018.vendors import known, why_not
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
 from takt.reproduce.runs import stolen_s
@@ -49,7 +49,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         findings=doubted(findings, run),
         tables=rows(published, measured),
         figures=figures(published, measured),
-        skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
+        skipped=[f"{one.name}, {why_not(one)}" for one in known(there) if one.stack not in there],
         undecidable=beyond_scale(run),
         stolen_s=stolen_s(run),
     )
@@ -83,4 +83,5 @@ def _judged(published: Published, measured: Measured, request: Request) -> list[
 
 def _stacks(run: Run) -> list[str]:
     """The vendors' stacks that are planned or measured, in their order."""
-    return [one.stack for one in VENDORS if any(cell.stack == one.stack for cell in run.cells)]
+    there = {cell.stack for cell in run.cells}
+    return [one.stack for one in known(there) if one.stack in there]

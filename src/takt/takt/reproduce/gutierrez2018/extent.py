@@ -14,7 +14,7 @@ from takt.network.shaping import OWN
 from takt.network.stacks import Stacks
 from takt.network.workers import Workers
 from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES
-from takt.reproduce.gutierrez2018.vendors import TRANSPORT, goes_over_a_link
+from takt.reproduce.gutierrez2018.vendors import BELOW_ROS2, TRANSPORT, goes_over_a_link
 from takt.reproduce.model import Request
 
 MANY = 1_000_000  # samples of all runs of a point: beyond that, fewer runs first
@@ -97,7 +97,9 @@ def placed(experiment: Experiment, cpus: list[int], installed: Stacks) -> Experi
 
 
 def _by_allocator(block: Measurement, installed: Stacks) -> Iterator[dict[str, Any]]:
-    stacks = [one for one in block.stack if goes_over_a_link(one, installed)]
+    below = {bare: one.stack for bare, one in BELOW_ROS2.items() if one.stack in installed}
+    asked = [below.get(one, one) for one in block.stack]
+    stacks = [one for one in asked if goes_over_a_link(one, installed)]
     realtime = (block.scheduling or ["other"]) != ["other"]
     own = [one for one in stacks if realtime and one in installed and _chooses(one, installed)]
     if own:

@@ -17,7 +17,7 @@ from takt.pages import timeplots
 from takt.pages.timeplots import Course
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018.quantities import TESTS
-from takt.reproduce.gutierrez2018.vendors import VENDORS, Vendor
+from takt.reproduce.gutierrez2018.vendors import Vendor, known
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
 from takt.reproduce.runs import batches
@@ -37,9 +37,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
 def figures(published: Published, measured: Measured) -> list[Figure]:
     """Draws every figure of which a panel was measured."""
     figures_drawn = []
+    every = known({cell.stack for cell in measured.run.cells})
     for figure, tests in FIGURES.items():
-        panels = {one: _panels(measured, one, tests) for one in VENDORS}
-        vendors = [one for one in VENDORS if any(panels[one])]
+        panels = {one: _panels(measured, one, tests) for one in every}
+        vendors = [one for one in every if any(panels[one])]
         if not vendors:
             continue
         courses = [panels[one][place] for place in range(len(tests)) for one in vendors]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from takt.reproduce import quantity
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.gutierrez2018 import runs
-from takt.reproduce.gutierrez2018.vendors import VENDORS
+from takt.reproduce.gutierrez2018.vendors import known
 from takt.reproduce.quantity import Check, Highest, Observed, Quantity, Share, pooled
 from takt.reproduce.rare import Counts, Strata
 from takt.reproduce.runs import OfRun
@@ -103,7 +103,7 @@ def far_above(test: str, times: float) -> Share[Evidence]:
 def measured_vendors(evidence: Evidence) -> list[str]:
     """The stacks of the vendors that were measured, in their order."""
     there = {cells[0].stack for cells in evidence.measured.points.values()}
-    return [one.stack for one in VENDORS if one.stack in there]
+    return [one.stack for one in known(there) if one.stack in there]
 
 
 def _median(test: str, words: str, of: OfRun[float]) -> Quantity[Evidence]:

@@ -8,7 +8,7 @@ from statistics import median
 from takt.measure.results.model import Cell
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018 import runs
-from takt.reproduce.gutierrez2018.vendors import VENDORS, Vendor, why_not
+from takt.reproduce.gutierrez2018.vendors import Vendor, known, why_not
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.scatter import Missing
@@ -16,8 +16,9 @@ from takt.reproduce.scatter import Missing
 
 def rows(published: Published, measured: Measured) -> list[Row]:
     """Every published row; of what is not measured, why."""
-    by_name = {one.paper: one for one in VENDORS}
-    reasons = {one.stack: why_not(one) for one in VENDORS}
+    vendors = known({cell.stack for cell in measured.run.cells})
+    by_name = {one.paper: one for one in vendors}
+    reasons = {one.stack: why_not(one) for one in vendors}
     return [_row(one, by_name[one.paper], reasons, measured) for one in published.tables]
 
 

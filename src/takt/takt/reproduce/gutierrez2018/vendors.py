@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The middlewares: which of this machine's stands beside which of the paper's.
 
-Another one is another entry here and in the stacks of ``experiment.yaml``; its probe
-has to say that it goes from host to host (the ``wire`` of its capabilities).
+All of the paper's are below ROS 2. So is Cyclone DDS where this ROS 2 has it; else it is without,
+as RustDDS always is. Another one is another entry here and in the stacks of ``experiment.yaml``;
+its probe has to say that it goes from host to host (the ``wire`` of its capabilities).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from takt.network import stacks
@@ -29,6 +31,14 @@ VENDORS = (
     Vendor("Cyclone DDS", "cyclonedds", "DDS 2"),
     Vendor("RustDDS", "rustdds", "DDS 3"),
 )
+# In the place of a bare one.
+BELOW_ROS2 = {"cyclonedds": Vendor("Cyclone DDS", "rcl_cyclonedds", "DDS 2")}
+
+
+def known(there: Collection[str]) -> list[Vendor]:
+    """The vendors of a run with these stacks, or of an installation."""
+    below = {bare: one for bare, one in BELOW_ROS2.items() if one.stack in there}
+    return [below.get(one.stack, one) for one in VENDORS]
 
 
 def goes_over_a_link(stack: str, installed: Stacks) -> bool:

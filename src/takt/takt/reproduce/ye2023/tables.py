@@ -33,8 +33,10 @@ NAMES = {
     "rcl": "ROS 2",
     "rclcpp": "rclcpp",
     "ros1": "ROS 1",
-    "cyclonedds": "Cyclone DDS",
-    "rustdds": "RustDDS",
+    "rcl_fastrtps": "ROS 2 on Fast DDS",
+    "rcl_cyclonedds": "ROS 2 on Cyclone DDS",
+    "cyclonedds": "Cyclone DDS, without ROS 2",
+    "rustdds": "RustDDS, without ROS 2",
     "cyclictest": "cyclictest",
     "raw": "Takt's own loop",
     "ethercat": "ethercrab, simulated slaves",
@@ -197,10 +199,11 @@ def _points(
 
 
 def _sizes(measured: Measured) -> Iterator[Row]:
+    """Other middlewares have a table of their own: the paper compares ROS 1 and ROS 2 by itself."""
     for label, more in ((SIZES, ""), (STRINGS, ", strings")):
         for stack, size, cells in _points(measured, label, lost=True):
             yield Row(
-                table="figure 12",
+                table="figure 12" if stack in {"rcl", "ros1"} else "figure 20",
                 row=size_in_words(size),
                 vendor=NAMES[stack] + more,
                 published={},

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several middlewares of one ROS 2: a stack for each of them, which runs on that one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_run import measured
+
+from takt.errors import TaktError
+from takt.measure.results.model import Status
+from takt.network import rmw, same_host, stacks
+from takt.network.same_host import Identity
+
+CYCLONE, FAST_DDS, ZENOH = "rmw_cyclonedds_cpp", "rmw_fastrtps_cpp", "rmw_zenoh_cpp"
+INDEX = "share/ament_index/resource_index/rmw_typesupport"
+
+
+def installed(folder: Path, *names: str) -> dict[str, str]:
+    """The variables of an installation with these implementations."""
+    (folder / INDEX).mkdir(parents=True)
+    for name in names:
+        (folder / INDEX / name).write_text("c:rosidl_typesupport_c\n")
+    return {"AMENT_PREFIX_PATH": str(folder)}
+
+
+@pytest.fixture
+def ros(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake probe as that of rcl, on an installation with Fast DDS and Cyclone DDS."""
+    probes = prefix / "lib" / "takt_probes"
+    (probes / "probe_rcl").symlink_to(probes / "probe_fake")
+    for name, value in installed(tmp_path / "ros", CYCLONE, FAST_DDS).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv(rmw.VARIABLE, raising=False)
+    monkeypatch.delenv("TAKT_ROS_WHEELS", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("there", "default", "expected"),
+    [
+        ([FAST_DDS], "", []),
+        ([FAST_DDS, CYCLONE], "", [("rcl_cyclonedds", CYCLONE)]),
+        ([FAST_DDS, CYCLONE], CYCLONE, [("rcl_fastrtps", FAST_DDS)]),
+        ([FAST_DDS, ZENOH, "rmw_implementation"], "", []),  # what no cell is kept apart from
+    ],
+)
+def test_the_other_middlewares_of_an_installation_are_stacks(
+    tmp_path: Path, there: list[str], default: str, expected: list[tuple[str, str]]
+) -> None:
+    variables = {**installed(tmp_path, *there), rmw.VARIABLE: default}
+    assert list(rmw.stacks("rcl", variables)) == expected
+
+
+@pytest.mark.usefixtures("ros")
+def test_each_stack_runs_on_its_middleware(folder: Path, memory: Path) -> None:
+    run = measured(folder, memory, stack=["rcl", "rcl_cyclonedds", "rcl_cyclonedds,rcl"])
+    assert {cell.stack: cell.status for cell in run.cells} == {
+        "rcl": Status.complete,
+        "rcl_cyclonedds": Status.complete,
+        "rcl_cyclonedds,rcl": Status.complete,
+    }
+    ran = {(cell.stack, one.role): one.versions.get("rmw") for cell in run.cells
+           for one in cell.probes}  # fmt: skip
+    assert ran == {
+        ("rcl", "ping"): None,  # as the user has it
+        ("rcl", "pong"): None,
+        ("rcl_cyclonedds", "ping"): CYCLONE,
+        ("rcl_cyclonedds", "pong"): CYCLONE,
+        ("rcl_cyclonedds,rcl", "ping"): CYCLONE,
+        ("rcl_cyclonedds,rcl", "pong"): None,
+    }
+    assert run.versions["rmw of rcl_cyclonedds"] == CYCLONE
+    assert "rmw" not in run.versions
+
+
+@pytest.mark.usefixtures("ros")
+def test_what_only_fast_dds_carries_is_not_offered_and_what_is_missing_has_a_fix() -> None:
+    found = stacks.find()
+    assert "fine" in found["rcl_cyclonedds"].transports("pingpong")
+    assert [rmw.carries(CYCLONE, one) for one in ("udp", "process", "shm", "loan")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    with pytest.raises(TaktError, match="rcl_connextdds is not installed") as error:
+        raise found.missing("rcl_connextdds", "here")
+    assert "ROS 2 installation that has this middleware" in str(error.value)
+
+
+def test_a_stack_on_fast_dds_takes_clones_for_one_host_whatever_is_the_default(
+    tmp_path: Path,
+) -> None:
+    variables = {**installed(tmp_path, FAST_DDS, CYCLONE), rmw.VARIABLE: CYCLONE}
+    one, clone = Identity("m", "a"), Identity("m", "b")
+    assert same_host.taken_for_one(["rcl_fastrtps"], one, clone, variables)
+    assert not same_host.taken_for_one(["rcl"], one, clone, variables)
