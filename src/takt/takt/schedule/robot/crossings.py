@@ -33,12 +33,12 @@ def crossings(
             bounds.setdefault(chain.bound.name, []).append(chain.bound.latency_us)
     played = {one.callback: of_times(one.response) for one in simulation.callbacks}
     played |= {one.chain: of_times(one.latency) for one in simulation.chains}
-    seen: dict[str, Series | None] = {}
+    touched: dict[str, Series | None] = {}
     if measured is not None:
-        seen = {one.callback: of_spread(one.response_us) for one in measured.around.callbacks}
-        seen |= {one.chain: of_spread(one.latency_us) for one in measured.around.chains}
+        touched = {one.callback: of_spread(one.response_us) for one in measured.around.callbacks}
+        touched |= {one.chain: of_spread(one.latency_us) for one in measured.around.chains}
     return [
-        Crossing(name, _largest(each), played.get(name), seen.get(name))
+        Crossing(name, _largest(each), played.get(name), touched.get(name))
         for name, each in bounds.items()
     ]
 

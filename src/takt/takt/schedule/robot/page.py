@@ -68,19 +68,19 @@ def write_page(
         simulation = simulate(document, where=str(file))
         say("analysing")
         analysis = analyse(document, str(file), proposals=False)
-        alone = {one.name: simulation for one in analysis.scenarios}
-        if len(alone) > 1:
-            for name in alone:
+        simulated = {one.name: simulation for one in analysis.scenarios}
+        if len(simulated) > 1:
+            for name in simulated:
                 say(f"simulating scenario {name}")
-                alone[name] = simulate(_only(document, name), where=str(file))
+                simulated[name] = simulate(_only(document, name), where=str(file))
     views = [
         _view(
             application,
             scenario,
-            alone[scenario.name],
+            simulated[scenario.name],
             stays.scenarios.get(scenario.name) if stays else metrics,
             rates,
-            number if len(alone) > 1 else None,
+            number if len(simulated) > 1 else None,
         )
         for number, scenario in enumerate(analysis.scenarios)
     ]
