@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import NEEDED, PATIENCE, chromium, open_all
+from browsing import NEEDED, PATIENCE, chromium, open_all, opened
 from playwright.sync_api import Browser, Page
 from synthetic_runs import CHECK, FAILED, write_run
 
@@ -289,6 +289,41 @@ def test_on_a_wide_screen_nothing_scrolls_sideways(report: Opened) -> None:
     page = report.page
     assert page.evaluate("window.innerWidth") == 1280
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_at_the_width_of_a_small_window_results_do_not_scroll(open_report: Open) -> None:
+    """Their last column draws the distribution, which nobody looks for behind a scroll bar."""
+    page = open_report(viewport={"width": 1100, "height": 900}).page
+    hidden = page.evaluate(
+        """[...document.querySelectorAll('.scroll')]
+           .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
+           .map((one) => one.ariaLabel)"""
+    )
+    assert hidden == []
+    box = page.locator(".results .spread .bar").first.bounding_box()
+    assert box is not None
+    assert box["width"] > 100
+
+
+def test_an_outcome_has_the_colour_of_its_verdict(browser: Browser, tmp_path: Path) -> None:
+    tones = {"meets": "--good", "fails": "--bad", "undecided": "--unknown"}
+    few, many = tmp_path / "few", tmp_path / "many"
+    write_report(few, write_run(few, [*CHECK[:1], FAILED], repetitions=1, count=600))
+    write_report(many, write_run(many, CHECK[:1], repetitions=1, count=4000))
+    shown = {}
+    for folder in (few, many):
+        with opened(browser, folder / "report.html") as page:
+            shown |= page.evaluate(
+                """tones => Object.fromEntries(
+                     [...document.querySelectorAll('[data-outcome]')].map((word) => {
+                       const probe = word.appendChild(document.createElement('i'));
+                       probe.style.color = `var(${tones[word.dataset.outcome]})`;
+                       const [is, should] = [word, probe].map((one) => getComputedStyle(one).color);
+                       return [word.dataset.outcome, is === should];
+                     }))""",
+                tones,
+            )
+    assert shown == dict.fromkeys(tones, True)
 
 
 @pytest.mark.thorough

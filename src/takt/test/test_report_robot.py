@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import Takt
 
-ROBOT = Path(__file__).resolve().parents[3] / "examples/two_processes.app.yaml"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+ROBOT = EXAMPLES / "two_processes.app.yaml"
+MODES = EXAMPLES / "modes.app.yaml"
 
 
 @pytest.fixture
@@ -177,14 +179,59 @@ def test_processes_are_found_by_their_names(takt: Takt, robot: Path) -> None:
         assert f"{share * 100:.1f} % of the core" in caption.partition("</caption>")[0]
 
 
-def test_scenarios_are_refused(takt: Takt, robot: Path) -> None:
+def _sections(page: Path) -> dict[str, str]:
+    """By the ids of the sections; those of scenarios end with their numbers."""
+    text = page.read_text(encoding="utf-8")
+    return dict(re.findall(r'<section id="([^"]*)">(.*?)</section>', text, re.DOTALL))
+
+
+def _rows_of(section: str, tmp_path: Path) -> dict[str, list[str]]:
+    part = tmp_path / "part.html"
+    part.write_text(section, encoding="utf-8")
+    return rows(part)
+
+
+def test_each_scenario_has_its_bounds_and_figures(takt: Takt, tmp_path: Path) -> None:
+    robot = Path(shutil.copy(MODES, tmp_path / "modes.app.yaml"))
+    trace, page = tmp_path / "run.takttrace", tmp_path / "page.html"
+    takt("simulate", robot, "--execution", "drawn", "--trace", trace)
+    analysis = takt.json("analyse", robot)
+    (measured,) = takt.json("metrics", trace)["traces"]
+    done = takt("report", robot, "--measured", trace, "--out", page)
+    assert done.returncode == 0, done.stderr
+    sections = _sections(page)
+    switches = _rows_of(sections["switches"], tmp_path)
+    for number, scenario in enumerate(analysis["scenarios"]):
+        found = _rows_of(sections[f"processes-{number}"], tmp_path)
+        assert set(found) == {one["name"] for one in scenario["callbacks"]}
+        for one in scenario["callbacks"]:
+            assert found[one["name"]][2] == ms(one["response_us"])
+        (chain,) = scenario["chains"]
+        assert _rows_of(sections[f"chains-{number}"], tmp_path)["stop"][0] == ms(
+            chain["latency_us"]
+        )
+        assert f"in scenario {scenario['name']}" in sections[f"processes-{number}"]
+    # Every latency is of one scenario, or stands beside a switch.
+    (chain,) = measured["chains"]
+    counts = [
+        int(re.findall(r"measured <small>max of (\d+)", sections[f"terms-{n}"])[0]) for n in (0, 1)
+    ]
+    assert sum(counts) + int(switches["stop"][4]) == chain["latency_us"]["count"]
+    assert int(switches["stop"][4]) > 0
+    assert (
+        "(how jobs of two scenarios meet" in sections["switches"]
+        or "proved" in sections["switches"]
+    )
+
+
+def test_a_scenario_that_does_not_keep_its_limits_is_said_first(takt: Takt, robot: Path) -> None:
     _one_process(robot)
     with robot.open("a", encoding="utf-8") as file:
-        file.write("scenarios: {fast: {}, slow: {wheels.drive: {timer: 20ms}}}\n")
-    done = takt("report", robot)
-    assert done.returncode == 2
-    assert "draws one scenario" in " ".join(done.stderr.split())
-    assert not robot.with_suffix(".html").exists()
+        file.write("scenarios: {fast: {}, slow: {camera.grab: {wcet: 20ms, timer: 25ms}}}\n")
+    takt("report", robot)
+    page = robot.with_suffix(".html").read_text(encoding="utf-8")
+    assert re.search(r"Not guaranteed: [^<]*\([^)]*detector.detect[^)]*\)", page)
+    assert "None are described" in page
 
 
 def test_what_is_no_application_is_refused(takt: Takt, robot: Path) -> None:

@@ -42,6 +42,21 @@ def test_its_text_stands_out_and_it_fits_its_window(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_scenarios_fit_a_narrow_window(browser: Browser, tmp_path: Path) -> None:
+    out = tmp_path / "modes.html"
+    write_page(ROBOT.with_name("modes.app.yaml"), out)
+    with opened(browser, out, scheme="dark", width=420) as page:
+        assert contrast(page).failures == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map((one) => one.id)")
+        assert len(ids) == len(set(ids))
+        dangling = page.evaluate(
+            """[...document.querySelectorAll('a[href^="#"]')]
+               .filter((one) => !document.getElementById(one.hash.slice(1))).length"""
+        )
+        assert dangling == 0
+
+
 def test_the_terms_of_a_bound_follow_each_other_to_its_end(
     browser: Browser, page_of_robot: Path
 ) -> None:

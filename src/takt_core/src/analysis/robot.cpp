@@ -14,6 +14,7 @@
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
+#include "changed_process.hpp"
 #include "robot_chains.hpp"
 #include "robot_core.hpp"
 #include "robot_effects.hpp"
@@ -23,6 +24,7 @@
 #include "robot_sensitivity.hpp"
 #include "robot_services.hpp"
 #include "robot_words.hpp"
+#include "scenario_changes.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
 #include "verdict.hpp"
@@ -63,8 +65,10 @@ Arrivals merged(const std::vector<Arrivals>& all) {
 
 class Robot {
  public:
-  explicit Robot(const Application& robot)
+  // `changes`: of scenarios, where bounds are to hold across their switches; else null.
+  explicit Robot(const Application& robot, const ScenarioChanges* changes = nullptr)
       : robot_(robot),
+        changes_(changes),
         effects_(robot.processes.size()),
         disturbed_(robot.processes.size()),
         unbounded_(robot.processes.size()) {}
@@ -78,7 +82,9 @@ class Robot {
           continue;  // nothing of it changes
         }
         const Application view = process(i);
-        Effects effects = effects_of(view, robot_, disturbed_[i], steps_);
+        Effects effects = changes_ != nullptr && changes_->changes(i)
+                              ? ChangedProcess{view, *changes_, steps_}.effects(robot_)
+                              : effects_of(view, robot_, disturbed_[i], steps_);
         changed = changed || effects != effects_[i];
         effects_[i] = std::move(effects);
       }
@@ -215,6 +221,7 @@ class Robot {
   }
 
   const Application& robot_;
+  const ScenarioChanges* changes_;
   std::vector<Effects> effects_;  // by process
   std::vector<bool> disturbed_;
   std::vector<std::set<std::string>> unbounded_;
@@ -293,13 +300,21 @@ Report analyse_robot(const Application& described, const Options& options,
   if (described.strategy) {
     return analyse_scenarios(described, options, analyse_process);
   }
+  return analyse_robot(described, options, analyse_process, nullptr);
+}
+
+Report analyse_robot(const Application& described, const Options& options,
+                     AnalyseProcess analyse_process, const ScenarioChanges* changes) {
   const Interruptible interruptible{options.stop};
   Application aged = described;
   const RobotReads reads{aged};
   const Application robot = application::with_handover(aged);
   static_cast<void>(application::compile(robot));  // refuses what no executor accepts
-  RobotChains chains{robot};
-  Robot processes{robot};
+  // What waits for a timer waits for the longest period of all scenarios.
+  const Application sparsest =
+      changes == nullptr ? Application{} : application::with_handover(changes->sparsest());
+  RobotChains chains{changes == nullptr ? robot : sparsest};
+  Robot processes{robot, changes};
   const bool solved = processes.solve();
   std::vector<Application> views;
   views.reserve(robot.processes.size());
@@ -320,7 +335,9 @@ Report analyse_robot(const Application& described, const Options& options,
     process.chains = chains.parts_of(i);
     Options part = options;
     part.sensitivity = false;
-    ScenarioReport one = std::move(analyse_process(process, part).scenarios.front());
+    ScenarioReport one = changes != nullptr && changes->changes(i)
+                             ? across_switches(process, *changes)
+                             : std::move(analyse_process(process, part).scenarios.front());
     if (processes.is_disturbed(i)) {
       weaken(one);
     }

@@ -32,4 +32,9 @@ Report analyse_robot(const application::Application& described, const Options& o
 Report analyse_scenarios(const application::Application& described, Options options,
                          AnalyseProcess analyse_process);
 
+// The robot of ScenarioChanges::densest(), with bounds that hold across switches; null: as above.
+class ScenarioChanges;
+Report analyse_robot(const application::Application& described, const Options& options,
+                     AnalyseProcess analyse_process, const ScenarioChanges* changes);
+
 }  // namespace takt::analysis

@@ -44,15 +44,14 @@ Load load_of(const Demand& demand, bool idles, const std::optional<nanoseconds>&
   return load;
 }
 
-// Whether switches to processes with a reservation cost something.
+}  // namespace
+
 bool counts_starts(const application::Application& robot) {
   return robot.overheads.any() &&
          std::ranges::any_of(robot.processes, [](const application::Process& one) {
            return one.reservation.has_value();
          });
 }
-
-}  // namespace
 
 Effects effects_of(const application::Application& view, const application::Application& robot,
                    bool disturbed, std::int64_t& steps) {

@@ -40,6 +40,9 @@ struct Effects {
   friend bool operator==(const Effects&, const Effects&) = default;
 };
 
+// Whether switches to processes with a reservation cost something.
+bool counts_starts(const application::Application& robot);
+
 // The effects of one process.
 //
 // `view` is the process with all that the others do to it, as far as known, and `disturbed`

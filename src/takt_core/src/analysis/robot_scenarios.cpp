@@ -5,14 +5,59 @@
 #include <utility>
 #include <vector>
 
+#include "../sched/text.hpp"
+#include "methods.hpp"
 #include "robot.hpp"
+#include "scenario_changes.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/application/threads.hpp"
+#include "takt/sched/error.hpp"
 #include "verdict.hpp"
 
 namespace takt::analysis {
 
 using application::Application;
+
+namespace {
+
+SwitchReport judged(const ScenarioReport& report) {
+  for (const CallbackReport& callback : report.callbacks) {
+    if (callback.verdict != Verdict::meets) {
+      return {.bound_by = "jobs of two scenarios together may be late, or released before the one "
+                          "before them has ended: " +
+                          sched::name_text(callback.name)};
+    }
+  }
+  for (const ChainReport& chain : report.chains) {
+    if (chain.max_latency && chain.verdict != Verdict::meets) {
+      return {.bound_by = "the latency of chain " + sched::name_text(chain.name) +
+                          " around them is not bounded"};
+    }
+  }
+  return {.verdict = report.verdict, .bound_by = std::string{methods::across_switches_of_robots}};
+}
+
+SwitchReport switches_of(const Application& robot, AnalyseProcess analyse_process) {
+  const ScenarioChanges changes{robot};
+  if (std::string reason = changes.not_covered(); !reason.empty()) {
+    return {.bound_by = std::move(reason)};
+  }
+  try {
+    const Options brief{.sensitivity = false, .proposals = false};
+    SwitchReport report = judged(
+        analyse_robot(changes.densest(), brief, analyse_process, &changes).scenarios.front());
+    if (const nanoseconds stay = changes.least_stay();
+        report.verdict == Verdict::meets && stay.count() > 0) {
+      report.bound_by += "; assuming at least " + sched::time_text(stay) +
+                         " from each switch to the next, as callbacks are inactive in between";
+    }
+    return report;
+  } catch (const sched::ScheduleError& error) {  // their worst together cannot be executed
+    return {.bound_by = error.where() + ": " + error.problem()};
+  }
+}
+
+}  // namespace
 
 // The callbacks stay on their cores, whichever it is.
 Report analyse_scenarios(const Application& described, Options options,
@@ -33,9 +78,7 @@ Report analyse_scenarios(const Application& described, Options options,
     }
   }
   if (scenarios.size() > 1) {
-    report.switches = SwitchReport{
-        .bound_by =
-            "how jobs of two scenarios meet is not analysed in robots of several processes"};
+    report.switches = switches_of(all, analyse_process);
     report.verdict = worse(report.verdict, report.switches->verdict);
   }
   return report;

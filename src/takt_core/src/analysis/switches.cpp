@@ -81,10 +81,7 @@ class Switches {
     if (messages && std::ranges::count(varies_, true) > 0) {
       return "callbacks are released by messages, and priorities or deadlines change";
     }
-    if (std::string reason = locks_not_covered(); !reason.empty()) {
-      return reason;
-    }
-    return preemptive_ ? too_deep() : "";
+    return locks_not_covered();
   }
 
   SwitchReport run() {
@@ -181,18 +178,6 @@ class Switches {
           return "priorities change, so that jobs may leave the core for lock '" + lock.name +
                  "' although it has a ceiling, and each time costs a preemption";
         }
-      }
-    }
-    return {};
-  }
-
-  // Jobs of two scenarios may need more threads than those of one.
-  [[nodiscard]] std::string too_deep() const {
-    for (const sched::Core& core : strategy_.cores()) {
-      const bool changes = std::ranges::any_of(core.tasks, [&](TaskIndex i) { return varies_[i]; });
-      if (changes && strategy_.depth(core) < core.tasks.size()) {
-        return "more jobs may be started on core " + std::to_string(core.cpu) +
-               " than one scenario has levels";
       }
     }
     return {};

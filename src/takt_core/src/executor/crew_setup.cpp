@@ -65,7 +65,7 @@ void Crew::prepare(const CompiledApplication& compiled) {
       }
     }
     if (scenario.policy().preemptive()) {
-      depth = std::max(depth, scenario.ceilings().depth(tasks));
+      depth = std::max(depth, compiled.strategy.depth({.tasks = tasks}));
     }
   }
   const auto& handlers = shared_.handlers;

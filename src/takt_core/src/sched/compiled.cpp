@@ -197,12 +197,26 @@ std::vector<int> CompiledStrategy::priorities(const Core& core) const {
   return {priorities.begin(), priorities.end()};
 }
 
+// A job keeps the level of its release across switches, and preempts only lower ones. So there is one
+// for each level that any scenario has, and those that count each, as in Ceilings::depth().
 std::size_t CompiledStrategy::depth(const Core& core) const {
-  std::size_t depth = 0;
-  for (const CompiledScenario& scenario : scenarios_) {
-    depth = std::max(depth, scenario.ceilings().depth(core.tasks));
+  std::set<Level> levels;
+  std::size_t apart = 0;
+  for (const TaskIndex task : core.tasks) {
+    const bool counts = std::ranges::any_of(scenarios_, [&](const CompiledScenario& scenario) {
+      const Ceilings& ceilings = scenario.ceilings();
+      return !ceilings.has_levels() || ceilings.may_be_early(task) ||
+             ceilings.boosted_level(task) != ceilings.level(task);
+    });
+    if (counts || tasks_[task].jitter.count() > 0) {
+      ++apart;
+      continue;
+    }
+    for (const CompiledScenario& scenario : scenarios_) {
+      levels.insert(scenario.ceilings().level(task));
+    }
   }
-  return depth;
+  return std::min(levels.size() + apart, core.tasks.size());
 }
 
 }  // namespace takt::sched

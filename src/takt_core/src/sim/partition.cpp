@@ -20,13 +20,9 @@ TaskState& state_of(sched::CoreTask& task) noexcept {
 
 // The most jobs that the executor has threads for.
 std::size_t depth_of(const sched::CompiledStrategy& strategy, const sched::Core& core, bool fixed) {
-  std::size_t depth = fixed ? core.tasks.size() : 1;
-  for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
-    if (scenario.policy().preemptive()) {
-      depth = std::max(depth, scenario.ceilings().depth(core.tasks));
-    }
-  }
-  return depth;
+  const bool preempts = std::ranges::any_of(
+      strategy.scenarios(), [](const auto& one) { return one.policy().preemptive(); });
+  return std::max<std::size_t>(fixed ? core.tasks.size() : 1, preempts ? strategy.depth(core) : 1);
 }
 
 // Of each lock.

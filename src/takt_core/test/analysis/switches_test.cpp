@@ -73,10 +73,6 @@ TEST(switches, say_what_the_bound_does_not_cover) {
                                  message("m", "x", 1, 1, ", 'deadline': 20"),
                              changed("a", "'priority': 9")),
                     "released by messages");
-  expect_not_proved(
-      switches(timer("a", 20, 2, 97) + "," + timer("b", 40, 2, 97) + "," + timer("c", 40, 2, 98),
-               changed("c", "'priority': 9")),
-      "more jobs may be started");
 }
 
 // Under the second scenario the job of d may wait for 10, and then its next one is due after 3.

@@ -111,6 +111,19 @@ TEST(CompiledStrategy, places_tasks_by_their_heaviest_scenario_on_cores_that_nev
   EXPECT_EQ(compiled.depth(compiled.cores()[1]), 2U);
 }
 
+// A job of priority 4, one of 5 and one of 6 across a switch, while each scenario has two levels.
+TEST(CompiledStrategy, counts_the_jobs_that_may_be_started_across_switches) {
+  const std::vector<Task> tasks{timer("a", 10ms, 1ms, 5), timer("b", 20ms, 1ms, 5),
+                                timer("c", 30ms, 1ms, 6)};
+  SchedulingStrategy strategy;
+  strategy.add_scenario(SchedulingScenario{"one"});
+  strategy.add_scenario(SchedulingScenario{"two"}.add_task({.task = "a", .priority = 4}).add_task(
+      {.task = "b", .priority = 4}));
+  const CompiledStrategy compiled{tasks, strategy, fixed_priority()};
+  EXPECT_EQ(compiled.scenarios()[0].ceilings().depth(compiled.cores()[0].tasks), 2U);
+  EXPECT_EQ(compiled.depth(compiled.cores()[0]), 3U);
+}
+
 TEST(CompiledStrategy, without_scenarios_is_one_scenario_named_default) {
   const CompiledStrategy compiled{{timer("a", 10ms)}, rate_monotonic()};
   ASSERT_EQ(compiled.scenarios().size(), 1U);

@@ -43,6 +43,8 @@ def drawing(application: Application, figures: Figures, measured: bool) -> Graph
 
 
 def _line(callbacks: list[Callback], measured: bool) -> str:
+    if not callbacks:
+        return "inactive"
     bounds = [one.bound.response_us for one in callbacks]
     known = [bound for bound in bounds if bound is not None]
     proved = f"≤ {max(known) / 1000:.4g} ms" if len(known) == len(bounds) and known else "no bound"

@@ -32,8 +32,15 @@ def evidence(
     metrics: Metrics | None,
 ) -> list[Evidence]:
     """In the order of their weight."""
-    (scenario,) = analysis.scenarios
-    notes = [text.full_stop(line) for line in scenario.remarks]
+    several = len(analysis.scenarios) > 1
+    found: dict[str, list[str]] = {}
+    for scenario in analysis.scenarios:
+        for line in scenario.remarks:
+            found.setdefault(text.full_stop(line), []).append(scenario.name)
+    notes = [
+        f"Scenario {text.listed(names)}: {line}" if several else line
+        for line, names in found.items()
+    ]
     return [
         Evidence("Proof", _proof(analysis)),
         Evidence("Assumption", _assumed(application, analysis)),
@@ -44,16 +51,20 @@ def evidence(
 
 
 def _proof(analysis: Analysis) -> list[str]:
-    (scenario,) = analysis.scenarios
-    bounded = sum(one.response_us is not None for one in scenario.callbacks)
-    lines = [
-        f"Responses bounded under the assumptions: {bounded} of {len(scenario.callbacks)}",
-        *sorted({one.bound_by for one in scenario.callbacks if one.response_us is not None}),
-    ]
-    if scenario.sensitivity and scenario.sensitivity.factor is not None:
-        factor = factor_text(scenario.sensitivity.factor)
-        lines.append(f"Guaranteed up to {factor} times the execution times.")
-    return [text.full_stop(line) for line in lines]
+    lines = []
+    for scenario in analysis.scenarios:
+        of = f"Scenario {scenario.name}: " if len(analysis.scenarios) > 1 else ""
+        bounded = [one for one in scenario.callbacks if one.response_us is not None]
+        share = f"{len(bounded)} of {len(scenario.callbacks)}"
+        lines.append(f"{of}Responses bounded under the assumptions: {share}")
+        lines += sorted({one.bound_by for one in bounded})
+        if scenario.sensitivity and scenario.sensitivity.factor is not None:
+            factor = factor_text(scenario.sensitivity.factor)
+            lines.append(f"{of}Guaranteed up to {factor} times the execution times.")
+    if analysis.switches is not None:
+        proved = "proved" if analysis.switches.meets else "not proved"
+        lines.append(f"Limits around switches: {proved}; {analysis.switches.bound_by}")
+    return [text.full_stop(line) for line in dict.fromkeys(lines)]
 
 
 def _assumed(application: Application, analysis: Analysis) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from takt.schedule.analysis.model import (
-    Analysis,
     CallbackBound,
     ChainBound,
     CoreBound,
@@ -145,12 +144,11 @@ class Figures:
 
 def figures(
     application: Application,
-    analysis: Analysis,
+    scenario: ScenarioBounds,
     simulation: SimulationResult,
     metrics: Metrics | None,
 ) -> Figures:
-    """Puts together what belongs to one callback or chain."""
-    (scenario,) = analysis.scenarios
+    """Puts together what belongs to one callback or chain, in one scenario."""
     return Figures(
         _cores(application, scenario, _callbacks(scenario.callbacks, simulation, metrics)),
         _chains(scenario.chains, simulation, metrics),
@@ -166,7 +164,7 @@ def _callbacks(
     for bound in bounds:
         one, other = played[bound.name], observed.get(bound.name)
         misses = _misses(other, one.misses)
-        found.append(Callback(bound, _times(one.response), _response(other), misses))
+        found.append(Callback(bound, of_times(one.response), _response(other), misses))
     return found
 
 
@@ -263,23 +261,23 @@ def _chains(
             "latency",
             bound.latency_us,
             bound.max_latency_us,
-            _times(one.latency),
-            _spread(other.latency_us) if other else None,
+            of_times(one.latency),
+            of_spread(other.latency_us) if other else None,
         )
         more = [
             Quantity(
                 "reaction",
                 bound.reaction_us,
                 None,
-                _times(one.reaction),
-                _spread(other.reaction_us) if other else None,
+                of_times(one.reaction),
+                of_spread(other.reaction_us) if other else None,
             ),
             Quantity(
                 "age",
                 bound.age_us,
                 None,
-                _times(one.age),
-                _spread(other.age_us) if other else None,
+                of_times(one.age),
+                of_spread(other.age_us) if other else None,
             ),
         ]
         known = [latency, *(each for each in more if each.longest)]
@@ -288,18 +286,20 @@ def _chains(
 
 
 def _response(metrics: CallbackMetrics | None) -> Series | None:
-    return None if metrics is None else _spread(metrics.response_us)
+    return None if metrics is None else of_spread(metrics.response_us)
 
 
 def _misses(metrics: CallbackMetrics | None, simulated: int) -> int:
     return simulated + (0 if metrics is None else metrics.misses + metrics.overdue)
 
 
-def _times(times: Times | None) -> Series | None:
+def of_times(times: Times | None) -> Series | None:
+    """Simulated ones."""
     return None if times is None else Series(times.count, times.p50_us, times.p99_us, times.max_us)
 
 
-def _spread(spread: Spread | None) -> Series | None:
+def of_spread(spread: Spread | None) -> Series | None:
+    """Measured ones."""
     return None if spread is None else Series(spread.count, spread.median, spread.p99, spread.max)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from takt.schedule.analysis.model import Analysis
+from takt.schedule.analysis.model import ScenarioBounds
 from takt.schedule.application.flat import flat
 from takt.schedule.application.model import Application
 from takt.schedule.metrics.against import against
@@ -36,12 +36,11 @@ class Topic:
 
 def topics(
     application: Application,
-    analysis: Analysis,
+    scenario: ScenarioBounds,
     simulation: SimulationResult,
     measured: Rates | None,
 ) -> list[Topic]:
-    """In the order of the description."""
-    (scenario,) = analysis.scenarios
+    """In the order of the description; callbacks that the scenario does without write nothing."""
     periods = {one.name: one.period_us for one in scenario.callbacks}
     jobs = {one.callback: one.jobs for one in simulation.callbacks}
     found = []
@@ -51,7 +50,7 @@ def topics(
         each = {
             one["name"]: _most(one.get("messages", {}).get(name, 1))
             for one in document["callbacks"]
-            if name in one["writes"]
+            if name in one["writes"] and one["name"] in periods
         }
         writers = len(each) + sum(name in one.writes for one in application.threads.values())
         each = _of_joins(each, document["callbacks"], periods)

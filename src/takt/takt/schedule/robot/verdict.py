@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from takt.pages import text
 from takt.schedule.absence.model import fails
@@ -23,9 +24,15 @@ class Verdict:
 
 
 def verdict(
-    figures: Figures, analysis: Analysis, simulation: SimulationResult, metrics: Metrics | None
+    figures: list[Figures],
+    analysis: Analysis,
+    simulation: SimulationResult,
+    metrics: Metrics | None,
 ) -> Verdict:
-    """Bad where a limit was exceeded; fair where proof or measurement is missing or contradicts."""
+    """``figures``: by scenario; the simulation and the metrics: with all switches.
+
+    Bad where a limit was exceeded; fair where proof or measurement is missing or contradicts.
+    """
     points = [_not_proved(figures, analysis)] if analysis.verdict != "meets" else []
     exceeded = []
     if not simulation.holds:
@@ -42,10 +49,11 @@ def verdict(
     absent = metrics.absent if metrics is not None else []
     points += above
     if absent:
-        of = text.number_of(len(figures.callbacks), "callback")
+        of = text.number_of(len(_names(figures, "callbacks")), "callback")
         points.append(f"Not in the trace: {len(absent)} of {of} ({text.listed(absent)}).")
-    if unbounded := sum(one.bound.latency_us is None for one in figures.chains):
-        points.append(f"No bound: {unbounded} of {text.number_of(len(figures.chains), 'chain')}.")
+    chains = _names(figures, "chains")
+    if unbounded := sum(any(one.bound.latency_us is None for one in of) for of in chains.values()):
+        points.append(f"No bound: {unbounded} of {text.number_of(len(chains), 'chain')}.")
     if analysis.verdict == "misses" or exceeded:
         found = " and ".join(exceeded) or "analysis"
         return Verdict("bad", f"A limit is exceeded in {found}", points)
@@ -72,29 +80,43 @@ def _late(misses: int, violations: int) -> str:
     return ", ".join(found) or "data is missing"
 
 
-def _not_proved(figures: Figures, analysis: Analysis) -> str:
-    callbacks = [one.bound.name for one in figures.callbacks if not one.bound.meets]
-    chains = [one.bound.name for one in figures.chains if not one.bound.meets]
-    found = [
-        f"{len(names)} of {text.number_of(of, noun)} ({text.listed(names)})"
-        for names, of, noun in (
-            (callbacks, len(figures.callbacks), "callback"),
-            (chains, len(figures.chains), "chain"),
-        )
-        if names
-    ]
-    ages = [f"{one.callback} ← {one.topic}" for one in analysis.scenarios[0].ages if not one.meets]
+def _names(figures: list[Figures], kind: str) -> dict[str, list[Any]]:
+    """The callbacks or chains of all scenarios, by name."""
+    found: dict[str, list[Any]] = {}
+    for scenario in figures:
+        for one in getattr(scenario, kind):
+            found.setdefault(one.bound.name, []).append(one)
+    return found
+
+
+def _not_proved(figures: list[Figures], analysis: Analysis) -> str:
+    found = []
+    for kind, noun in (("callbacks", "callback"), ("chains", "chain")):
+        every = _names(figures, kind)
+        names = [name for name, of in every.items() if not all(one.bound.meets for one in of)]
+        if names:
+            of = text.number_of(len(every), noun)
+            found.append(f"{len(names)} of {of} ({text.listed(names)})")
+    ages = {
+        f"{one.callback} ← {one.topic}": None
+        for scenario in analysis.scenarios
+        for one in scenario.ages
+        if not one.meets
+    }
     if ages:
-        found.append(f"{text.number_of(len(ages), 'age')} of data ({text.listed(ages)})")
+        found.append(f"{text.number_of(len(ages), 'age')} of data ({text.listed(list(ages))})")
+    if analysis.switches is not None and not analysis.switches.meets:
+        found.append("what happens around switches of the scenario")
     return f"Not guaranteed: {'; '.join(found) or 'a limit named below'}."
 
 
-def _above(figures: Figures) -> list[str]:
-    callbacks = [one.bound.name for one in figures.callbacks if one.above]
-    chains = [one.bound.name for one in figures.chains if one.above]
-    return [
-        f"Above its bound: {text.number_of(len(names), noun)} ({text.listed(names)}). "
-        "takt explain names the causes."
-        for names, noun in ((callbacks, "callback"), (chains, "chain"))
-        if names
-    ]
+def _above(figures: list[Figures]) -> list[str]:
+    points = []
+    for kind, noun in (("callbacks", "callback"), ("chains", "chain")):
+        every = _names(figures, kind)
+        if names := [name for name, of in every.items() if any(one.above for one in of)]:
+            points.append(
+                f"Above its bound: {text.number_of(len(names), noun)} ({text.listed(names)}). "
+                "takt explain names the causes."
+            )
+    return points
