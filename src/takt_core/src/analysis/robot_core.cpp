@@ -62,9 +62,9 @@ void add_server(Core& core, const Reservation& server, const Effects& effects, n
 std::vector<Use> uses_of(const std::vector<application::Interrupts>& interrupts) {
   std::vector<Use> uses;
   for (const application::Interrupts& one : interrupts) {
-    uses.push_back({.noticed = {.period = one.period,
-                                .jitter = (one.burst - 1) * one.period + one.jitter},
-                    .execution = one.duration});
+    uses.push_back(
+        {.noticed = {.period = one.period, .jitter = (one.burst - 1) * one.period + one.jitter},
+         .execution = one.duration});
   }
   return uses;
 }
@@ -201,8 +201,8 @@ bool add_quota(Core& core, const Application& robot, std::size_t number, const E
     return false;
   }
   constexpr double near = 1e-9;
-  const double share = static_cast<double>(quota.budget.count()) /
-                       static_cast<double>(quota.period.count());
+  const double share =
+      static_cast<double>(quota.budget.count()) / static_cast<double>(quota.period.count());
   const std::vector<Use> jobs = uses_of(own, around);
   if (load_of(uses_of(core.interrupts)) + load_of(jobs) >= share - near) {
     // Of those above the quota takes nothing.

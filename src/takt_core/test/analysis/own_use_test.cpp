@@ -31,9 +31,9 @@ struct TinyQuota {
 
 // All that matters before a tick.
 struct TinyNow {
-  std::array<std::int8_t, 3> wait = {};         // until the next release may come
+  std::array<std::int8_t, 3> wait = {};           // until the next release may come
   std::array<std::int8_t, 3> age = {-1, -1, -1};  // of a pending job
-  std::array<std::int8_t, 3> left = {};         // that its job has to compute, once it has started
+  std::array<std::int8_t, 3> left = {};  // that its job has to compute, once it has started
   std::int8_t phase = 0;
   std::int8_t budget = 0;
 
@@ -145,7 +145,7 @@ class EveryQuotaRun {
 };
 
 std::string tiny_job(const std::string& name, int period, int worst, int priority,
-                const std::string& process) {
+                     const std::string& process) {
   return timer(name, period, worst, priority, ", 'process': '" + process + "'");
 }
 
@@ -227,22 +227,23 @@ TEST(own_use, a_quota_that_is_never_used_up_costs_nothing) {
   EXPECT_NE(throttled.bound_by.find("eq. 41"), std::string::npos) << throttled.bound_by;
 }
 
-// Alone on its core it has all of it; beside others what they leave, or its runtime by its deadline.
+// Alone on its core it has all of it; beside others what they leave, or its runtime by its
+// deadline.
 TEST(own_use, a_runtime_that_is_never_used_up_is_there_at_once) {
   const auto own = [](const std::string& reservation, const std::string& other = "") {
-    const std::string text =
-        app(tiny_job("own", 500, 4, 1, "own") +
-                (other.empty() ? "" : ", " + tiny_job("other", 500, 1, 1, "other")),
-            ", 'processes': [{'name': 'own', 'policy': 'np-fp', 'reservation': {" + reservation +
-                "}}" +
-                (other.empty() ? ""
-                               : ", {'name': 'other', 'policy': 'np-fp', 'reservation': {" + other +
-                                     "}}") +
-                "]");
+    const std::string text = app(
+        tiny_job("own", 500, 4, 1, "own") +
+            (other.empty() ? "" : ", " + tiny_job("other", 500, 1, 1, "other")),
+        ", 'processes': [{'name': 'own', 'policy': 'np-fp', 'reservation': {" + reservation + "}}" +
+            (other.empty()
+                 ? ""
+                 : ", {'name': 'other', 'policy': 'np-fp', 'reservation': {" + other + "}}") +
+            "]");
     return callback(analyse_json(text).scenarios.front(), "own").response;
   };
   EXPECT_EQ(own("'runtime': 4, 'period': 10"), nanoseconds{4});
-  EXPECT_EQ(own("'runtime': 4, 'period': 10", "'runtime': 3, 'period': 20"), nanoseconds{4 + 2 * 3});
+  EXPECT_EQ(own("'runtime': 4, 'period': 10", "'runtime': 3, 'period': 20"),
+            nanoseconds{4 + 2 * 3});
   EXPECT_EQ(own("'runtime': 4, 'period': 10", "'runtime': 100, 'period': 200"),
             nanoseconds{2 * 6 + 4});
   EXPECT_EQ(own("'runtime': 3, 'period': 10"), nanoseconds{2 * 7 + 7 + 4});
@@ -286,10 +287,9 @@ TEST(own_use, no_window_of_a_run_has_more_than_counted) {
             used.push_back(used.empty() ? 0 : used.back());
             used.back() += runs ? 1 : 0;
             const auto before = static_cast<std::size_t>(window.count());
-            longest = std::max(longest, nanoseconds{used.back() - (used.size() > before
-                                                                       ? used[used.size() - 1 -
-                                                                              before]
-                                                                       : 0)});
+            longest = std::max(
+                longest, nanoseconds{used.back() -
+                                     (used.size() > before ? used[used.size() - 1 - before] : 0)});
           }
         }
       }
