@@ -170,6 +170,12 @@ def test_what_cannot_be_executed_is_refused_with_a_fix(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="no such policy") as caught:
         executed(tmp_path, "takt", robot(), policy="fifo")
     assert (caught.value.fix or "").startswith("choose one of 'fp', 'rm'")
+    endless = robot()
+    endless["callbacks"][0]["execution"] = {"best": 10**15, "worst": 10**15}
+    with pytest.raises(
+        TaktError, match=r"each job of 'camera.look' computes for 1000000s or longer"
+    ):
+        executed(tmp_path, "takt", endless)
     broken = robot()
     broken["callbacks"][0]["colour"] = "red"
     with pytest.raises(TaktError, match="colour"):

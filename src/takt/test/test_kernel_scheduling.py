@@ -48,6 +48,13 @@ def test_what_is_written_is_the_same_robot(tmp_path: Path, quota: str) -> None:
         (f"{RESERVATION}, ", "", "key priority is missing: give the real-time priority"),
         ("runtime: 4ms", "runtime: 9ms", "runtime <= deadline <= period"),
         ("deadline: 8ms", "deadline: 11ms", "lower the runtime, or lengthen the others"),
+        (
+            "runtime: 4ms",
+            "runtime: 1ns",
+            "of 1ns is refused by the kernel (SCHED_DEADLINE): give at",
+        ),
+        ("nice: 5", "nice: 5, cpu_max: 0.9ms 100ms", "give a quota of at least 1 ms"),
+        ("nice: 5", "nice: 5, cpu_max: 100ms 2s", "and a period of at most 1 s"),
         ("nice: 5", "nice: 20", "must be at most 19"),
         ("nice: 5", "nice: 5, cpu_max: 200ms 100ms", "of several cores, and a process has one"),
         ("nice: 5", "nice: 5, cpu_max: max 100ms", "limits nothing: remove it"),

@@ -59,6 +59,7 @@ inline constexpr std::string_view processes_above =
     "; processes above (Davis & Burns 2005), eq. 18";
 inline constexpr std::string_view reservation =
     "; supply of its reservation (Easwaran, Anand & Lee 2007), eq. 40";
+inline constexpr std::string_view throttled = "; throttled by its quota, eq. 41";
 inline constexpr std::string_view quota = "; supply of its quota (Shin & Lee 2003), eq. 41";
 inline constexpr std::string_view by_weights =
     "shares its core by weights (SCHED_OTHER), of which no bound is known";

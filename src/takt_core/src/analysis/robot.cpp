@@ -71,6 +71,7 @@ class Robot {
         changes_(changes),
         effects_(robot.processes.size()),
         disturbed_(robot.processes.size()),
+        throttled_(robot.processes.size()),
         unbounded_(robot.processes.size()) {}
 
   // Whether nothing changes any more.
@@ -78,7 +79,8 @@ class Robot {
     for (int round = 0; round < most_rounds; ++round) {
       bool changed = false;
       for (std::size_t i = 0; i < effects_.size(); ++i) {
-        if (round > 0 && !disturbed_[i]) {
+        if (round > 0 && !disturbed_[i] && !robot_.processes[i].reservation &&
+            !robot_.processes[i].quota) {
           continue;  // nothing of it changes
         }
         const Application view = process(i);
@@ -107,13 +109,14 @@ class Robot {
   // One process with all that the others do to it.
   Application process(std::size_t number) {
     Application view = application::process_of(robot_, number);
-    bool disturbed = false;
     unbounded_[number].clear();
     view.cores.clear();
-    if (auto core = core_of(robot_, number, effects_, disturbed)) {
-      view.cores = {*std::move(core)};
+    ShareOfCore share = share_of_core(robot_, number, effects_);
+    if (share.core) {
+      view.cores = {*std::move(share.core)};
     }
-    disturbed_[number] = disturbed;
+    disturbed_[number] = share.disturbed;
+    throttled_[number] = share.throttled;
     for (application::Topic& topic : view.topics) {
       receive(view, topic, number);
     }
@@ -130,6 +133,9 @@ class Robot {
   [[nodiscard]] const std::set<std::string>& unbounded(std::size_t number) const {
     return unbounded_[number];
   }
+
+  // Whether its quota interrupts it.
+  [[nodiscard]] bool is_throttled(std::size_t number) const { return throttled_[number]; }
 
   // Whether others influence it at all.
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
@@ -224,6 +230,7 @@ class Robot {
   const ScenarioChanges* changes_;
   std::vector<Effects> effects_;  // by process
   std::vector<bool> disturbed_;
+  std::vector<bool> throttled_;
   std::vector<std::set<std::string>> unbounded_;
   std::int64_t steps_ = most_steps;  // that are left
 };
@@ -345,7 +352,7 @@ Report analyse_robot(const Application& described, const Options& options,
       forget(one);
     }
     name_processes_above(one);
-    name_supply(one, robot, i);
+    name_supply(one, robot, i, processes.is_throttled(i));
     name_topics(one, robot, robot.processes[i]);
     name_calls(one, robot);
     std::ranges::move(unbounded_messages(robot, process, i, processes.unbounded(i)),

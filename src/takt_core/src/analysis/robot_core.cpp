@@ -2,7 +2,9 @@
 #include "robot_core.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <sstream>
+#include <utility>
 
 #include "../application/kernel_scheduling.hpp"
 #include "../application/robot.hpp"
@@ -10,6 +12,9 @@
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "methods.hpp"
+#include "own_use.hpp"
+#include "robot_words.hpp"
+#include "takt/stats/int128.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -54,6 +59,163 @@ void add_server(Core& core, const Reservation& server, const Effects& effects, n
   add_switches(core, server, effects, around);
 }
 
+std::vector<Use> uses_of(const std::vector<application::Interrupts>& interrupts) {
+  std::vector<Use> uses;
+  for (const application::Interrupts& one : interrupts) {
+    uses.push_back(
+        {.noticed = {.period = one.period, .jitter = (one.burst - 1) * one.period + one.jitter},
+         .execution = one.duration});
+  }
+  return uses;
+}
+
+std::vector<Use> uses_of(const Effects& effects, nanoseconds around) {
+  std::vector<Use> uses;
+  for (const Load& load : effects.loads) {
+    uses.push_back({.noticed = load.noticed, .execution = load.execution + around});
+  }
+  return uses;
+}
+
+// Whether its jobs never use up the budget that the kernel gives the process in each period, if
+// only these interrupts keep them from the core.
+bool is_never_throttled(const Effects& own, const std::vector<application::Interrupts>& interrupts,
+                        nanoseconds budget, nanoseconds period, nanoseconds around) {
+  const std::optional<nanoseconds> used =
+      most_used(uses_of(own, around), uses_of(interrupts), period);
+  return used && *used <= budget;
+}
+
+// Whether a whole runtime ends no later after all of the other servers of the core than after the
+// longest time without supply. No jobs are looked at: this never changes.
+bool goes_well_below(const Application& robot, const Process& own) {
+  const Reservation& server = *own.reservation;
+  const nanoseconds latest = server.period + server.deadline - server.runtime;
+  const auto end = [&](nanoseconds window) {
+    nanoseconds sum = server.runtime;
+    for (const Process& other : robot.processes) {
+      if (other.reservation && &other != &own && application::share_core(other, own)) {
+        const Arrivals runtimes{.period = other.reservation->period,
+                                .jitter = early(*other.reservation)};
+        sum += runtimes.open(window) * other.reservation->runtime;
+      }
+    }
+    return sum;
+  };
+  nanoseconds time = server.runtime;
+  for (nanoseconds next = end(time); next > time && next <= latest; next = end(time)) {
+    time = next;
+  }
+  return end(time) <= time;
+}
+
+// What its own reservation and the others beside it leave to the process. Whether there are others.
+bool add_reservation(Core& core, const Application& robot, std::size_t number,
+                     const std::vector<Effects>& effects) {
+  const Process& own = robot.processes[number];
+  const Reservation& server = *own.reservation;
+  const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
+  Core below = core;
+  bool is_alone = true;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const Process& other = robot.processes[i];
+    if (i != number && other.reservation && application::share_core(other, own)) {
+      is_alone = false;
+      add_server(below, *other.reservation, effects[i], around);
+      add_switches(core, *other.reservation, effects[i], around);
+    }
+  }
+  // With an earlier deadline it may be throttled although there is some of its runtime left.
+  if (server.deadline == server.period && goes_well_below(robot, own) &&
+      is_never_throttled(effects[number], below.interrupts, server.runtime, server.period,
+                         around)) {
+    core = std::move(below);
+    return !is_alone;
+  }
+  core.supply = {.budget = server.runtime, .period = server.period, .deadline = server.deadline};
+  if (around.count() > 0) {  // it goes on with each new runtime
+    core.interrupts.push_back(
+        {.period = server.period, .duration = around, .jitter = server.period});
+  }
+  return !is_alone;
+}
+
+double load_of(const std::vector<Use>& uses) {
+  double load = 0;
+  for (const Use& one : uses) {
+    load += one.noticed.period.count() <= 0 ? 1
+                                            : static_cast<double>(one.execution.count()) /
+                                                  static_cast<double>(one.noticed.period.count());
+  }
+  return load;
+}
+
+// Whether its bounds follow from windows that begin where nothing is pending.
+bool counts_from_idle(const Application& robot, std::size_t number) {
+  const auto is_own = [&](const application::Callback& one) { return one.process == number; };
+  return robot.processes[number].policy != "rclcpp_single_threaded" &&
+         std::ranges::none_of(robot.callbacks, [&](const application::Callback& reader) {
+           return is_own(reader) && reader.task.kind == sched::TaskKind::message &&
+                  std::ranges::any_of(robot.callbacks, [&](const application::Callback& writer) {
+                    return is_own(writer) && publishes(writer, reader.task.trigger);
+                  });
+         });
+}
+
+// Each throttled period has a whole budget of what the process computes: of the jobs in a window,
+// and once of others in the period in which it begins. So each job pays for its share of the rest.
+// Nothing: that leads to no bound.
+std::optional<std::vector<application::Interrupts>> throttling(const Core& core,
+                                                               const application::Supply& quota,
+                                                               const std::vector<Use>& jobs,
+                                                               bool from_idle) {
+  constexpr nanoseconds once = std::chrono::years{1};
+  const nanoseconds rest = quota.period - quota.budget;
+  std::vector<application::Interrupts> result = {{.period = once, .duration = rest}};
+  std::vector<Use> others = uses_of(core.interrupts);
+  others.push_back({.noticed = {.period = once}, .execution = rest});
+  std::vector<Use> paying = jobs;
+  for (Use& use : paying) {
+    const stats::Int128 share = stats::Int128{rest.count()} * use.execution.count();
+    const nanoseconds paid{
+        static_cast<std::int64_t>((share + quota.budget.count() - 1) / quota.budget.count())};
+    result.push_back(
+        {.period = use.noticed.period, .duration = paid, .jitter = use.noticed.jitter});
+    use.execution += paid;
+  }
+  const std::optional<nanoseconds> busy = longest_busy(paying, others);
+  if (!busy) {
+    return {};
+  }
+  for (std::size_t i = 1; i < result.size() && !from_idle; ++i) {
+    result[i].jitter += *busy;  // jobs that came before the window
+  }
+  return result;
+}
+
+// What the quota takes from its process. Whether it counts as interrupts.
+bool add_quota(Core& core, const Application& robot, std::size_t number, const Effects& own) {
+  const application::Supply& quota = *robot.processes[number].quota;
+  const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
+  if (is_never_throttled(own, core.interrupts, quota.budget, quota.period, around)) {
+    return false;
+  }
+  constexpr double near = 1e-9;
+  const double share =
+      static_cast<double>(quota.budget.count()) / static_cast<double>(quota.period.count());
+  const std::vector<Use> jobs = uses_of(own, around);
+  if (load_of(uses_of(core.interrupts)) + load_of(jobs) >= share - near) {
+    // Of those above the quota takes nothing.
+    if (const auto paid = throttling(core, quota, jobs, counts_from_idle(robot, number))) {
+      core.interrupts.insert(core.interrupts.end(), paid->begin(), paid->end());
+      return true;
+    }
+  }
+  // Each period begins with its budget: nothing comes from when that is used up until the next.
+  core.supply = {.budget = quota.budget, .period = quota.period, .deadline = quota.budget};
+  return false;
+}
+
 std::string rivals_of(const Application& robot, const Process& own) {
   std::string names;
   for (const Process& other : robot.processes) {
@@ -72,36 +234,21 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::optional<Core> core_of(const Application& robot, std::size_t number,
-                            const std::vector<Effects>& effects, bool& disturbed) {
+ShareOfCore share_of_core(const Application& robot, std::size_t number,
+                          const std::vector<Effects>& effects) {
   const Process& own = robot.processes[number];
   const Core* const declared = application::declared_core(robot, own);
+  ShareOfCore share;
   Core core = declared == nullptr ? Core{} : *declared;
   core.cpu = own.cpu;
-  if (own.reservation) {
-    core.supply = {.budget = own.reservation->runtime,
-                   .period = own.reservation->period,
-                   .deadline = own.reservation->deadline};
-  } else if (own.quota) {
-    core.supply = own.quota;
-  }
   const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
-  if (own.reservation && around.count() > 0) {  // it goes on with each new runtime
-    core.interrupts.push_back(
-        {.period = own.reservation->period, .duration = around, .jitter = own.reservation->period});
-  }
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const Process& other = robot.processes[i];
-    const bool both_reserved =
-        i != number && own.reservation && other.reservation && application::share_core(other, own);
-    if (both_reserved) {
-      disturbed = true;
-      add_switches(core, *other.reservation, effects[i], around);
-    } else if (application::share_by_weights(other, own)) {
-      disturbed = true;
+    if (application::share_by_weights(other, own)) {
+      share.disturbed = true;
       core.interrupts.push_back({.duration = nanoseconds{1}});  // as often as it likes
     } else if (application::runs_before(other, own)) {
-      disturbed = true;
+      share.disturbed = true;
       if (other.reservation) {
         add_server(core, *other.reservation, effects[i], around);
       } else {
@@ -109,8 +256,16 @@ std::optional<Core> core_of(const Application& robot, std::size_t number,
       }
     }
   }
-  const bool whole = declared == nullptr && !core.supply && core.interrupts.empty();
-  return whole ? std::optional<Core>{} : core;
+  if (own.reservation) {
+    share.disturbed = add_reservation(core, robot, number, effects) || share.disturbed;
+  } else if (own.quota) {
+    share.throttled = add_quota(core, robot, number, effects[number]);
+    share.disturbed = share.disturbed || share.throttled;
+  }
+  if (declared != nullptr || core.supply || !core.interrupts.empty()) {
+    share.core = std::move(core);
+  }
+  return share;
 }
 
 namespace {
@@ -163,7 +318,8 @@ std::vector<std::string> assumed_of_kernel(const Application& robot) {
   return remarks;
 }
 
-void name_supply(ScenarioReport& report, const Application& robot, std::size_t number) {
+void name_supply(ScenarioReport& report, const Application& robot, std::size_t number,
+                 bool throttled) {
   const Process& own = robot.processes[number];
   const std::string rivals = rivals_of(robot, own);
   for (CallbackReport& callback : report.callbacks) {
@@ -171,6 +327,8 @@ void name_supply(ScenarioReport& report, const Application& robot, std::size_t n
       callback.bound_by = std::string{methods::by_weights};
     } else if (own.reservation) {
       replace(callback.bound_by, methods::periodic_resource, methods::reservation);
+    } else if (throttled) {
+      callback.bound_by += methods::throttled;
     } else if (own.quota) {
       replace(callback.bound_by, methods::periodic_resource, methods::quota);
     }

@@ -19,15 +19,23 @@
 
 namespace takt::analysis {
 
-// The core as the process has it; nothing: all of it. `effects`: of each process. `disturbed`:
-// whether others do anything to it.
-std::optional<application::Core> core_of(const application::Application& robot, std::size_t number,
-                                         const std::vector<Effects>& effects, bool& disturbed);
+// What a process has of its core.
+struct ShareOfCore {
+  std::optional<application::Core> core = {};  // nothing: all of it
+  bool disturbed = false;                      // others, or its quota, take a part of it
+  bool throttled = false;                      // by its quota, as an interrupt of its jobs
+};
+
+// `effects`: of each process.
+ShareOfCore share_of_core(const application::Application& robot, std::size_t number,
+                          const std::vector<Effects>& effects);
 
 // What the bounds assume of the kernel's scheduling, and why a process has none.
 std::vector<std::string> assumed_of_kernel(const application::Application& robot);
 
-// The names of the process's supply and of its rivals in the methods of its bounds.
-void name_supply(ScenarioReport& report, const application::Application& robot, std::size_t number);
+// The names of the process's supply and of its rivals in the methods of its bounds. `throttled`: as
+// in ShareOfCore.
+void name_supply(ScenarioReport& report, const application::Application& robot, std::size_t number,
+                 bool throttled);
 
 }  // namespace takt::analysis

@@ -43,7 +43,8 @@ bool ScenarioModel::keeps_order(std::size_t at) const {
 }
 
 nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
-  return std::min(costs_[streams_[stream].callback].best, demand(stream).execution);
+  const Cost& cost = costs_[streams_[stream].callback];
+  return std::min(cost.best, demand(stream).execution) + cost.waits;
 }
 
 nanoseconds ScenarioModel::earliest_message(std::size_t stream,

@@ -47,6 +47,15 @@ nanoseconds best_execution(const application::ExecutionTime& execution, nanoseco
   return best;
 }
 
+// All declared waits of a job; of the response to a call nothing is known here.
+nanoseconds shortest_waits(const application::Callback& callback) {
+  nanoseconds sum{0};
+  for (std::size_t i = 1; i < callback.segments.size(); i += 2) {
+    sum += callback.segments[i].shortest;
+  }
+  return sum;
+}
+
 }  // namespace
 
 // A job that goes on after each wait may preempt somebody each time.
@@ -90,6 +99,7 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                 (threads ? application.overheads.release : nanoseconds{0}) +
                                 (threads ? latency_on_any(application)
                                          : latency_on(application, strategy_->tasks()[i].cpu)),
+                      .waits = shortest_waits(callback),
                       .anywhere = callback.publishes_anywhere});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);

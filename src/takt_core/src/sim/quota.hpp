@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The quota of a process (cpu.max) in virtual time: who has used up its budget is throttled until
-// the next period, which begins at fixed times. At the begin it has none.
+// the next period. The periods begin at fixed times, the first one with the run.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 class Quota {
  public:
   explicit Quota(const application::Supply& quota) noexcept
-      : budget_(quota.budget), period_(quota.period), refill_(quota.period - quota.budget) {}
+      : budget_(quota.budget), period_(quota.period), refill_(quota.period), left_(quota.budget) {}
 
   // Accounts for the time since the last call. To be called before each decision.
   void look(TimePoint now) noexcept {
@@ -43,8 +43,8 @@ class Quota {
   nanoseconds budget_;
   nanoseconds period_;
   TimePoint refill_;
+  nanoseconds left_;
   bool running_ = false;
-  nanoseconds left_{0};
   TimePoint since_{};
 };
 

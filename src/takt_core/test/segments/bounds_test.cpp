@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/documents.hpp"
 #include "analysis/waiting_search.hpp"
+#include "segments/documents.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -134,6 +136,24 @@ TEST(segments, are_never_above_the_bound_without_them) {
   expect_never_above_the_bound_without(
       rounds(500), [&] { return random_segment_set(random, 5, 60, {.waits = 2}); },
       [](WaitingTask& task) { task.segments.clear(); });
+}
+
+// It always takes 12: its messages come as regularly as its releases. With the wait as jitter there
+// were two of them beside the job below, which would end at 34.
+TEST(segments, a_wait_of_known_length_is_no_jitter_of_messages) {
+  const auto below = [](std::int64_t shortest) {
+    std::string text = document(
+        segmented("asks", 40, 1, {{1, 1}, {shortest, 10}, {1, 1}},
+                  R"(,"cpu":0,"writes":["answer"])") +
+            R"(,{"name":"reads","kind":"message","trigger":"answer","cpu":1,"priority":2,)" +
+            R"("overrun":"catch_up","execution":{"worst":2}},)" +
+            R"({"name":"below","period":80,"cpu":1,"priority":1,"execution":{"worst":30}})",
+        R"(,"topics":[{"name":"answer","depth":4}])");
+    text.replace(text.find("[0]"), 3, "[0,1]");
+    return callback(analyse_json(text).scenarios.front(), "below").response;
+  };
+  EXPECT_EQ(below(10), nanoseconds{30 + 2});
+  EXPECT_EQ(below(0), nanoseconds{30 + 2 * 2});
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ from takt.schedule.application.executors import Priority
 
 _WAYS = ("priority", "reservation", "nice")
 
+# What the kernel takes; ns (sched_setattr: runtime >> 10 above 0; kernel/sched/core.c).
+_LEAST_RUNTIME = 1024
+_LEAST_QUOTA = 1_000_000
+_LONGEST_QUOTA_PERIOD = 1_000_000_000
+
 
 def _quota(text: str) -> str:
     quota, period = parse_cpu_max(text)
@@ -28,6 +33,11 @@ def _quota(text: str) -> str:
         raise ValueError(
             f"cpu_max {text} is that of several cores, and a process has one thread: give at most "
             f"{format_duration(period)} in {format_duration(period)}, or remove it"
+        )
+    if quota < _LEAST_QUOTA or period > _LONGEST_QUOTA_PERIOD:
+        raise ValueError(
+            f"cpu_max {text} is refused by the kernel: give a quota of at least 1 ms "
+            "and a period of at most 1 s"
         )
     return text
 
@@ -44,6 +54,11 @@ class Reservation(Strict):
 
     @model_validator(mode="after")
     def _ascending(self) -> Reservation:
+        if self.runtime < _LEAST_RUNTIME:
+            raise ValueError(
+                f"a reservation with a runtime of {format_duration(self.runtime)} is refused by "
+                f"the kernel (SCHED_DEADLINE): give at least {_LEAST_RUNTIME} ns"
+            )
         within = self.period if self.deadline is None else self.deadline
         if not self.runtime <= within <= self.period:
             raise ValueError(

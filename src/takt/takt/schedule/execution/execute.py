@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from takt.documents.units import format_duration
 from takt.documents.writing import failure, flush, is_full, no_space
 from takt.errors import Failure, TaktError
 from takt.network import addresses, stacks, transport
@@ -81,6 +82,7 @@ def execute(
     application = _with_executor(application, approach)
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks")
+    _check_ends(application, duration_s)
     if places is None:
         _check_cpus(application)
     program = _program(application, approach)
@@ -118,6 +120,20 @@ def execute(
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
+
+
+def _check_ends(application: Flat, duration_s: float) -> None:
+    """Refuses jobs of which none can end before the run is terminated."""
+    limit = round((duration_s + _END_S) * 1e9)
+    for callback in application["callbacks"]:
+        execution = callback["execution"]
+        shortest = min([execution.get("best", execution["worst"]), *execution.get("quantiles", [])])
+        if shortest > limit:
+            raise TaktError(
+                f"each job of {callback['name']!r} computes for {format_duration(shortest)} or "
+                f"longer, and the run is ended after {format_duration(limit)}",
+                fix="shorten its wcet, or take a longer --duration; takt simulate needs neither",
+            )
 
 
 def _program(application: Flat, approach: str) -> Path:

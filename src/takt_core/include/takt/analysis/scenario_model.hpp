@@ -197,6 +197,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     nanoseconds worst{0};    // what it computes
     nanoseconds around{0};   // messages and dispatching
     nanoseconds waiting{0};  // for spin locks
+    nanoseconds waits{0};    // its declared waits, at least
     double factor = 1;
     double common = 1;      // of all callbacks
     bool anywhere = false;  // it may publish before it ends
