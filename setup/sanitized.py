@@ -39,9 +39,13 @@ RCL_TESTS = (*RCL_THREADED, "diagnostics", "executor_errors", "topics")
 # other programs.
 RCLCPP_TESTS = (
     *("asking_back", "churn", "clocks", "diagnostics", "features", "groups", "housekeeping"),
-    *("life", "names", "reads", "scenarios", "scheduling", "spinning", "strategies", "timing"),
-    "waiting",
+    *("leaving", "life", "names", "reads", "reentrant", "scenarios", "scheduling", "spinning"),
+    *("strategies", "timing", "waiting"),
 )
+# Random lives of tasks and of nodes, below the build folder of their package.
+CORE_LIVES = Path("test/takt_core_life_fuzz")
+RCLCPP_LIVES = Path("test/fuzz/takt_rclcpp_life_fuzz")
+QUICK_LIVES = ["--seconds", "10", "--seed", "1"]
 # Longer than several tests wait before they say what they waited for in vain.
 LIMIT = "600"
 
@@ -72,6 +76,22 @@ def _parts() -> list[Part]:
         _of_ros(RCL, "thread", RCL_THREADED),
         *_rclcpp("thread"),
     ]
+
+
+def lives(sanitizer: str, seconds: int, seed: int) -> Part:
+    """The random lives for so many seconds: those of tasks, and of nodes where rclcpp is."""
+    parts = [_core(sanitizer, THREADED), *_rclcpp(sanitizer)]
+    folder = _folder(sanitizer)
+    programs = [(CORE, folder / CORE_LIVES), (RCLCPP, folder / RCLCPP.name / RCLCPP_LIVES)]
+    each = seconds // len(parts)
+    how = ["--seconds", str(each), "--seed", str(seed)]
+    return Part(
+        [command for part in parts for command in part.build],
+        [
+            [*_environment(package, sanitizer), str(program), *how]
+            for package, program in programs[: len(parts)]
+        ],
+    )
 
 
 def ctest(folder: Path) -> list[str]:
@@ -136,23 +156,30 @@ def _of_ros(package: Path, sanitizer: str, tests: tuple[str, ...]) -> Part:
         f"-Dtakt_core_DIR={core / 'install/share/takt_core/cmake'}",
         *([f"-DTAKT_ROS_WHEELS={ros}"] if ros.exists() else []),
     ]
-    suppressions = package / "test" / "thread_sanitizer.supp"
-    options = f"TSAN_OPTIONS=suppressions={suppressions} report_mutex_bugs=0 detect_deadlocks=0"
-    if package == RCLCPP:  # rclcpp, between us and the middleware, counts by its locks alone
-        options += " ignore_noninstrumented_modules=1"
-    without = _without_priorities(sanitizer)
-    programs = [str(folder / "test" / f"test_{name}") for name in tests]
+    programs = [[str(folder / "test" / f"test_{name}"), "--gtest_brief=1"] for name in tests]
     targets = [f"--target=test_{name}" for name in tests]
+    if package == RCLCPP:
+        programs.append([str(folder / RCLCPP_LIVES), *QUICK_LIVES])
+        targets.append(f"--target={RCLCPP_LIVES.name}")
     return Part(
         [
             _in_underlay(["cmake", "-S", str(package), "-B", str(folder), *configure]),
             _in_underlay(["cmake", "--build", str(folder), *targets]),
         ],
-        [
-            [*without, "env", options, "timeout", LIMIT, program, "--gtest_brief=1"]
-            for program in programs
-        ],
+        [[*_environment(package, sanitizer), "timeout", LIMIT, *program] for program in programs],
     )
+
+
+def _environment(package: Path, sanitizer: str) -> list[str]:
+    """In which a package's programs run."""
+    # It stops at the first report, as AddressSanitizer does.
+    options = "TSAN_OPTIONS=report_mutex_bugs=0 detect_deadlocks=0 halt_on_error=1"
+    suppressions = package / "test" / "thread_sanitizer.supp"
+    if suppressions.exists():
+        options += f" suppressions={suppressions}"
+    if package == RCLCPP:  # rclcpp, between us and the middleware, counts by its locks alone
+        options += " ignore_noninstrumented_modules=1"
+    return [*_without_priorities(sanitizer), "env", options]
 
 
 def _without_priorities(sanitizer: str) -> list[str]:

@@ -268,10 +268,33 @@ def test_takt_rclcpp_is_sanitized_only_where_the_last_build_found_rclcpp(
         targets = [word.partition("=")[2] for word in built if word.startswith("--target=")]
         programs = [Path(word).name for one in run for word in one if word.startswith(str(core))]
         assert targets == programs != []
+        assert targets.pop() == sanitized.RCLCPP_LIVES.name
         assert all((sanitized.RCLCPP / "test" / f"{one}.cpp").exists() for one in targets)
     suppressions = set(re.findall(r"suppressions=(\S+)", " ".join(chain(*added))))
     assert suppressions == {str(sanitized.RCLCPP / "test" / "thread_sanitizer.supp")}
     assert all(Path(one).exists() for one in suppressions)
+
+
+def test_the_lives_share_the_time_and_are_built_before(
+    suite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from setup import sanitized
+
+    monkeypatch.setattr(sanitized, "STATE", tmp_path)
+    (alone,) = sanitized.lives("thread", 600, 7).tests
+    core = tmp_path / "build-thread"
+    how = [str(core / sanitized.CORE_LIVES), "--seconds", "600", "--seed", "7"]
+    assert alone[-len(how) :] == how
+    library = tmp_path / "install" / "lib" / "libtakt_rclcpp.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    both = sanitized.lives("thread", 600, 7)
+    programs = [core / sanitized.CORE_LIVES, core / "takt_rclcpp" / sanitized.RCLCPP_LIVES]
+    assert [one[-5:-2] for one in both.tests] == [
+        [str(one), "--seconds", "300"] for one in programs
+    ]
+    built = {word.partition("=")[2] for one in both.build for word in one}
+    assert built >= {one.name for one in programs}
 
 
 def test_the_last_lines_of_what_failed_come_again_at_the_end(

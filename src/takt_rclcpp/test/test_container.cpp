@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The container and the examples as processes, led as `ros2 component` does it.
-#include <signal.h>
-#include <sys/wait.h>
-
 #include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
@@ -13,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "process.hpp"
 #include "support.hpp"
 #include "takt/trace/reader.hpp"
 
@@ -22,67 +20,6 @@ namespace {
 using composition_interfaces::srv::ListNodes;
 using composition_interfaces::srv::LoadNode;
 using composition_interfaces::srv::UnloadNode;
-
-// A program with its output; interrupted at the latest when it is forgotten.
-class Process {
- public:
-  Process(std::vector<std::string> arguments, const std::filesystem::path& output)
-      : output_{output} {
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) {
-      argv.push_back(argument.data());
-    }
-    argv.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) {
-      const char* const others = std::getenv("AMENT_PREFIX_PATH");
-      setenv("AMENT_PREFIX_PATH",
-             (std::string{PREFIX} + (others == nullptr ? "" : ":" + std::string{others})).c_str(),
-             1);
-      if (std::freopen(output.c_str(), "w", stdout) == nullptr || dup2(1, 2) < 0) {
-        _exit(126);
-      }
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-  }
-  ~Process() {
-    if (pid_ > 0) {
-      end();
-    }
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-  Process(Process&&) = delete;
-  Process& operator=(Process&&) = delete;
-
-  // Its exit code; -1: it was killed.
-  int end() {
-    kill(pid_, SIGINT);
-    return wait();
-  }
-  int wait() {
-    int status = 0;
-    if (!eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; })) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, &status, 0);
-    }
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  [[nodiscard]] std::string output() const {
-    std::stringstream text;
-    text << std::ifstream{output_}.rdbuf();
-    return text.str();
-  }
-  [[nodiscard]] bool has_said(const std::string& words) const {
-    return output().find(words) != std::string::npos;
-  }
-
- private:
-  const std::filesystem::path output_;
-  pid_t pid_ = 0;
-};
 
 class Programs : public WithContext {
  protected:
@@ -112,7 +49,7 @@ class Programs : public WithContext {
     std::vector<std::string> all{CONTAINER};
     all.insert(all.end(), arguments.begin(), arguments.end());
     all.insert(all.end(), {"--ros-args", "-r", "__node:=" + container()});
-    return Process{all, file("output")};
+    return Process{all, file("output"), PREFIX};
   }
 
   template <class Service>
@@ -281,7 +218,8 @@ TEST_F(Programs, aWrongCommandLineIsRefusedInALine) {
 
 TEST_F(Programs, theExampleRunsBothNodesInOneProcess) {
   Process process{{DOCKING, "--takt-timing", TIMING, "--takt-record", file("docking.trace")},
-                  file("output")};
+                  file("output"),
+                  PREFIX};
   EXPECT_TRUE(eventually([&] { return process.has_said("braked 50 times"); })) << process.output();
   EXPECT_EQ(process.end(), 0) << process.output();
   EXPECT_TRUE(process.has_said("radar.timer0: ")) << process.output();
