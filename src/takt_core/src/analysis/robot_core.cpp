@@ -5,10 +5,12 @@
 #include <sstream>
 
 #include "../application/kernel_scheduling.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
+#include "cores_of_threads.hpp"
 #include "methods.hpp"
 
 namespace takt::analysis {
@@ -54,6 +56,17 @@ void add_server(Core& core, const Reservation& server, const Effects& effects, n
   add_switches(core, server, effects, around);
 }
 
+// What is declared of its cores.
+std::vector<Core> declared_of(const Application& robot, const Process& process) {
+  std::vector<Core> declared;
+  for (const int cpu : application::cores_of(process)) {
+    if (const Core* const core = application::declared_core(robot, process, cpu)) {
+      declared.push_back(*core);
+    }
+  }
+  return declared;
+}
+
 std::string rivals_of(const Application& robot, const Process& own) {
   std::string names;
   for (const Process& other : robot.processes) {
@@ -75,8 +88,8 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 std::optional<Core> core_of(const Application& robot, std::size_t number,
                             const std::vector<Effects>& effects, bool& disturbed) {
   const Process& own = robot.processes[number];
-  const Core* const declared = application::declared_core(robot, own);
-  Core core = declared == nullptr ? Core{} : *declared;
+  const std::vector<Core> declared = declared_of(robot, own);
+  Core core = together(declared);
   core.cpu = own.cpu;
   if (own.reservation) {
     core.supply = {.budget = own.reservation->runtime,
@@ -109,7 +122,7 @@ std::optional<Core> core_of(const Application& robot, std::size_t number,
       }
     }
   }
-  const bool whole = declared == nullptr && !core.supply && core.interrupts.empty();
+  const bool whole = declared.empty() && !core.supply && core.interrupts.empty();
   return whole ? std::optional<Core>{} : core;
 }
 

@@ -118,7 +118,9 @@ void Partition::follow(TimePoint now) noexcept {
 void Partition::decide(TimePoint now) noexcept {
   now_ = now;
   if (is_thread()) {
-    (first_ != nullptr ? *first_ : *this).choose_for_threads(now);
+    choose_for_thread(now);
+    lose_time(now);
+    look_ahead_all();
     return;
   }
   if (now >= back_) {
@@ -316,7 +318,12 @@ void Partition::resume(TaskState& task, TimePoint now) noexcept {
 }
 
 void Partition::hold(TimePoint now) noexcept {
-  if (std::exchange(held_, true) || on_core_ == nullptr) {
+  const bool was_held = std::exchange(held_, true);
+  if (!was_held && is_thread()) {
+    count_able();
+    look_ahead_all();
+  }
+  if (was_held || on_core_ == nullptr) {
     return;
   }
   TaskState& task = *on_core_;
@@ -332,6 +339,10 @@ void Partition::hold(TimePoint now) noexcept {
 void Partition::let(TimePoint now) noexcept {
   if (!std::exchange(held_, false)) {
     return;
+  }
+  if (is_thread()) {
+    count_able();
+    look_ahead_all();
   }
   while (withheld_.next() < now) {  // the core was away from the other process
     const TimePoint began = withheld_.next();

@@ -23,6 +23,9 @@ void Partition::arrive(TaskState& task, TimePoint now) noexcept {
     ++task.metrics.lost_arrivals;
     return;
   }
+  for (Partition* const thread : threads()) {
+    thread->next_ = std::min(thread->next_, state_.next_look());
+  }
   next_ = std::min(next_, state_.next_look());
 }
 
