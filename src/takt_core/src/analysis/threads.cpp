@@ -8,9 +8,8 @@
 #include <ranges>
 #include <string_view>
 
+#include "../sched/stock_executor.hpp"
 #include "bounds.hpp"
-#include "takt/analysis/core.hpp"
-#include "wait_set.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -296,7 +295,7 @@ class Threads {
 
 bool has_several_threads(const application::Application& application,
                          const sched::CompiledScenario& scenario) {
-  return test_for(scenario.policy()) == Test::threads && application.cpus.size() > 1;
+  return sched::has_threads(scenario.policy().name()) && application.cpus.size() > 1;
 }
 
 std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) {
@@ -312,9 +311,6 @@ std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) 
 
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply) {
-  if (supply.threads() == 1) {
-    return wait_set_responses(demands, effort, supply);
-  }
   return Threads{demands, supply, effort}.run();
 }
 

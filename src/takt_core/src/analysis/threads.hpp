@@ -50,7 +50,7 @@ bool has_several_threads(const application::Application& application,
 // The group of each callback, by number; one without a group has a number of its own.
 std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy);
 
-// Demand::group: of the callback; levels do not matter. One thread: eq. 19.
+// Demand::group: of the callback; levels do not matter.
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply);
 

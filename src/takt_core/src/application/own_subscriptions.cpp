@@ -137,15 +137,7 @@ void check_stock_executor(const Application& application) {
     return;
   }
   const std::string where = "executor " + sched::name_text(application.policy);
-  if (sched::has_threads(application.policy)) {
-    if (application.policy == sched::group_turns_name && application.cpus.size() < 2) {
-      throw sched::ScheduleError(
-          where,
-          "its threads have a core each in the analysis, and the application "
-          "has one core",
-          "name several cores in cpus, or use rclcpp_events");
-    }
-  } else if (application.cpus.size() > 1) {
+  if (!sched::has_threads(application.policy) && application.cpus.size() > 1) {
     throw sched::ScheduleError(where,
                                "it has one thread, and the application has " +
                                    std::to_string(application.cpus.size()) + " cores",

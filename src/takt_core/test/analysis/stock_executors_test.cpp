@@ -69,9 +69,18 @@ TEST(threads, nothing_is_above_its_bound) {
       }
     }
     app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg",
-                static_cast<std::size_t>(random.number(2, 4)));
+                static_cast<std::size_t>(random.number(1, 4)));
     if (random.chance(0.3)) {
       app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
+    }
+    if (random.chance(0.3)) {
+      app.cores.push_back({.cpu = 0});
+      app.cores.back().interrupts = {
+          {.period = 1ms, .duration = 20us, .burst = random.number(1, 3)}};
+      if (random.chance(0.5)) {
+        app.cores.back().supply = application::Supply{
+            .budget = nanoseconds{1000 * random.number(80, 100)}, .period = 100us};
+      }
     }
     const Report report = analyse(app, {.sensitivity = false, .proposals = false});
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
