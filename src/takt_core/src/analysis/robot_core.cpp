@@ -77,6 +77,11 @@ std::string rivals_of(const Application& robot, const Process& own) {
   return names;
 }
 
+// Whether the kernel may let several of its threads share a core by weights.
+bool shares_with_itself(const Process& process) {
+  return process.nice && process.cpus.size() > 1;
+}
+
 void replace(std::string& text, std::string_view from, std::string_view to) {
   if (const std::size_t at = text.find(from); at != std::string::npos) {
     text.replace(at, from.size(), to);
@@ -97,6 +102,9 @@ std::optional<Core> core_of(const Application& robot, std::size_t number,
                    .deadline = own.reservation->deadline};
   } else if (own.quota) {
     core.supply = own.quota;
+  }
+  if (shares_with_itself(own)) {
+    core.interrupts.push_back({.duration = nanoseconds{1}});  // as often as it likes
   }
   const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
   if (own.reservation && around.count() > 0) {  // it goes on with each new runtime
@@ -155,6 +163,12 @@ void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
     remarks.push_back(text.str());
     return;
   }
+  if (shares_with_itself(process)) {
+    text << where << " has several threads at SCHED_OTHER, which the kernel may place on one core: "
+                     "no bound is known; give it a priority, or one core";
+    remarks.push_back(text.str());
+    return;
+  }
   text << "assuming that nothing but " << where << " runs at SCHED_OTHER on " << core;
   remarks.push_back(text.str());
   if (process.quota) {
@@ -180,7 +194,7 @@ void name_supply(ScenarioReport& report, const Application& robot, std::size_t n
   const Process& own = robot.processes[number];
   const std::string rivals = rivals_of(robot, own);
   for (CallbackReport& callback : report.callbacks) {
-    if (!rivals.empty()) {
+    if (!rivals.empty() || shares_with_itself(own)) {
       callback.bound_by = std::string{methods::by_weights};
     } else if (own.reservation) {
       replace(callback.bound_by, methods::periodic_resource, methods::reservation);
