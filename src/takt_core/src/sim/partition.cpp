@@ -165,7 +165,10 @@ void Partition::lose_time(TimePoint now) noexcept {
 
 // When to look again.
 void Partition::look_ahead() noexcept {
-  next_ = std::min({end_, message_at_, wake_, state_.next_look()});
+  next_ = std::min({end_, message_at_, wake_});
+  if (!is_thread() || on_core_ == nullptr) {  // of several threads a free one looks
+    next_ = std::min(next_, state_.next_look());
+  }
   for (const TaskState* const task : waiting_) {
     next_ = std::min(next_, task->wakes);
   }
