@@ -77,7 +77,7 @@ def test_a_process_above_takes_its_time_from_all_threads(tmp_path: Path) -> None
     assert "processes above" in of["wheels.drive"].bound_by
 
 
-def test_what_a_thread_does_on_either_core_delays_those_below(tmp_path: Path) -> None:
+def test_what_a_thread_does_on_either_core_delays_processes_below(tmp_path: Path) -> None:
     """All jobs of control may be on the core of vision."""
     bounds, _ = _read(_robot(tmp_path, "rclcpp_multi_threaded", CORES))
     of = {one.name: one.response_us for one in bounds.scenarios[0].callbacks}

@@ -169,6 +169,9 @@ void Partition::look_ahead() noexcept {
   if (!is_thread() || on_core_ == nullptr) {  // of several threads a free one looks
     next_ = std::min(next_, state_.next_look());
   }
+  if (is_thread() && on_core_ == nullptr && back_ > now_ && state_.has_pending()) {
+    next_ = back_;  // the others have noticed what this one may take
+  }
   for (const TaskState* const task : waiting_) {
     next_ = std::min(next_, task->wakes);
   }

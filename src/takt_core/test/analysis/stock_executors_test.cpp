@@ -83,8 +83,15 @@ TEST(threads, nothing_is_above_its_bound) {
             .budget = nanoseconds{1000 * random.number(80, 100)}, .period = 100us};
       }
     }
+    std::string on = std::to_string(app.cpus.size()) + " threads";
+    for (const application::Core& core : app.cores) {
+      on += ", core " + std::to_string(core.cpu) + " latency " +
+            std::to_string(core.latency.count()) + " bursts of " +
+            std::to_string(core.interrupts.empty() ? 0 : core.interrupts.front().burst) +
+            " budget " + std::to_string(core.supply ? core.supply->budget.count() : 0);
+    }
     const Report report = analyse(app, {.sensitivity = false, .proposals = false});
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + on + ", " + describe(app));
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
       compare(
           app, report,
