@@ -32,7 +32,8 @@ void add_supplies(Core& all, std::span<const Core> cores) {
     return;
   }
   const double delay = missing * static_cast<double>(whole) / static_cast<double>(left);
-  all.supply = {.rate = left, .delay = nanoseconds{static_cast<std::int64_t>(std::ceil(delay)) + 1}};
+  all.supply = {.rate = left,
+                .delay = nanoseconds{static_cast<std::int64_t>(std::ceil(delay)) + 1}};
 }
 
 }  // namespace

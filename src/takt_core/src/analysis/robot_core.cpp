@@ -164,8 +164,9 @@ void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
     return;
   }
   if (shares_with_itself(process)) {
-    text << where << " has several threads at SCHED_OTHER, which the kernel may place on one core: "
-                     "no bound is known; give it a priority, or one core";
+    text << where
+         << " has several threads at SCHED_OTHER, which the kernel may place on one core: "
+            "no bound is known; give it a priority, or one core";
     remarks.push_back(text.str());
     return;
   }

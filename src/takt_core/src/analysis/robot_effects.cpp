@@ -38,11 +38,10 @@ Load load_of(const Demand& demand, bool idles, bool moves,
              const std::optional<nanoseconds>& response, nanoseconds preemption) {
   Load load{.noticed = demand.noticed(), .execution = demand.execution};
   if (demand.waits || idles || moves) {
-    load.noticed = response
-                       ? Arrivals{.period = demand.releases.period,
-                                  .jitter = demand.releases.jitter + *response -
-                                            (moves ? nanoseconds{0} : demand.execution)}
-                       : Arrivals{};
+    load.noticed = response ? Arrivals{.period = demand.releases.period,
+                                       .jitter = demand.releases.jitter + *response -
+                                                 (moves ? nanoseconds{0} : demand.execution)}
+                            : Arrivals{};
     load.execution += demand.suspensions * preemption;
   }
   return load;
@@ -72,8 +71,8 @@ Effects effects_of(const application::Application& view, const application::Appl
     const Stream& own = model.streams()[stream];
     const bool known =
         bounds.converged || (own.parent == nobody && own.join == nobody && !own.early);
-    Load load = load_of(demand, idles, moves, bounds.responses[stream].bound,
-                        robot.overheads.preemption);
+    Load load =
+        load_of(demand, idles, moves, bounds.responses[stream].bound, robot.overheads.preemption);
     load.noticed = known ? load.noticed : Arrivals{};
     if (const auto& bound = bounds.responses[stream].bound; starts && known && bound) {
       load.started = {.period = demand.releases.period,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What takes time from the jobs of a core: releases that are noticed, and declared interrupts.
-#include "takt/analysis/scenario_model.hpp"
-
 #include "cores_of_threads.hpp"
+#include "takt/analysis/scenario_model.hpp"
 #include "threads.hpp"
 
 namespace takt::analysis {

@@ -194,7 +194,7 @@ class Threads {
                           std::int64_t (Arrivals::*count)(nanoseconds) const noexcept) const {
     nanoseconds sum{0};
     for (const std::size_t i : interrupts_) {
-      sum += (demands_[i].noticed().*count)(window) * demands_[i].execution;
+      sum += (demands_[i].noticed().*count)(window)*demands_[i].execution;
     }
     return sum;
   }
@@ -213,8 +213,7 @@ class Threads {
         return {};
       }
       const nanoseconds busy = work(window) + *taken;
-      const nanoseconds later =
-          supply_.start_after(busy + interrupted(window, &Arrivals::closed));
+      const nanoseconds later = supply_.start_after(busy + interrupted(window, &Arrivals::closed));
       if (later <= window) {
         return Busy{.window = window, .work = busy};
       }

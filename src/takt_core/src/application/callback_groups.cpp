@@ -37,8 +37,8 @@ std::vector<std::string> callback_groups(const Application& application) {
     if (name.empty()) {
       continue;
     }
-    const bool one_thread = !application.processes.empty() &&
-                            !sched::has_threads(policy_of(application, callback));
+    const bool one_thread =
+        !application.processes.empty() && !sched::has_threads(policy_of(application, callback));
     if (one_thread) {
       groups.back() += " of " + callback.node_name();
       continue;

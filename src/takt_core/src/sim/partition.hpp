@@ -33,8 +33,8 @@ class Partition final : private sched::CoreListener {
   // arguments must outlive it.
   Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
             const application::Core* declared, bool fixed, Trace& trace);
-  // One more thread, on this core, with the state of the first one, which must outlive it. `policy`:
-  // that of the state.
+  // One more thread, on this core, with the state of the first one, which must outlive it.
+  // `policy`: that of the state.
   Partition(Partition& first, const sched::Policy& policy, int cpu,
             const application::Core* declared);
   Partition(const Partition&) = delete;

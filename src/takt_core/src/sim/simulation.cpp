@@ -140,8 +140,8 @@ class Simulation {
   // `first`: the one of its process, if there is one.
   void add_partition(const Place& place, Partition*& first) {
     const sched::CompiledApplication& compiled = *model_.processes()[place.process];
-    const application::Core* const declared = application::declared_core(
-        application_, application_.processes[place.process], place.cpu);
+    const application::Core* const declared =
+        application::declared_core(application_, application_.processes[place.process], place.cpu);
     if (first == nullptr) {
       first = &partitions_.emplace_back(model_, compiled, 0, declared, is_fixed(compiled), trace_);
       first->set_cpu(place.number);

@@ -176,12 +176,11 @@ TEST(threads, no_run_of_small_sets_is_above_the_bound) {
     const std::int64_t most = interrupts ? 2 : count == 3 ? 6 : 3;
     for (std::size_t i = 0; i < count; ++i) {
       const std::int64_t execution = random.number(1, most);
-      demands.push_back(
-          {.task = i,
-           .group = static_cast<std::size_t>(random.number(0, 3)),
-           .releases = {.period = nanoseconds{
-                            random.number(execution + 1, interrupts ? 8 : 3 * most)}},
-           .execution = nanoseconds{execution}});
+      demands.push_back({.task = i,
+                         .group = static_cast<std::size_t>(random.number(0, 3)),
+                         .releases = {.period = nanoseconds{random.number(
+                                          execution + 1, interrupts ? 8 : 3 * most)}},
+                         .execution = nanoseconds{execution}});
       set += "; C " + std::to_string(execution) + " T " +
              std::to_string(demands.back().releases.period.count()) + " group " +
              std::to_string(demands.back().group);

@@ -109,7 +109,8 @@ TEST(tiny_robots, no_offset_leads_above_a_bound) {
   const int step = rounds(5) < 5 ? 5 : 1;  // every one; each fifth where fewer rounds are wanted
   for (int number = 0; number < robots && !HasFailure(); number += step) {
     const Tiny robot = tiny(number);
-    const int next = robot.executor < first_with_threads ? 1 : 5;  // a fifth of them: they take long
+    const int next =
+        robot.executor < first_with_threads ? 1 : 5;  // a fifth of them: they take long
     for (int offsets = 0; offsets < map_period * act_period && !HasFailure(); offsets += next) {
       const std::string text = document(robot, offsets / act_period, offsets % act_period);
       SCOPED_TRACE(text);

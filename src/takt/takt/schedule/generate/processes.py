@@ -76,7 +76,7 @@ def _spread(draft: Draft, cores: int) -> None:
     share = draft.wanted.several_cores
     for process in draft.document["processes"]:
         several = process.get("executor") in SEVERAL_THREADS
-        if not share or cores < 2 or not several and process.get("policy", IDLING[0]) in IDLING:
+        if not share or cores < 2 or (not several and process.get("policy", IDLING[0]) in IDLING):
             continue
         if draft.chance.happens(share):
             del process["cpu"]
