@@ -186,7 +186,7 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
                                               nodes_of(execution.application, number));
   auto& executor =
       *until_the_process_ends<std::unique_ptr<rclcpp::Executor>>(takt_rclcpp::make_executor(
-          process.policy.substr(std::string{approach_prefix}.size()), {}, 1));
+          process.policy.substr(std::string{approach_prefix}.size()), {}, cpus_of(process).size()));
   for (const auto& [name, node] : nodes.all()) {
     executor.add_node(node);
   }

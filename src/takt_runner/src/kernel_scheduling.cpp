@@ -54,11 +54,15 @@ os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread
 
 }  // namespace
 
+std::vector<int> cpus_of(const application::Process& process) {
+  return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
+}
+
 os::ThreadSettings settings_of(const application::Process& process) {
   const bool fifo = !process.reservation && !process.nice;
   return {.policy = fifo ? os::SchedulingPolicy::fifo : os::SchedulingPolicy::other,
           .priority = process.priority,
-          .cpus = {process.cpu},
+          .cpus = cpus_of(process),
           .name = "takt.spin"};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the kernel schedules the one thread that runs the callbacks of a robot's process: by a
-// priority (SCHED_FIFO), a reservation (SCHED_DEADLINE) or a nice value (SCHED_OTHER).
+// How the kernel schedules the threads that run the callbacks of a robot's process: by a priority
+// (SCHED_FIFO), a reservation (SCHED_DEADLINE) or a nice value (SCHED_OTHER).
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace takt::runner {
+
+// The cores of its executor.
+std::vector<int> cpus_of(const application::Process& process);
 
 // With which such a thread begins.
 os::ThreadSettings settings_of(const application::Process& process);

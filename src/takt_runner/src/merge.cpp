@@ -164,6 +164,9 @@ Moved moved_of(const application::Application& robot, const sched::CompiledStrat
     if (process.host == part.host) {
       moved.core = static_cast<std::uint16_t>(whole.tasks()[i].cpu - process.cpu);
       moved.cores.insert(static_cast<std::uint16_t>(process.cpu));
+      for (const int cpu : process.cpus) {
+        moved.cores.insert(static_cast<std::uint16_t>(cpu));
+      }
     }
   }
   if (moved.cores.empty()) {

@@ -22,10 +22,6 @@
 namespace takt::runner {
 namespace {
 
-std::vector<int> cpus_of(const application::Process& process) {
-  return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
-}
-
 ExecutorOptions executor_options(const Execution& execution, const application::Process& process,
                                  const os::SettingsNotGranted& refused,
                                  const std::filesystem::path& part, os::TimePoint start) {

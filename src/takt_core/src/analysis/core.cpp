@@ -72,7 +72,10 @@ Test test_for(const sched::Policy& policy) noexcept {
   if (name == sched::wait_set_name) {
     return Test::wait_set;
   }
-  if (sched::has_threads(name)) {
+  if (name == sched::group_turns_name) {
+    return Test::group_turns;
+  }
+  if (name == sched::threads_name) {
     return Test::threads;
   }
   if (name == sched::arrival_order_name) {
@@ -101,7 +104,10 @@ CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort,
   if (test == Test::wait_set) {
     return judged(demands, wait_set_responses(demands, effort, supply));
   }
-  if (test == Test::threads) {
+  if (test == Test::threads && supply.threads() == 1) {
+    return judged(demands, wait_set_responses(demands, effort, supply));
+  }
+  if (test == Test::threads || test == Test::group_turns) {
     return judged(demands, thread_responses(demands, effort, supply));
   }
   if (test == Test::arrival_order) {

@@ -95,8 +95,10 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
     method = fixed_priority_method(demand, response, demands);
   } else if (test == Test::wait_set) {
     method = methods::wait_set;
-  } else if (test == Test::threads) {
-    method = demands.supply.threads() > 1 ? methods::threads : methods::wait_set;
+  } else if (test == Test::threads && demands.supply.threads() == 1) {
+    method = methods::wait_set;
+  } else if (test == Test::threads || test == Test::group_turns) {
+    method = methods::threads;
   } else if (test == Test::arrival_order) {
     method = methods::arrival_order;
   } else if (core.from_demand && response.bound == demand.deadline) {

@@ -90,8 +90,7 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
   if (streams_[first].empty() || streams_[then].empty() || model_.test() == Test::schedule_graph ||
-      model_.test() == Test::wait_set || model_.test() == Test::threads ||
-      model_.test() == Test::arrival_order || model_.test() == Test::none ||
+      is_of_rclcpp(model_.test()) || model_.test() == Test::none ||
       (!varies_.empty() && varies_[first])) {
     return false;
   }

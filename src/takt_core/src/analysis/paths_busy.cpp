@@ -159,8 +159,7 @@ bool Paths::add_hop(BusyPath& path, std::size_t callback, bool always_new) const
 }
 
 bool Paths::keeps_offset(std::size_t timer) const {
-  return strategy_.scenarios().size() == 1 && model_.test() != Test::wait_set &&
-         model_.test() != Test::threads && model_.test() != Test::arrival_order &&
+  return strategy_.scenarios().size() == 1 && !is_of_rclcpp(model_.test()) &&
          !strategy_.tasks()[timer].any_offset;
 }
 

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "../application/kernel_scheduling.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
+#include "cores_of_threads.hpp"
 #include "methods.hpp"
 #include "own_use.hpp"
 #include "robot_words.hpp"
@@ -216,6 +218,17 @@ bool add_quota(Core& core, const Application& robot, std::size_t number, const E
   return false;
 }
 
+// What is declared of its cores.
+std::vector<Core> declared_of(const Application& robot, const Process& process) {
+  std::vector<Core> declared;
+  for (const int cpu : application::cores_of(process)) {
+    if (const Core* const core = application::declared_core(robot, process, cpu)) {
+      declared.push_back(*core);
+    }
+  }
+  return declared;
+}
+
 std::string rivals_of(const Application& robot, const Process& own) {
   std::string names;
   for (const Process& other : robot.processes) {
@@ -224,6 +237,11 @@ std::string rivals_of(const Application& robot, const Process& own) {
     }
   }
   return names;
+}
+
+// Whether the kernel may let several of its threads share a core by weights.
+bool shares_with_itself(const Process& process) {
+  return process.nice && process.cpus.size() > 1;
 }
 
 void replace(std::string& text, std::string_view from, std::string_view to) {
@@ -237,10 +255,13 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 ShareOfCore share_of_core(const Application& robot, std::size_t number,
                           const std::vector<Effects>& effects) {
   const Process& own = robot.processes[number];
-  const Core* const declared = application::declared_core(robot, own);
+  const std::vector<Core> declared = declared_of(robot, own);
   ShareOfCore share;
-  Core core = declared == nullptr ? Core{} : *declared;
+  Core core = together(declared);
   core.cpu = own.cpu;
+  if (shares_with_itself(own)) {
+    core.interrupts.push_back({.duration = nanoseconds{1}});  // as often as it likes
+  }
   const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const Process& other = robot.processes[i];
@@ -262,7 +283,7 @@ ShareOfCore share_of_core(const Application& robot, std::size_t number,
     share.throttled = add_quota(core, robot, number, effects[number]);
     share.disturbed = share.disturbed || share.throttled;
   }
-  if (declared != nullptr || core.supply || !core.interrupts.empty()) {
+  if (!declared.empty() || core.supply || !core.interrupts.empty()) {
     share.core = std::move(core);
   }
   return share;
@@ -297,6 +318,13 @@ void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
     remarks.push_back(text.str());
     return;
   }
+  if (shares_with_itself(process)) {
+    text << where
+         << " has several threads at SCHED_OTHER, which the kernel may place on one core: "
+            "no bound is known; give it a priority, or one core";
+    remarks.push_back(text.str());
+    return;
+  }
   text << "assuming that nothing but " << where << " runs at SCHED_OTHER on " << core;
   remarks.push_back(text.str());
   if (process.quota) {
@@ -323,7 +351,7 @@ void name_supply(ScenarioReport& report, const Application& robot, std::size_t n
   const Process& own = robot.processes[number];
   const std::string rivals = rivals_of(robot, own);
   for (CallbackReport& callback : report.callbacks) {
-    if (!rivals.empty()) {
+    if (!rivals.empty() || shares_with_itself(own)) {
       callback.bound_by = std::string{methods::by_weights};
     } else if (own.reservation) {
       replace(callback.bound_by, methods::periodic_resource, methods::reservation);

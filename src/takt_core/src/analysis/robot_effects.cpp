@@ -7,6 +7,7 @@
 
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
+#include "threads.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -30,15 +31,17 @@ ScenarioBounds solve(ScenarioModel& model, bool disturbed, std::int64_t& steps) 
 }
 
 // The jobs of a stream as those below notice them: one that waits, or for whose start its policy
-// may wait, may have waited for long before, and the next one not at all.
-Load load_of(const Demand& demand, bool idles, const std::optional<nanoseconds>& response,
-             nanoseconds preemption) {
+// may wait, may have waited for long before, and the next one not at all. The same holds where
+// another thread of its executor runs a job of its group, or looks for what is ready; and a job
+// that has begun may come from another core, where the thread that runs it had to leave it.
+Load load_of(const Demand& demand, bool idles, bool moves,
+             const std::optional<nanoseconds>& response, nanoseconds preemption) {
   Load load{.noticed = demand.noticed(), .execution = demand.execution};
-  if (demand.waits || idles) {
-    load.noticed = response
-                       ? Arrivals{.period = demand.releases.period,
-                                  .jitter = demand.releases.jitter + *response - demand.execution}
-                       : Arrivals{};
+  if (demand.waits || idles || moves) {
+    load.noticed = response ? Arrivals{.period = demand.releases.period,
+                                       .jitter = demand.releases.jitter + *response -
+                                                 (moves ? nanoseconds{0} : demand.execution)}
+                            : Arrivals{};
     load.execution += demand.suspensions * preemption;
   }
   return load;
@@ -59,6 +62,7 @@ Effects effects_of(const application::Application& view, const application::Appl
   ScenarioModel model{view, strategy, strategy.scenarios().front()};
   const ScenarioBounds bounds = solve(model, disturbed, steps);
   const bool idles = may_idle(model, bounds);
+  const bool moves = has_several_threads(view, strategy.scenarios().front());
   const bool starts = counts_starts(robot);
   Effects effects;
   for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
@@ -66,7 +70,8 @@ Effects effects_of(const application::Application& view, const application::Appl
     const Stream& own = model.streams()[stream];
     const bool known =
         bounds.converged || (own.parent == nobody && own.join == nobody && !own.early);
-    Load load = load_of(demand, idles, bounds.responses[stream].bound, robot.overheads.preemption);
+    Load load =
+        load_of(demand, idles, moves, bounds.responses[stream].bound, robot.overheads.preemption);
     load.noticed = known ? load.noticed : Arrivals{};
     if (const auto& bound = bounds.responses[stream].bound; starts && known && bound) {
       load.started = {.period = demand.releases.period,

@@ -12,20 +12,6 @@ namespace {
 
 using sched::TaskParameters;
 
-// Until a job of a core begins to compute, which counts as a part of it.
-nanoseconds latency_on(const application::Application& application, int cpu) {
-  const application::Core* const core = application.find_core(cpu);
-  return core == nullptr ? nanoseconds{0} : core->latency;
-}
-
-nanoseconds latency_on_any(const application::Application& application) {
-  nanoseconds latency{0};
-  for (const application::Core& core : application.cores) {
-    latency = std::max(latency, core.latency);
-  }
-  return latency;
-}
-
 // Each time that it finds a lock held, two jobs leave the core.
 nanoseconds waits_for_locks(const application::Application& application,
                             const application::Callback& callback) {
@@ -97,8 +83,8 @@ void ScenarioModel::add_costs(const application::Application& application) {
                                      : nanoseconds{0}) +
                                 waits_for_locks(application, callback) +
                                 (threads ? application.overheads.release : nanoseconds{0}) +
-                                (threads ? latency_on_any(application)
-                                         : latency_on(application, strategy_->tasks()[i].cpu)),
+                                // Until it begins to compute, which counts as a part of it.
+                                declared_for(application, strategy_->tasks()[i].cpu).latency,
                       .waits = shortest_waits(callback),
                       .anywhere = callback.publishes_anywhere});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);

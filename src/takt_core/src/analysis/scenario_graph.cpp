@@ -15,8 +15,7 @@ constexpr std::size_t most_waiting = 8;              // messages of one topic, f
 
 // Nobody needs to look at the schedules of a core that has too much to do.
 bool ScenarioModel::can_be_explored(const CoreDemands& core) const noexcept {
-  return test_ != Test::none && test_ != Test::wait_set && test_ != Test::threads &&
-         test_ != Test::arrival_order && !scenario_->policy().preemptive() &&
+  return test_ != Test::none && !is_of_rclcpp(test_) && !scenario_->policy().preemptive() &&
          (test_ == Test::schedule_graph || !overloaded(core.demands, core.supply));
 }
 

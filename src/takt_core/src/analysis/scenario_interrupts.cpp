@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What takes time from the jobs of a core: releases that are noticed, and declared interrupts.
+#include "cores_of_threads.hpp"
 #include "takt/analysis/scenario_model.hpp"
+#include "threads.hpp"
 
 namespace takt::analysis {
+
+// Of the core, or of all cores if each has a thread that takes what is ready.
+application::Core ScenarioModel::declared_for(const application::Application& application,
+                                              int cpu) const {
+  if (has_several_threads(application, *scenario_)) {
+    return together(application.cores);
+  }
+  const application::Core* const declared = application.find_core(cpu);
+  return declared == nullptr ? application::Core{} : *declared;
+}
 
 void ScenarioModel::add_interrupts(const application::Application& application) {
   for (CoreDemands& core : cores_) {
@@ -22,9 +34,7 @@ void ScenarioModel::add_interrupts(const application::Application& application) 
       core.demands.push_back(interrupt);
       core.streams.push_back(nobody);
     }
-    const application::Core* const declared = application.find_core(core.cpu);
-    for (std::size_t i = 0; declared != nullptr && i < declared->interrupts.size(); ++i) {
-      const application::Interrupts& source = declared->interrupts[i];
+    for (const application::Interrupts& source : declared_for(application, core.cpu).interrupts) {
       core.demands.push_back(
           {.task = nobody,
            .releases = {.period = source.period,

@@ -292,12 +292,10 @@ void ScenarioModel::place(const application::Application& application,
       core_of[task] = cores_.size();
     }
     cores_.push_back({.cpu = core.cpu, .demands = {}, .streams = {}, .jobs = 0});
-    if (const application::Core* const declared = application.find_core(core.cpu)) {
-      cores_.back().supply = Supply{*declared};
-    }
+    cores_.back().supply = Supply{declared_for(application, core.cpu)};
   }
   if (has_several_threads(application, *scenario_)) {
-    cores_.front().supply = Supply::of_threads(std::ssize(application.cpus));
+    cores_.front().supply = cores_.front().supply.for_threads(std::ssize(application.cpus));
   }
   const std::vector<std::size_t> groups = group_numbers(strategy);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {

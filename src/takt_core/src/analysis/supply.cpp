@@ -30,10 +30,10 @@ Supply::Supply(const application::Core& core) noexcept : interrupted_(!core.inte
   rate_ = static_cast<double>(budget_.count()) / static_cast<double>(period_.count());
 }
 
-Supply Supply::of_threads(std::int64_t count) noexcept {
-  Supply supply;
+Supply Supply::for_threads(std::int64_t count) const noexcept {
+  Supply supply = *this;
   supply.threads_ = count;
-  supply.rate_ = static_cast<double>(count);
+  supply.rate_ += static_cast<double>(count - 1);
   return supply;
 }
 

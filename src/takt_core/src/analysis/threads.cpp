@@ -8,9 +8,8 @@
 #include <ranges>
 #include <string_view>
 
+#include "../sched/stock_executor.hpp"
 #include "bounds.hpp"
-#include "takt/analysis/core.hpp"
-#include "wait_set.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -28,10 +27,22 @@ class Threads {
     nanoseconds with_older{0};
   };
 
+  // The window from t0 on, and what all threads do in it while no core is away.
+  struct Busy {
+    nanoseconds window{0};
+    nanoseconds work{0};
+  };
+  using Start = std::optional<Busy>;
+
  public:
-  Threads(std::span<const Demand> demands, std::int64_t count, Effort& effort)
-      : demands_(demands), count_(count), effort_(effort) {
+  Threads(std::span<const Demand> demands, const Supply& supply, Effort& effort)
+      : demands_(demands), supply_(supply), count_(supply.threads()), effort_(effort) {
     for (std::size_t i = 0; i < demands.size(); ++i) {
+      if (demands[i].interrupt) {
+        interrupts_.push_back(i);
+        bounds_.emplace_back();
+        continue;
+      }
       if (demands[i].group >= groups_.size()) {
         groups_.resize(demands[i].group + 1);
       }
@@ -41,7 +52,7 @@ class Threads {
     std::erase_if(groups_, [](const Group& group) { return group.empty(); });
     work_.reserve(groups_.size());
     for (const Group& group : groups_) {
-      lasting_.push_back(share_of(group) + share_taken_from(group) < 1 - 1e-9);
+      lasting_.push_back(share_of(group) + share_taken_from(group) < share_left() - 1e-9);
     }
   }
 
@@ -78,6 +89,11 @@ class Threads {
     return share;
   }
 
+  // The share of the time in which no core is away, in the long run.
+  [[nodiscard]] double share_left() const {
+    return supply_.rate() - static_cast<double>(count_ - 1) - share_of(interrupts_);
+  }
+
   // The share of the time in which others may have all threads, in the long run.
   [[nodiscard]] double share_taken_from(const Group& own) const {
     std::vector<double> shares;
@@ -106,7 +122,7 @@ class Threads {
     if (!lasting_[static_cast<std::size_t>(found - groups_.begin())]) {
       return {};  // once busy, it may never be idle again
     }
-    const Bound busy = least(nanoseconds{1}, group, [&](nanoseconds window) {
+    const Start busy = least(nanoseconds{1}, group, [&](nanoseconds window) {
       nanoseconds work{0};
       for (const std::size_t i : group) {
         work += demands_[i].noticed().open(window) * demands_[i].execution;
@@ -129,7 +145,7 @@ class Threads {
           next = std::min(next, arrivals.time(count));
         }
       }
-      const Bound start = least(nanoseconds{0}, group, [&](nanoseconds window) {
+      const Start start = least(nanoseconds{0}, group, [&](nanoseconds window) {
         nanoseconds work = (number - 1) * demand.execution;
         for (const std::size_t i : group) {
           if (demands_[i].task != demand.task) {
@@ -141,8 +157,12 @@ class Threads {
       if (!start) {
         return {};
       }
-      worst = std::max(worst, *start + demand.execution - at + demand.lag);
-      if (next - demand.lag >= *busy) {
+      const Bound end = end_of(*start, demand.execution);
+      if (!end) {
+        return {};
+      }
+      worst = std::max(worst, *end - at + demand.lag);
+      if (next - demand.lag >= busy->window) {
         return worst;
       }
       at = next;
@@ -150,9 +170,38 @@ class Threads {
     return {};
   }
 
+  // When a job ends that computes from then on.
+  Bound end_of(const Busy& start, nanoseconds execution) {
+    nanoseconds end = start.window + execution;
+    for (;;) {
+      if (!effort_.spend(interrupts_.size() + 1)) {
+        return {};
+      }
+      const nanoseconds later =
+          supply_.time_for(start.work + execution + interrupted(end, &Arrivals::open));
+      if (later <= end) {
+        return end;
+      }
+      end = later;
+      if (end > longest) {
+        return {};
+      }
+    }
+  }
+
+  // What takes time from the cores in a window from t0 on.
+  nanoseconds interrupted(nanoseconds window,
+                          std::int64_t (Arrivals::*count)(nanoseconds) const noexcept) const {
+    nanoseconds sum{0};
+    for (const std::size_t i : interrupts_) {
+      sum += (demands_[i].noticed().*count)(window)*demands_[i].execution;
+    }
+    return sum;
+  }
+
   // The least window, not below `from`, that this work of the group fills together with the times
-  // at which all threads run other groups.
-  Bound least(nanoseconds from, const Group& own,
+  // at which all threads run other groups, or cores are away.
+  Start least(nanoseconds from, const Group& own,
               const std::function<nanoseconds(nanoseconds)>& work) {
     nanoseconds window = from;
     for (;;) {
@@ -163,9 +212,10 @@ class Threads {
       if (!taken) {
         return {};
       }
-      const nanoseconds later = work(window) + *taken;
+      const nanoseconds busy = work(window) + *taken;
+      const nanoseconds later = supply_.start_after(busy + interrupted(window, &Arrivals::closed));
       if (later <= window) {
-        return window;
+        return Busy{.window = window, .work = busy};
       }
       window = later;
       if (window > longest) {
@@ -229,9 +279,11 @@ class Threads {
   }
 
   std::span<const Demand> demands_;
+  const Supply& supply_;
   std::int64_t count_;
   Effort& effort_;
   std::vector<Group> groups_;
+  Group interrupts_;
   std::vector<bool> lasting_;  // by group: whether it is idle again and again
   std::vector<Bound> bounds_;  // by demand
   std::vector<Work> work_;
@@ -242,7 +294,7 @@ class Threads {
 
 bool has_several_threads(const application::Application& application,
                          const sched::CompiledScenario& scenario) {
-  return test_for(scenario.policy()) == Test::threads && application.cpus.size() > 1;
+  return sched::has_threads(scenario.policy().name()) && application.cpus.size() > 1;
 }
 
 std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) {
@@ -258,10 +310,7 @@ std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy) 
 
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply) {
-  if (supply.threads() == 1) {
-    return wait_set_responses(demands, effort, supply);
-  }
-  return Threads{demands, supply.threads(), effort}.run();
+  return Threads{demands, supply, effort}.run();
 }
 
 }  // namespace takt::analysis

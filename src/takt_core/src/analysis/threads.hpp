@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Response times under rclcpp's executors with several threads (rclcpp_multi_threaded,
+// Response times under rclcpp's executors with threads (rclcpp_multi_threaded,
 // sched/wait_result.hpp, and rclcpp_events_cbg, sched/group_turns.hpp): n threads, each on a core
 // of its own, take what is ready; of a callback group one job runs at a time. In which order they
 // are taken is left open: where a group is busy whenever the wait set is looked at, its callbacks
@@ -23,6 +23,11 @@
 // share of one thread after Bertogna & Cirinei 2007, the n - 1 groups after Guan et al. 2009). J
 // starts by the least S = G(S) + P(S) after t0, where G(S) is the work of g: closed(S) C_j of each
 // other callback of g, and that of the jobs of i before J.
+// Where something takes time from the cores, all of this holds for the time in which nothing does:
+// whoever looks for what is ready holds a mutex, and while its core is away nobody else takes
+// anything. So t0 is also in the time in which some core is away, and just before it none was: what
+// interrupts them in S is noticed in S (as for one core, with the interrupts of all of them), and
+// t0 + S comes when the supply has given G(S) + P(S) besides. Then J computes.
 //
 // The R_j are the least numbers that are consistent: each is computed from all. They hold: let a
 // job be the first that takes longer than its R. What was left at its t0 had not taken longer
@@ -45,7 +50,7 @@ bool has_several_threads(const application::Application& application,
 // The group of each callback, by number; one without a group has a number of its own.
 std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy);
 
-// Demand::group: of the callback; levels do not matter. One thread: eq. 19.
+// Demand::group: of the callback; levels do not matter.
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply);
 

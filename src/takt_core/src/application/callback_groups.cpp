@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "../sched/stock_executor.hpp"
+#include "robot.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::application {
@@ -25,7 +27,6 @@ std::vector<std::string> heard_by(const Callback& callback) {
 }  // namespace
 
 std::vector<std::string> callback_groups(const Application& application) {
-  const bool one_thread = !application.processes.empty();
   const auto& callbacks = application.callbacks;
   std::vector<std::string> groups;
   groups.reserve(callbacks.size());
@@ -36,6 +37,8 @@ std::vector<std::string> callback_groups(const Application& application) {
     if (name.empty()) {
       continue;
     }
+    const bool one_thread =
+        !application.processes.empty() && !sched::has_threads(policy_of(application, callback));
     if (one_thread) {
       groups.back() += " of " + callback.node_name();
       continue;

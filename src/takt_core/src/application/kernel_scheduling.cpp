@@ -91,6 +91,13 @@ void check_one_way(const Process& process) {
     refuse(where, "its nice value is " + std::to_string(*process.nice),
            "give one from -20, which has the most weight, to 19");
   }
+  if (!process.cpus.empty() && (process.reservation || process.quota)) {
+    refuse(where,
+           std::string{"it has a thread on each of several cores, and "} +
+               (process.reservation ? "a reservation is that of one thread"
+                                    : "a quota is that of all of them together"),
+           "give it a priority or nice alone, or one core: cpu");
+  }
   if (!process.quota) {
     return;
   }

@@ -20,10 +20,29 @@ std::string handed_over(const std::string& callback, const std::string& topic) {
   return callback + "." + topic;
 }
 
+// Whether several threads may take it.
+bool has_threads(const Application& application, const Callback& callback) {
+  return sched::has_threads(policy_of(application, callback));
+}
+
+// One job of a group runs at a time, whichever thread takes it.
+void set_groups_of_threads(Application& application) {
+  const auto in_threads = [&](const Callback& one) { return has_threads(application, one); };
+  if (std::ranges::none_of(application.callbacks, in_threads)) {
+    return;
+  }
+  const std::vector<std::string> groups = callback_groups(application);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (in_threads(application.callbacks[i])) {
+      application.callbacks[i].task.group = groups[i];
+    }
+  }
+}
+
 void add_subscription(Application& application, std::size_t reader, const std::string& topic) {
   const Callback& callback = application.callbacks[reader];
   Callback added;
-  if (sched::has_threads(application.policy)) {
+  if (has_threads(application, callback)) {
     added.task.group = callback.task.group;
   }
   added.task.name = handed_over(callback.task.name, topic);
@@ -70,17 +89,6 @@ void extend(Chain& chain, const std::vector<sched::Task>& declared,
   chain.callbacks = std::move(path);
 }
 
-void check_cores_of_threads(const Application& application, const std::string& where) {
-  for (const Core& core : application.cores) {
-    if (core.supply || !core.interrupts.empty()) {
-      throw sched::ScheduleError(where,
-                                 "each of its threads needs a whole core, and core " +
-                                     std::to_string(core.cpu) + " has a supply or interrupts",
-                                 "leave the core out of cores, or use another executor");
-    }
-  }
-}
-
 }  // namespace
 
 bool has_stock_executor(const Application& application) {
@@ -93,12 +101,7 @@ Application with_own_subscriptions(Application application) {
   if (!has_stock_executor(application)) {
     return application;
   }
-  if (sched::has_threads(application.policy)) {
-    const std::vector<std::string> groups = callback_groups(application);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      application.callbacks[i].task.group = groups[i];
-    }
-  }
+  set_groups_of_threads(application);
   const std::vector<sched::Task> declared = application.tasks();
   std::vector<bool> stock;
   stock.reserve(application.callbacks.size());
@@ -134,16 +137,7 @@ void check_stock_executor(const Application& application) {
     return;
   }
   const std::string where = "executor " + sched::name_text(application.policy);
-  if (sched::has_threads(application.policy)) {
-    check_cores_of_threads(application, where);
-    if (application.policy == sched::group_turns_name && application.cpus.size() < 2) {
-      throw sched::ScheduleError(
-          where,
-          "its threads have a core each in the analysis, and the application "
-          "has one core",
-          "name several cores in cpus, or use rclcpp_events");
-    }
-  } else if (application.cpus.size() > 1) {
+  if (!sched::has_threads(application.policy) && application.cpus.size() > 1) {
     throw sched::ScheduleError(where,
                                "it has one thread, and the application has " +
                                    std::to_string(application.cpus.size()) + " cores",

@@ -83,12 +83,6 @@ Process parse_process(const Json& json, const std::string& path) {
     Object::fail(object.at("name"), "is not a name");
   }
   parse_executor(object, process.policy);
-  if (sched::has_threads(process.policy)) {
-    throw sched::ScheduleError(
-        "process " + sched::name_text(process.name),
-        "it has one core, and " + process.policy + " one for each thread",
-        "use rclcpp_single_threaded, or describe the process alone, with cpus");
-  }
   parse_cpus(object, process);
   parse_kernel_scheduling(object, process);
   object.read("host", process.host);

@@ -27,7 +27,7 @@ void check(const Process& process) {
   if (sched::stock_executor(process.policy)) {
     throw sched::ScheduleError(place_text(process),
                                "it has several cores, and " + process.policy + " has one thread",
-                               "give its core: cpu, or use the executor takt");
+                               "give its core: cpu, or use rclcpp_multi_threaded or takt");
   }
   // An executor looks ahead to the timers of all its cores.
   if (!sched::parse_policy(process.policy)->work_conserving()) {
@@ -155,11 +155,16 @@ void split(Application& application, std::size_t number) {
 Application with_cores(Application application) {
   const std::size_t described = application.processes.size();
   for (std::size_t i = 0; i < described; ++i) {
-    if (!application.processes[i].cpus.empty()) {
+    const Process& process = application.processes[i];
+    if (!process.cpus.empty() && !sched::has_threads(process.policy)) {
       split(application, i);
     }
   }
   return application;
+}
+
+std::vector<int> cores_of(const Process& process) {
+  return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
 }
 
 const std::string& family_of(const Process& process) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes whose executor has several threads, each on a core of its own. Jobs do not migrate, so
-// analysis and simulation see one process for each core, and what they hand to each other is a
-// message between processes that takes no time.
+// Processes whose executor has several threads, each on a core of its own. Under Takt jobs do not
+// migrate, so analysis and simulation see one process for each core, and what they hand to each
+// other is a message between processes that takes no time. The threads of an executor of rclcpp
+// take from what is ready for all of them: it stays one process.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "takt/application/application.hpp"
 
@@ -16,6 +18,9 @@ namespace takt::application {
 // places its tasks; those of a join, and those that a maximum age ties, stay on one core.
 // Throws sched::ScheduleError for what has no executor with several threads.
 Application with_cores(Application application);
+
+// The cores of its executor.
+std::vector<int> cores_of(const Process& process);
 
 // The process that a core or a thread belongs to, by name; else the own one.
 const std::string& family_of(const Process& process);

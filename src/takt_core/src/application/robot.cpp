@@ -13,8 +13,10 @@
 #include "../sched/text.hpp"
 #include "kernel_scheduling.hpp"
 #include "own_subscriptions.hpp"
+#include "process_cores.hpp"
 #include "requests.hpp"
 #include "robot_scenarios.hpp"
+#include "takt/application/callback_groups.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -100,19 +102,21 @@ void check_processes(const Application& application) {
     if (!names.emplace(process.name, 0).second) {
       refuse(where, "there are two of this name", "give each process a name of its own");
     }
-    if (process.cpu < 0) {
-      refuse(where, "its core is negative", "give the number of a core: cpu: 0");
-    }
-    if (!is_fifo(process)) {
-      continue;
-    }
-    const auto [known, added] =
-        bands.emplace(std::tuple{process.host, process.cpu, process.priority}, where);
-    if (!added) {
-      refuse(where,
-             "it has the same core and priority as " + known->second +
-                 ", so nothing says which of them runs first",
-             "give them different priorities or cores");
+    for (const int cpu : cores_of(process)) {
+      if (cpu < 0) {
+        refuse(where, "its core is negative", "give the number of a core: cpu: 0");
+      }
+      if (!is_fifo(process)) {
+        continue;
+      }
+      const auto [known, added] =
+          bands.emplace(std::tuple{process.host, cpu, process.priority}, where);
+      if (!added) {
+        refuse(where,
+               "it has the same core and priority as " + known->second +
+                   ", so nothing says which of them runs first",
+               "give them different priorities or cores");
+      }
     }
   }
 }
@@ -186,14 +190,21 @@ void check_robot(const Application& application) {
   check_processes(all);
   check_hosts(all);
   check_callbacks(all);
+  static_cast<void>(callback_groups(all));
   check_scenarios(all);
 }
 
 bool share_core(const Process& left, const Process& right) {
-  return left.cpu == right.cpu && left.host == right.host;
+  const std::vector<int> cores = cores_of(right);
+  return left.host == right.host &&
+         any_of(cores_of(left), [&](int cpu) { return find(cores, cpu) != cores.end(); });
 }
 
 int core_number(const Application& application, const Process& process) {
+  return core_number(application, process, process.cpu);
+}
+
+int core_number(const Application& application, const Process& process, int cpu) {
   int before = 0;
   std::vector<std::string> hosts;
   for (const Process& first : application.processes) {
@@ -206,11 +217,13 @@ int core_number(const Application& application, const Process& process) {
     }
     int last = 0;
     for (const Process& one : application.processes) {
-      last = one.host == first.host ? std::max(last, one.cpu) : last;
+      if (one.host == first.host) {
+        last = std::max(last, std::ranges::max(cores_of(one)));
+      }
     }
     before += last + 1;
   }
-  return before + process.cpu;
+  return before + cpu;
 }
 
 const Link* find_link(const Application& application, const Process& left, const Process& right) {
@@ -320,7 +333,7 @@ Application process_of(const Application& application, std::size_t process) {
   result.policy = own.policy;
   result.strategy = scenarios_of(application, process);
   result.switches.clear();
-  result.cpus = own.cpus.empty() ? std::vector{own.cpu} : own.cpus;
+  result.cpus = cores_of(own);
   std::erase_if(result.callbacks,
                 [&](const Callback& callback) { return callback.process != process; });
   for (Callback& callback : result.callbacks) {

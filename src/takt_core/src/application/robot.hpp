@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An application of several processes: a robot. Each process is an executor with one thread and a
-// real-time priority; on each core the process of the highest priority that has something to run
-// runs, and within it its executor decides.
+// An application of several processes: a robot. Each process is an executor with one thread, or
+// one for each of its cores, and a real-time priority; on each core the process of the highest
+// priority that has something to run runs, and within it its executor decides.
 #pragma once
 
 #include <string>
@@ -22,12 +22,14 @@ const std::string& policy_of(const Application& application, const Callback& cal
 // Throws sched::ScheduleError for processes that cannot be kept apart.
 void check_robot(const Application& application);
 
-// Whether two processes run on the same core of the same host.
+// Whether two processes have a core of a host in common.
 bool share_core(const Process& left, const Process& right);
 
-// The number of its core among those of all hosts: those of the host that is named first, then
-// those of the next one.
+// The number of its core, or first core, among those of all hosts: those of the host that is named
+// first, then those of the next one.
 int core_number(const Application& application, const Process& process);
+// The same of another core of its host.
+int core_number(const Application& application, const Process& process, int cpu);
 
 // What lies between two processes; null: hosts without a link between them.
 const Handover* between(const Application& application, const Process& left, const Process& right);

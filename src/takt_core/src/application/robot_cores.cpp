@@ -44,9 +44,13 @@ void parse_robot_cores(Object& object, Application& application) {
 }
 
 const Core* declared_core(const Application& application, const Process& process) {
-  return process.cpu < 0 || process.cpu >= cores_of_host
+  return declared_core(application, process, process.cpu);
+}
+
+const Core* declared_core(const Application& application, const Process& process, int cpu) {
+  return cpu < 0 || cpu >= cores_of_host
              ? nullptr
-             : application.find_core(number_of(application, process.host, process.cpu));
+             : application.find_core(number_of(application, process.host, cpu));
 }
 
 int cpu_of(const Core& core) {

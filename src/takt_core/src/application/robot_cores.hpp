@@ -16,8 +16,10 @@ namespace takt::application {
 // or are described twice, are refused.
 void parse_robot_cores(Object& object, Application& application);
 
-// Null: it provides all of its time.
+// Of its core, or first core. Null: it provides all of its time.
 const Core* declared_core(const Application& application, const Process& process);
+// The same of another core of its host.
+const Core* declared_core(const Application& application, const Process& process, int cpu);
 
 // Its number on its host.
 int cpu_of(const Core& core);

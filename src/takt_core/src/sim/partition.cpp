@@ -114,7 +114,9 @@ void Partition::follow(TimePoint now) noexcept {
 void Partition::decide(TimePoint now) noexcept {
   now_ = now;
   if (is_thread()) {
-    (first_ != nullptr ? *first_ : *this).choose_for_threads(now);
+    choose_for_thread(now);
+    lose_time(now);
+    look_ahead_all();
     return;
   }
   if (now >= back_) {
@@ -159,7 +161,13 @@ void Partition::lose_time(TimePoint now) noexcept {
 
 // When to look again.
 void Partition::look_ahead() noexcept {
-  next_ = std::min({end_, message_at_, wake_, state_.next_look()});
+  next_ = std::min({end_, message_at_, wake_});
+  if (!is_thread() || on_core_ == nullptr) {  // of several threads a free one looks
+    next_ = std::min(next_, state_.next_look());
+  }
+  if (is_thread() && on_core_ == nullptr && back_ > now_ && state_.has_pending()) {
+    next_ = back_;  // the others have noticed what this one may take
+  }
   for (const TaskState* const task : waiting_) {
     next_ = std::min(next_, task->wakes);
   }
@@ -312,7 +320,12 @@ void Partition::resume(TaskState& task, TimePoint now) noexcept {
 }
 
 void Partition::hold(TimePoint now) noexcept {
-  if (std::exchange(held_, true) || on_core_ == nullptr) {
+  const bool was_held = std::exchange(held_, true);
+  if (!was_held && is_thread()) {
+    count_able();
+    look_ahead_all();
+  }
+  if (was_held || on_core_ == nullptr) {
     return;
   }
   TaskState& task = *on_core_;
@@ -328,6 +341,10 @@ void Partition::hold(TimePoint now) noexcept {
 void Partition::let(TimePoint now) noexcept {
   if (!std::exchange(held_, false)) {
     return;
+  }
+  if (is_thread()) {
+    count_able();
+    look_ahead_all();
   }
   while (withheld_.next() < now) {  // the core was away from the other process
     const TimePoint began = withheld_.next();

@@ -4,7 +4,8 @@
 // (sched/core_state.hpp) decides which job runs when, as in the executor; this class accounts for
 // the time that jobs compute and wait.
 //
-// Threads that take jobs from one wait set are as many cores with one state: they decide together.
+// Threads that take jobs from one wait set are as many cores with one state. While something else
+// has the core of one of them, it takes nothing.
 //
 // While the core is withheld from its jobs nothing is decided either.
 //
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "model.hpp"
@@ -32,12 +34,17 @@ class Partition final : private sched::CoreListener {
   Partition(Model& model, const sched::CompiledApplication& compiled, std::size_t number,
             const application::Core* declared, bool fixed, Trace& trace);
   // One more thread, on this core, with the state of the first one, which must outlive it.
-  Partition(Partition& first, int cpu, const application::Core* declared);
+  // `policy`: that of the state.
+  Partition(Partition& first, const sched::Policy& policy, int cpu,
+            const application::Core* declared);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
   Partition(Partition&&) = delete;
   Partition& operator=(Partition&&) = delete;
   ~Partition() = default;
+
+  // The core that events of the trace name.
+  void set_cpu(int cpu) noexcept { result_.cpu = cpu; }
 
   // The next time at which something happens here without an external event.
   [[nodiscard]] TimePoint next() const noexcept { return held_ ? TimePoint::max() : next_; }
@@ -55,6 +62,11 @@ class Partition final : private sched::CoreListener {
   void publish_running(TimePoint now) noexcept;
   // The running job ends or begins to wait; decide() at the same time must follow.
   void end_running(TimePoint now) noexcept;
+  // Whether decide() may have something to do. Of several threads with one state each asks
+  // whenever something happens.
+  [[nodiscard]] bool may_decide(TimePoint now) const noexcept {
+    return !held_ && (is_thread() || next_ <= now);
+  }
   // Processes what has happened, and chooses the job to run.
   void decide(TimePoint now) noexcept;
 
@@ -92,7 +104,12 @@ class Partition final : private sched::CoreListener {
   // Whether it is one of several threads with one state.
   [[nodiscard]] bool is_thread() const noexcept { return first_ != nullptr || !threads_.empty(); }
   [[nodiscard]] bool idle() const noexcept;
-  void choose_for_threads(TimePoint now) noexcept;
+  void choose_for_thread(TimePoint now) noexcept;
+  [[nodiscard]] std::span<Partition* const> threads() const noexcept {
+    return first_ == nullptr ? threads_ : first_->threads_;
+  }
+  void look_ahead_all() noexcept;
+  void count_able() noexcept;
   void count_unfinished(TimePoint now) noexcept;
   void follow(TimePoint now) noexcept;
   void choose(TimePoint now) noexcept;

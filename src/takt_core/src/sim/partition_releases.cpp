@@ -23,7 +23,11 @@ void Partition::arrive(TaskState& task, TimePoint now) noexcept {
     ++task.metrics.lost_arrivals;
     return;
   }
-  next_ = std::min(next_, state_.next_look());
+  if (is_thread()) {
+    look_ahead_all();
+  } else {
+    next_ = std::min(next_, state_.next_look());
+  }
 }
 
 void Partition::released(sched::CoreTask& core_task, const Job& job,

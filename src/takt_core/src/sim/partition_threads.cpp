@@ -7,7 +7,8 @@
 
 namespace takt::sim {
 
-Partition::Partition(Partition& first, int cpu, const application::Core* declared)
+Partition::Partition(Partition& first, const sched::Policy& policy, int cpu,
+                     const application::Core* declared)
     : model_(first.model_),
       trace_(first.trace_),
       overheads_(first.overheads_),
@@ -19,7 +20,6 @@ Partition::Partition(Partition& first, int cpu, const application::Core* declare
     first.threads_.push_back(&first);
   }
   first.threads_.push_back(this);
-  const sched::Policy& policy = model_.compiled().strategy.scenarios().front().policy();
   state_.share_among(first.threads_.size(), model_.groups(), sched::takes_groups_in_turn(policy));
   declare(declared);
 }
@@ -37,20 +37,33 @@ bool Partition::idle() const noexcept {
   return is_thread() ? on_core_ == nullptr : state_.started().size() == waiting_.size();
 }
 
-// Whichever of them takes a job: what is taken changes what the others may take.
-void Partition::choose_for_threads(TimePoint now) noexcept {
-  now_ = now;
-  for (Partition* const thread : threads_) {
-    if (thread->on_core_ == nullptr) {
-      state_.collect_due(now);
-      if (const Job* const chosen = state_.choose(now, wake_)) {
-        thread->start(*chosen, now);
-      }
-    }
+void Partition::choose_for_thread(TimePoint now) noexcept {
+  if (on_core_ != nullptr || now < back_) {
+    return;
   }
-  for (Partition* const thread : threads_) {
+  if (first_ != nullptr) {
+    first_->now_ = now;  // the first one listens to the state
+  }
+  state_.collect_due(now);
+  if (const Job* const chosen = state_.choose(now, wake_)) {
+    start(*chosen, now);
+  }
+}
+
+// What one of them has taken, or what has come for all, changes when the others look.
+void Partition::look_ahead_all() noexcept {
+  for (Partition* const thread : threads()) {
     thread->look_ahead();
   }
+}
+
+// Those that are free, and have no core, look for nothing.
+void Partition::count_able() noexcept {
+  std::size_t able = 0;
+  for (const Partition* const thread : threads()) {
+    able += thread->on_core_ != nullptr || !thread->held_ ? 1U : 0U;
+  }
+  state_.set_depth(able);
 }
 
 }  // namespace takt::sim

@@ -63,7 +63,7 @@ bool SharedCore::run(Member& member, bool taken, TimePoint now) const noexcept {
     return false;
   }
   partition.let(now);
-  if (partition.next() <= now) {
+  if (partition.may_decide(now)) {
     partition.decide(now);
   }
   return partition.busy();

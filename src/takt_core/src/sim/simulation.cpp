@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <ranges>
 #include <utility>
 #include <vector>
 
 #include "../application/kernel_scheduling.hpp"
 #include "../application/own_subscriptions.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "../application/robot_cores.hpp"
 #include "../sched/stock_executor.hpp"
@@ -52,7 +52,8 @@ class Simulation {
     }
     if (sched::has_threads(application_.policy)) {
       for (const int cpu : application.cpus | std::views::drop(1)) {
-        partitions_.emplace_back(partitions_.front(), cpu, application_.find_core(cpu));
+        partitions_.emplace_back(partitions_.front(), policy_of(model_.compiled()), cpu,
+                                 application_.find_core(cpu));
       }
     }
   }
@@ -89,6 +90,13 @@ class Simulation {
   }
 
  private:
+  // A thread of an executor.
+  struct Place {
+    std::size_t process = 0;
+    int cpu = 0;     // of its host
+    int number = 0;  // of all cores
+  };
+
   // The other streams are in model.cpp, offsets.cpp and withheld.cpp.
   static constexpr std::uint64_t external_stream = std::uint64_t{1} << 38U;
   static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
@@ -99,29 +107,46 @@ class Simulation {
     });
   }
 
+  static const sched::Policy& policy_of(const sched::CompiledApplication& compiled) {
+    return compiled.strategy.scenarios().front().policy();
+  }
+
   // Core by core, in the order in which they decide: servers first.
   void add_processes() {
     const std::vector<application::Process>& processes = application_.processes;
-    order_.resize(processes.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::ranges::sort(order_, [&](std::size_t left, std::size_t right) {
-      const int here = application::core_number(application_, processes[left]);
-      const int there = application::core_number(application_, processes[right]);
-      return here != there ? here < there
-                           : application::runs_before(processes[left], processes[right]);
-    });
-    for (const std::size_t i : order_) {
-      const sched::CompiledApplication& compiled = *model_.processes()[i];
-      partitions_.emplace_back(model_, compiled, 0,
-                               application::declared_core(application_, processes[i]),
-                               is_fixed(compiled), trace_);
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      for (const int cpu : application::cores_of(processes[i])) {
+        order_.push_back({.process = i,
+                          .cpu = cpu,
+                          .number = application::core_number(application_, processes[i], cpu)});
+      }
     }
+    std::ranges::sort(order_, [&](const Place& left, const Place& right) {
+      return left.number != right.number
+                 ? left.number < right.number
+                 : application::runs_before(processes[left.process], processes[right.process]);
+    });
+    std::vector<Partition*> first(processes.size(), nullptr);
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      const application::Process& process = processes[order_[i]];
-      if (i == 0 || !application::share_core(processes[order_[i - 1]], process)) {
+      const Place& place = order_[i];
+      add_partition(place, first[place.process]);
+      if (i == 0 || order_[i - 1].number != place.number) {
         shared_.emplace_back(partitions_);
       }
-      shared_.back().add(i, process);
+      shared_.back().add(i, processes[place.process]);
+    }
+  }
+
+  // `first`: the one of its process, if there is one.
+  void add_partition(const Place& place, Partition*& first) {
+    const sched::CompiledApplication& compiled = *model_.processes()[place.process];
+    const application::Core* const declared =
+        application::declared_core(application_, application_.processes[place.process], place.cpu);
+    if (first == nullptr) {
+      first = &partitions_.emplace_back(model_, compiled, 0, declared, is_fixed(compiled), trace_);
+      first->set_cpu(place.number);
+    } else {
+      partitions_.emplace_back(*first, policy_of(compiled), place.number, declared);
     }
   }
 
@@ -142,7 +167,7 @@ class Simulation {
   // What decides in a partition.
   [[nodiscard]] const sched::CompiledApplication& compiled_of(
       std::size_t partition) const noexcept {
-    return order_.empty() ? model_.compiled() : *model_.processes()[order_[partition]];
+    return order_.empty() ? model_.compiled() : *model_.processes()[order_[partition].process];
   }
 
   [[nodiscard]] TimePoint next_time() const noexcept {
@@ -174,7 +199,7 @@ class Simulation {
       return;
     }
     for (Partition& partition : partitions_) {
-      if (partition.next() <= now) {
+      if (partition.may_decide(now)) {
         partition.decide(now);
       }
     }
@@ -244,9 +269,8 @@ class Simulation {
     for (std::size_t i = 0; i < partitions_.size(); ++i) {
       CoreResult core = partitions_[i].result();
       if (!order_.empty()) {
-        const application::Process& process = application_.processes[order_[i]];
-        core.cpu = process.cpu;
-        core.host = process.host;
+        core.cpu = order_[i].cpu;
+        core.host = application_.processes[order_[i].process].host;
       }
       if (!result.cores.empty() && result.cores.back().cpu == core.cpu &&
           result.cores.back().host == core.host) {
@@ -304,7 +328,7 @@ class Simulation {
   nanoseconds duration_;
   Model model_;
   std::deque<Partition> partitions_;
-  std::vector<std::size_t> order_;  // the process of each partition; empty: there is one
+  std::vector<Place> order_;  // of each partition; empty: there is one process
   std::vector<SharedCore> shared_;
   sched::Calendar outside_;  // topics by their ids, then switches of the scenario
   std::size_t next_switch_ = 0;

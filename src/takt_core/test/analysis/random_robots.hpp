@@ -119,6 +119,31 @@ inline void spread(application::Application& robot, std::uint64_t seed) {
   }
 }
 
+// Some executors of rclcpp have threads, on one core or on both.
+inline void give_threads(application::Application& robot, std::uint64_t seed) {
+  RandomTasks random{seed + 99'000'000};
+  for (std::size_t i = 0; i < robot.processes.size(); ++i) {
+    application::Process& process = robot.processes[i];
+    const bool holds_locks =
+        std::ranges::any_of(robot.callbacks, [&](const application::Callback& one) {
+          return one.process == i && !one.critical_sections.empty();
+        });
+    if (!process.policy.starts_with("rclcpp") || holds_locks || !random.chance(0.5)) {
+      continue;
+    }
+    process.policy = random.chance(0.5) ? "rclcpp_multi_threaded" : "rclcpp_events_cbg";
+    if (random.chance(0.8)) {
+      process.cpus = {0, 1};
+      process.cpu = 0;
+    }
+    for (application::Callback& callback : robot.callbacks) {
+      if (callback.process == i && !callback.task.group.empty()) {
+        callback.node = callback.task.group;  // a group is of one node
+      }
+    }
+  }
+}
+
 // A random application, split over processes.
 inline application::Application random_robot(std::uint64_t seed) {
   constexpr std::array policies = {
@@ -156,6 +181,7 @@ inline application::Application random_robot(std::uint64_t seed) {
     topic.depth = loses ? static_cast<std::size_t>(random.number(1, 3)) : topic.depth;
   }
   spread(robot, seed);
+  give_threads(robot, seed);
   add_threads(robot, random);
   return robot;
 }

@@ -11,6 +11,7 @@
 #include "analysis/random_tasks.hpp"
 #include "analysis/simulated_applications.hpp"
 #include "analysis/threads.hpp"
+#include "sched/stock_executor.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::analysis {
@@ -25,7 +26,7 @@ application::Application under(application::Application app, const std::string& 
   std::iota(app.cpus.begin(), app.cpus.end(), 0);
   for (application::Callback& callback : app.callbacks) {
     callback.task.cpu = -1;
-    if (threads > 1 && !callback.task.group.empty()) {
+    if (sched::has_threads(executor) && !callback.task.group.empty()) {
       callback.node = callback.task.group;  // a group is of one node
     }
   }
@@ -69,12 +70,28 @@ TEST(threads, nothing_is_above_its_bound) {
       }
     }
     app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg",
-                static_cast<std::size_t>(random.number(2, 4)));
+                static_cast<std::size_t>(random.number(1, 4)));
     if (random.chance(0.3)) {
       app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
     }
+    if (random.chance(0.3)) {
+      app.cores.push_back({.cpu = 0});
+      app.cores.back().interrupts = {
+          {.period = 1ms, .duration = 20us, .burst = random.number(1, 3)}};
+      if (random.chance(0.5)) {
+        app.cores.back().supply = application::Supply{
+            .budget = nanoseconds{1000 * random.number(80, 100)}, .period = 100us};
+      }
+    }
+    std::string on = std::to_string(app.cpus.size()) + " threads";
+    for (const application::Core& core : app.cores) {
+      on += ", core " + std::to_string(core.cpu) + " latency " +
+            std::to_string(core.latency.count()) + " bursts of " +
+            std::to_string(core.interrupts.empty() ? 0 : core.interrupts.front().burst) +
+            " budget " + std::to_string(core.supply ? core.supply->budget.count() : 0);
+    }
     const Report report = analyse(app, {.sensitivity = false, .proposals = false});
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + on + ", " + describe(app));
     for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
       compare(
           app, report,
@@ -224,8 +241,30 @@ TEST(threads, no_bound_depends_on_the_order_in_which_groups_are_taken) {
   for (std::size_t i = 0; i < in_turn.callbacks.size(); ++i) {
     EXPECT_EQ(in_turn.callbacks[i].response, wait_set.callbacks[i].response);
   }
-  EXPECT_THROW(static_cast<void>(analyse_json(app(callbacks, ", 'executor': 'rclcpp_events_cbg'"))),
-               sched::ScheduleError);
+}
+
+// In any order: a starts when b and short have ended.
+TEST(threads, groups_in_turn_share_one_thread) {
+  const ScenarioReport one =
+      analyse_json(app(timer("short", 100, 2, 1) + ", " + timer("a", 100, 9, 1) + ", " +
+                           timer("b", 100, 5, 1),
+                       ", 'executor': 'rclcpp_events_cbg'"))
+          .scenarios.front();
+  for (const CallbackReport& callback : one.callbacks) {
+    EXPECT_EQ(callback.response, nanoseconds{2 + 9 + 5}) << callback.name;
+  }
+}
+
+// Of either core: whoever looks for what is ready may be there.
+TEST(threads, what_interrupts_one_core_counts_on_all) {
+  const std::string cores =
+      ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1], 'cores': [{'cpu': 1, 'latency': 0, "
+      "'interrupts': [{'period': 20, 'duration': 3}]}]";
+  const ScenarioReport report =
+      analyse_json(app(timer("a", 100, 2, 1) + ", " + timer("b", 100, 5, 1), cores))
+          .scenarios.front();
+  EXPECT_EQ(callback(report, "a").response, nanoseconds{2 + 3});
+  EXPECT_EQ(callback(report, "b").response, nanoseconds{5 + 3});
 }
 
 TEST(arrival_order, everything_that_is_released_before_comes_before) {
@@ -267,8 +306,6 @@ TEST(stock_executors, what_they_do_not_have_is_refused) {
           "no scenarios");
   const std::string threads = ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]";
   refused(threads + ", 'scenarios': [{'name': 's', 'tasks': []}]", "no scenarios");
-  refused(threads + ", 'cores': [{'cpu': 1, 'supply': {'budget': 5, 'period': 10}}]",
-          "a whole core");
 }
 
 }  // namespace

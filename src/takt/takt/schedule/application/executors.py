@@ -22,10 +22,8 @@ OneThread = Literal["rclcpp_single_threaded", "rclcpp_events"]
 ONE_THREAD: tuple[str, ...] = get_args(OneThread)
 SeveralThreads = Literal["rclcpp_multi_threaded", "rclcpp_events_cbg"]  # one for each core
 SEVERAL_THREADS: tuple[str, ...] = get_args(SeveralThreads)
-EVENTS_CBG = "rclcpp_events_cbg"  # has two threads at least
 StockExecutor = Literal[OneThread, SeveralThreads]
 STOCK_EXECUTORS: tuple[str, ...] = get_args(StockExecutor)
 Executor = Literal["takt", StockExecutor]
-ExecutorOfProcess = Literal["takt", OneThread]
 Cpu = Annotated[int, Field(ge=0, strict=True)]
 Priority = Annotated[int, Field(ge=1, le=98, strict=True)]

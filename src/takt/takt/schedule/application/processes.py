@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from takt.documents.quantities import Duration, Strict, range_such_as
 from takt.errors import TaktError
 from takt.schedule.application.callback import Identifier
-from takt.schedule.application.executors import Cpu, ExecutorOfProcess, Policy
+from takt.schedule.application.executors import Cpu, Executor, Policy
 from takt.schedule.application.kernel_scheduling import KernelScheduling
 from takt.schedule.application.threads import Thread
 
@@ -24,7 +24,7 @@ class Process(KernelScheduling):
     Reservations go before priorities, the higher ones first, and these before nice.
     """
 
-    executor: ExecutorOfProcess | None = Field(
+    executor: Executor | None = Field(
         None, description="takt, or one of rclcpp's own executors; default: takt"
     )
     policy: Policy | None = Field(None, description="scheduling policy of takt; default: fp")
@@ -34,8 +34,8 @@ class Process(KernelScheduling):
     cpu: Cpu = Field(0, description="the core of its thread; default: 0")
     cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
         None,
-        description="with takt and a priority, in place of cpu: cores of an executor with a thread "
-        "on each; default: that of cpu",
+        description="in place of cpu: cores of an executor with a thread on each, takt with a "
+        "priority, rclcpp_multi_threaded or rclcpp_events_cbg; default: that of cpu",
     )
     nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
     threads: dict[Identifier, Thread] = Field(

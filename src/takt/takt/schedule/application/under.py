@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from takt.schedule.application.executors import EVENTS_CBG, SEVERAL_THREADS, STOCK_EXECUTORS
+from takt.schedule.application.executors import SEVERAL_THREADS, STOCK_EXECUTORS
 
 Flat = dict[str, Any]
 _OF_SCENARIOS = ("scenarios", "default_scenario", "switches")
@@ -27,9 +27,7 @@ def as_run(flat: Flat, executor: str) -> Flat:
 
 def fits(executor: str, cores: int) -> bool:
     """Whether an executor of rclcpp is analysed on so many cores."""
-    if executor in SEVERAL_THREADS:
-        return executor != EVENTS_CBG or cores > 1
-    return cores == 1
+    return cores == 1 or executor in SEVERAL_THREADS
 
 
 def under(flat: Flat, executor: str, policy: str | None) -> Flat:

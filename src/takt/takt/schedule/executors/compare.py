@@ -10,7 +10,7 @@ from typing import Any, Literal
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import Analysis, CallbackBound, ChainBound
-from takt.schedule.application.executors import ONE_THREAD, POLICIES, STOCK_EXECUTORS
+from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
 from takt.schedule.application.under import first_scenario, under
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described, named
@@ -71,7 +71,7 @@ def compare(
 def _candidates(flat: Flat) -> Iterator[Change]:
     if flat.get("processes"):
         every: Executors = [(TAKT, policy) for policy in POLICIES]
-        every += [(one, None) for one in ONE_THREAD]
+        every += [(one, None) for one in STOCK_EXECUTORS]
         yield from changes(flat, every)
         return
     for executor, policy in _of_one_process(flat):

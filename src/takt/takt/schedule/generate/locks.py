@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from takt.schedule.application.executors import SEVERAL_THREADS
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import SUSPENDING
 
@@ -23,6 +24,8 @@ def _add_locks(draft: Draft, process: Entry | None) -> None:
     wanted, chance = draft.wanted, draft.chance
     count = chance.whole(wanted.locks) if wanted.locks[-1] > 0 else 0
     policies = _policies(draft, process)
+    if policies & {*SEVERAL_THREADS}:  # not analysed
+        return
     free = _takers(draft, process)
     protocols = _protocols(draft, policies, process)
     if not count or not free or not protocols:

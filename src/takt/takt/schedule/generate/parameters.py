@@ -147,7 +147,7 @@ class Parameters(Thesis):
         0.0, description="of a robot's processes that have a thread which receives their topics"
     )
     several_cores: values.Share = Field(
-        0.0, description="of a robot's processes under takt that have a thread on each core"
+        0.0, description="of a robot's processes that have a thread on each core, if they may"
     )
     hosts: values.Counts = Field([1], description="of a robot, at most; each process has one")
     link: values.Time = Field(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from takt.schedule.application.executors import IDLING, ONE_THREAD
+from takt.schedule.application.executors import IDLING, SEVERAL_THREADS, STOCK_EXECUTORS
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 
@@ -48,6 +48,9 @@ def add_processes(draft: Draft, number: int) -> None:
         {"name": name, **_executor(draft), "cpu": chance.pick(range(cores)), "priority": priority}
         for name, priority in zip(names, priorities, strict=True)
     ]
+    of_rclcpp = {
+        one["name"] for one in document["processes"] if one.get("executor") in SEVERAL_THREADS
+    }
     # Each has a node.
     drawn = chance.some(nodes, len(nodes))
     homes = dict(zip(drawn, names, strict=False))
@@ -56,6 +59,8 @@ def add_processes(draft: Draft, number: int) -> None:
         callback["process"] = homes[callback["node"]]
         if "group" in callback:  # no executor keeps callbacks of another process apart
             callback["group"] += f"_{callback['process']}"
+            if callback["process"] in of_rclcpp:  # and groups of its threads are of one node
+                callback["group"] += f"_{callback['node']}"
     for process in document["processes"]:
         _fit_to_idling(draft, process)
     _fit_scenarios(draft)
@@ -67,10 +72,11 @@ def add_processes(draft: Draft, number: int) -> None:
 
 
 def _spread(draft: Draft, cores: int) -> None:
-    """Some executors of Takt have a thread on each core: no two processes have one priority."""
+    """Some executors have a thread on each core: no two processes have one priority."""
     share = draft.wanted.several_cores
     for process in draft.document["processes"]:
-        if not share or cores < 2 or process.get("policy", IDLING[0]) in IDLING:
+        several = process.get("executor") in SEVERAL_THREADS
+        if not share or cores < 2 or (not several and process.get("policy", IDLING[0]) in IDLING):
             continue
         if draft.chance.happens(share):
             del process["cpu"]
@@ -155,4 +161,4 @@ def _add_hosts(draft: Draft) -> None:
 
 def _executor(draft: Draft) -> Entry:
     name = draft.chance.pick(draft.wanted.executors)
-    return {"executor": name} if name in ONE_THREAD else {"policy": name}
+    return {"executor": name} if name in STOCK_EXECUTORS else {"policy": name}

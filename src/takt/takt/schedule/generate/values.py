@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from takt.documents import units
-from takt.schedule.application.executors import OneThread
+from takt.schedule.application.executors import StockExecutor
 
 Number = TypeVar("Number", int, float)
 MS = 1_000_000
@@ -115,6 +115,6 @@ Priorities = Annotated[Literal["rate-monotonic", "random"], BeforeValidator(_pri
 MaxUtilization = Annotated[float, Field(gt=0)]
 Generator = Literal["uunifast", "uunifast-discard", "fixed-sum"]
 # Of a process: a policy of Takt, or an executor of rclcpp.
-ProcessExecutor = Literal["fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf", OneThread]
+ProcessExecutor = Literal["fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf", StockExecutor]
 Overrun = Literal["skip", "queue_one", "catch_up"]
 Distribution = Literal["uniform", "normal", "samples"]

@@ -14,7 +14,7 @@ from takt.schedule.application.executors import (
     IDLING,
     STOCK_EXECUTORS,
     Cpu,
-    ExecutorOfProcess,
+    Executor,
     Policy,
     Priority,
 )
@@ -61,7 +61,7 @@ class _Quota(BaseModel):
 class _Process(BaseModel):
     name: Name
     host: Name | None = None
-    executor: ExecutorOfProcess | None = None
+    executor: Executor | None = None
     policy: Policy | None = None
     cpu: Cpu = 0
     cpus: list[Cpu] | None = None

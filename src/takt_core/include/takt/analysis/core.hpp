@@ -25,9 +25,15 @@ enum class Test : std::uint8_t {
   schedule_graph,
   wait_set,       ///< rclcpp's single-threaded executor
   threads,        ///< rclcpp's multi-threaded executor
+  group_turns,    ///< rclcpp's events executor with callback groups
   arrival_order,  ///< rclcpp's events executor
   none,           ///< a comparator of the user: nothing is known about it
 };
+
+/// Whether it is that of an executor of rclcpp, which takes what is ready in an order of its own.
+constexpr bool is_of_rclcpp(Test test) noexcept {
+  return test >= Test::wait_set && test <= Test::arrival_order;
+}
 
 /// The test of a policy.
 TAKT_CORE_PUBLIC Test test_for(const sched::Policy& policy) noexcept;

@@ -267,6 +267,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   bool propagate_responses(const std::vector<Response>& responses);
   void forget_responses();
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
+  [[nodiscard]] application::Core declared_for(const application::Application& application,
+                                               int cpu) const;
   void add_interrupts(const application::Application& application);
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
   void apply_costs();

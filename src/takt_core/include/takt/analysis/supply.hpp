@@ -26,7 +26,13 @@ class TAKT_CORE_PUBLIC Supply {
   explicit Supply(const application::Core& core) noexcept;
 
   /// So many whole cores, each for one thread of an executor.
-  [[nodiscard]] static Supply of_threads(std::int64_t count) noexcept;
+  [[nodiscard]] static Supply of_threads(std::int64_t count) noexcept {
+    return Supply{}.for_threads(count);
+  }
+
+  /// So many cores, each for one thread of an executor, which all provide their time when this
+  /// supply does.
+  [[nodiscard]] Supply for_threads(std::int64_t count) const noexcept;
 
   /// The threads of the executor, each on a core of its own.
   [[nodiscard]] std::int64_t threads() const noexcept { return threads_; }
@@ -56,7 +62,7 @@ class TAKT_CORE_PUBLIC Supply {
   /// Whether it is a periodic resource; otherwise a bounded delay.
   [[nodiscard]] bool periodic() const noexcept { return periodic_; }
 
-  /// The share of the core in the long run; of several cores, their number.
+  /// The share of the core in the long run; of several cores, their number where they are whole.
   [[nodiscard]] double rate() const noexcept { return rate_; }
 
   /// sbf(t) >= rate * (t - delay), with this delay.

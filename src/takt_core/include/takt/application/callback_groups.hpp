@@ -13,7 +13,7 @@ namespace takt::application {
 
 /// The name of each callback's mutually exclusive group: that of its declared group, with all
 /// callbacks of its node that hear the same topic; each other callback has one of its own. A
-/// process of a robot has one thread, which is all that a group over several nodes asks for.
+/// process of a robot that has one thread is all that a group over several nodes asks for.
 /// @throws sched::ScheduleError for a group over several nodes in one process: rclcpp has none.
 TAKT_CORE_PUBLIC std::vector<std::string> callback_groups(const Application& application);
 
