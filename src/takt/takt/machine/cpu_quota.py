@@ -31,7 +31,7 @@ _EMPTIES_S, _POLL_S = 2.0, 0.01  # processes that are just ending keep a group
 def lacking() -> tuple[str, str] | None:
     """Why no such group can be made here, and what to do; None: it can."""
     try:
-        with _made(f"takt-load-{os.getpid():08x}", 1.0):
+        with _created(f"takt-load-{os.getpid():08x}", 1.0):
             return None
     except NoQuota as failure:
         return failure.what, failure.fix or ""
@@ -43,7 +43,7 @@ def quota(scratch: Path, cpus: float) -> Iterator[Path]:
 
     Raises NoQuota where it cannot be made.
     """
-    with _made(_name(scratch), cpus) as group:
+    with _created(_name(scratch), cpus) as group:
         yield group
 
 
@@ -65,7 +65,7 @@ def _roots() -> list[Path]:
 
 
 @contextlib.contextmanager
-def _made(name: str, cpus: float) -> Iterator[Path]:
+def _created(name: str, cpus: float) -> Iterator[Path]:
     root = _roots()[0]
     group, most = root / name, round(cpus * _PERIOD_US)
     files = {"cpu.max": f"{most} {_PERIOD_US}"}

@@ -175,9 +175,8 @@ class Load:
         # Each of its programs has a guard, a parent and workers; all the workers do one thing.
         # Under their own names processes keep the environment by which ``takt clean`` knows them.
         common = [STRESS_NG, "--quiet", "--keep-name", "--timeout", "0"]
-        if (
-            self._load.removesuffix(LIMITED) == FFT
-        ):  # Ye et al. 2023, as the thesis says it: on all CPUs
+        # Ye et al. 2023, as the thesis says it: on all CPUs.
+        if self._load.removesuffix(LIMITED) == FFT:
             number = len(self._machine.cpus)
             command = [*common, "--cpu", str(number), "--cpu-method", "fft"]
             return [self._part(cell, folder, "load fft", command, number + 2)]
