@@ -16,10 +16,12 @@ from test_process import gone, until
 from test_real_probes import INSTALLED
 from test_run import Quiet, prepared
 
+from takt.machine import cpu_quota
 from takt.measure.conditions import load
 from takt.measure.results.model import Status
 from takt.measure.run import runner
 from takt.network import namespace, stacks
+from takt.network.sweeper import SWEEPER
 from takt.processes import scratch, usage
 
 # As many processes as stress-ng has, a file like its own, and no work.
@@ -145,3 +147,73 @@ def scratch_of(run: Path) -> Path:
     found = scratch.named_in((run / scratch.LOCK).read_text(encoding="utf-8"), run)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize("kind", ["cpu limited", "stress 1 limited"])
+def test_a_limited_load_has_half_of_the_cpu_time_and_leaves_no_group(
+    folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    needs(load=kind)
+    on_a_disk(folder)
+    removed: list[Path] = []
+    remove = cpu_quota._remove
+
+    def removing(group: Path) -> None:
+        remove(group)
+        removed.append(group)
+
+    monkeypatch.setattr(cpu_quota, "_remove", removing)
+    cell = measured(prepared(load=kind, duration="1s"), folder, memory)
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.conditions is not None
+    assert cell.conditions.load_cpu_share is not None
+    assert load.LEAST_SHARE <= cell.conditions.load_cpu_share <= load.MOST_SHARE
+    assert removed
+    assert not any(group.exists() for group in removed)
+
+
+def test_a_load_that_exceeds_its_quota_fails_its_cell(
+    folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs(load="cpu limited")
+    monkeypatch.setattr(load, "MOST_SHARE", 0.0)
+    cell = measured(prepared(load="cpu limited"), folder, memory)
+    assert cell.error is not None
+    assert cell.error.what == "the load cpu limited exceeded its quota of 50%"
+
+
+def test_the_group_of_a_killed_run_is_removed(tmp_path: Path) -> None:
+    needs(load="cpu limited")
+    scratch_folder = tmp_path / f"takt-{os.getpid():08d}"
+    with cpu_quota.quota(scratch_folder, 1.0) as group:
+        assert SWEEPER.of_run(scratch_folder, False) == [f"control group of a load: {group}"]
+        assert group.exists()
+        assert SWEEPER.of_run(scratch_folder, True) == [f"control group of a load: {group}"]
+        assert not group.exists()
+
+
+def test_a_quota_of_control_groups_version_2_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu_quota, "_GROUPS", tmp_path)
+    with cpu_quota.quota(tmp_path / "takt-0123abcd", 1.5) as group:
+        assert group == tmp_path / "takt-load-0123abcd"
+        assert (group / "cpu.max").read_text() == "150000 100000"
+
+
+def test_a_machine_without_quotas_says_what_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu_quota, "_GROUPS", tmp_path / "none")
+    lack = cpu_quota.lacking()
+    assert lack is not None
+    assert "no control group with a quota" in lack[0]
+    assert "cgroup.subtree_control" in lack[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("stress 8 limited", "load_stresslimited"), ("cpu  limited", "load_cpulimited")],
+)
+def test_a_limited_load_is_another_point(folder: Path, text: str, name: str) -> None:
+    assert prepared(load=text).cells[0].key.endswith(name)

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What killed runs leave in the network: links, and the locks of domains and addresses."""
+"""What killed runs leave beside files: links, control groups, locks of domains and addresses."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from takt.machine import cpu_quota
 from takt.network import addresses, domain, namespace
 from takt.processes.leftovers import Sweeper
 
 
-def _links(scratch: Path, remove: bool) -> list[str]:
+def _of_run(scratch: Path, remove: bool) -> list[str]:
     names = namespace.left_by(scratch, remove_it=remove)
-    return [f"link of a second host: {name}" for name in names]
+    groups = cpu_quota.left_by(scratch, remove_it=remove)
+    return [
+        *(f"link of a second host: {name}" for name in names),
+        *(f"control group of a load: {name}" for name in groups),
+    ]
 
 
 def _locks(folder: Path, remove: bool) -> list[str]:
@@ -25,4 +30,4 @@ def _locks(folder: Path, remove: bool) -> list[str]:
     return lines
 
 
-SWEEPER = Sweeper(_links, _locks)
+SWEEPER = Sweeper(_of_run, _locks)

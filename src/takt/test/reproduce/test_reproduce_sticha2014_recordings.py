@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from rendering import none_rendered
@@ -15,13 +16,13 @@ from synthetic_suites import (
     RARE,
 )
 
-from takt.measure.results.model import Run, Status
+from takt.measure.results.model import Cell, Run, Status
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer, Outcome, Request
 from takt.reproduce.sticha2014 import BARE_CHECKS, answers, logs
 from takt.reproduce.sticha2014.evidence import Measured
-from takt.reproduce.sticha2014.figures import figures
+from takt.reproduce.sticha2014.figures import _cells, figures
 
 pytestmark = pytest.mark.timeout(660)  # recordings of all suites are made for several tests
 
@@ -151,3 +152,19 @@ def test_each_subscriber_has_a_log_with_its_results_that_gnuplot_draws(thesis: R
         assert sum(counts) == known.latency.count
         assert lines[-1] == "e"
         assert f'set output "{one.stem}.jpg"' in lines
+
+
+class Ordered:
+    """Evidence in the order of the run, which is random."""
+
+    def __init__(self, loads: list[str]) -> None:
+        self.loads = loads
+
+    def cells(self, **_: Any) -> list[Cell]:
+        return [Cell.model_construct(load=one, histogram="one.txt") for one in self.loads]
+
+
+@pytest.mark.parametrize("loads", [["cpu", "idle"], ["idle", "cpu"]])
+def test_a_load_has_the_same_colour_in_every_panel(loads: list[str]) -> None:
+    found = _cells(cast("Evidence", Ordered(loads)))
+    assert [one.load for one in found] == ["idle", "cpu"]

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from takt.machine import cpu_quota
 from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned, within
 from takt.measure.conditions.clock import OneWay
 from takt.measure.conditions.condition import Condition
@@ -33,7 +34,10 @@ from takt.processes.usage import KernelWork
 class Declared:
     """The conditions of one cell, from before its probes start until its samples are counted."""
 
-    def __init__(self, cell: Cell, folder: Path, run_folder: Path, hosts: Hosts) -> None:
+    def __init__(
+        self, cell: Cell, folder: Path, run_folder: Path, hosts: Hosts, quota: Path | None = None
+    ) -> None:
+        """``quota`` is the control group of a limited load."""
         self._all: list[Condition] = []
         self._watched: WatchedHosts | None = None
         self._one_way = OneWay(hosts) if hosts.remotes and cell.kind == "pubsub" else None
@@ -55,7 +59,8 @@ class Declared:
             if asked == load.IDLE:
                 self._all.append(Idle(machine))
             elif asked != load.NONE:
-                self._all.append(Load(cell, asked, folder, machine))
+                group = quota if load.limited(asked) else None
+                self._all.append(Load(cell, asked, folder, machine, group))
         if cell.traffic_mbps:
             path = OverLink(link) if link else BetweenHosts(hosts, cell.hosts, run_folder)
             self._all.append(Traffic(cell, path, folder))
@@ -132,7 +137,10 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
         "tuned": lambda: tuned.lacking(point.tuned) if _here(point) else None,
         "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(point)),
-        "load": lambda: _absent(load.STRESS_NG) if _loads_here(point) else None,
+        "load": lambda: (
+            (_absent(load.STRESS_NG) if _loads_here(point) else None)
+            or (cpu_quota.lacking() if any(map(load.limited, point.loads.values())) else None)
+        ),
         "within": lambda: None if point.within is None else within.lacking(point.within),
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
         "traffic": lambda: _absent(traffic.IPERF3) if _traffic_here(point) else None,

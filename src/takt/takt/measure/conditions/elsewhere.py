@@ -57,6 +57,9 @@ def without(point: Point, names: list[str], workers: Workers) -> Iterator[tuple[
         if name not in names:
             continue
         about = workers.about(name, parts(point.stack))
+        if load.limited(asked):
+            what = f"the load {asked} of the host {name}: Takt limits loads of this machine only"
+            yield "load", what, "use the same load without limited"
         if load.by_stress_ng(asked) and load.STRESS_NG not in about["programs"]:
             yield ("load", *_absent(load.STRESS_NG, name))
         if point.tuned != tuned.NONE and (

@@ -16,17 +16,20 @@ from pathlib import Path
 from takt.errors import Failure
 from takt.measure.conditions.machine import NO_LOOK, Machine
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import usage
+from takt.processes import guard, usage
 from takt.processes.supervision import Program
 
 NONE, IDLE, CPU, FFT, STRESS = "none", "idle", "cpu", "fft", "stress"
-PATTERN = re.compile(r"none|idle|cpu|fft|stress(?: ([1-9][0-9]?))?")
+LIMITED = " limited"  # ends the name of a load
+PATTERN = re.compile(r"none|idle|(?:cpu|fft|stress(?: ([1-9][0-9]?))?)(?: limited)?")
 STRESS_NG = "stress-ng"
 WORKERS = 8  # of each kind, Gutiérrez et al. 2018, III.B
 WORKER_BYTES = 64 << 20  # of memory or of a file, each
 STRESSORS = ("cpu", "vm", "io", "hdd")
 MOST_IDLE = 0.1  # of the CPUs' time
 NEEDS = "needs {} MiB of memory and the same space on disk"
+QUOTA = 0.5  # of all CPU time, for a limited load
+MOST_SHARE = 1.1 * QUOTA  # a quota is counted by its periods of 100 ms
 LEAST_SHARE = 0.01  # of it: a busy loop at a real-time priority leaves no more than 2 %
 
 # Arithmetic on one CPU until the end.
@@ -41,7 +44,12 @@ while True:
 
 def by_stress_ng(load: str) -> bool:
     """Whether this load needs stress-ng."""
-    return load not in (NONE, IDLE, CPU)
+    return load.removesuffix(LIMITED) not in (NONE, IDLE, CPU)
+
+
+def limited(load: str) -> bool:
+    """Whether it has a quota of CPU time."""
+    return load.endswith(LIMITED)
 
 
 def by_kernel_too(load: str) -> bool:
@@ -70,8 +78,11 @@ class _Part:
 class Load:
     """The load of one machine in one cell."""
 
-    def __init__(self, cell: Cell, load: str, folder: Path, machine: Machine) -> None:
-        self._load, self._machine = load, machine
+    def __init__(
+        self, cell: Cell, load: str, folder: Path, machine: Machine, group: Path | None = None
+    ) -> None:
+        """``group`` is a control group whose quota it has."""
+        self._load, self._machine, self._group = load, machine, group
         self._parts = list(self._made(cell, folder))
         self.programs = [one.program for one in self._parts]
         for part in self._parts:
@@ -109,7 +120,11 @@ class Load:
         fix = f"check for other limits (a quota, a full disk); by hand: {self._by_hand}"
         if self._left:
             return Note(what=f"{self._title} fell short", why=", ".join(self._left), fix=fix)
-        if self._idle > MOST_IDLE or self._share < LEAST_SHARE:
+        if self._group and self._share > MOST_SHARE:
+            why = f"it had {self._share:.0%} of the CPU time"
+            return Note(what=f"{self._title} exceeded its quota of {QUOTA:.0%}", why=why, fix=fix)
+        idle = self._idle > MOST_IDLE and not self._group
+        if idle or self._share < LEAST_SHARE:
             why = (
                 f"the CPUs were idle for {self._idle:.0%} of the time, and {self._share:.0%} of it "
                 "was the load's"
@@ -151,7 +166,7 @@ class Load:
         return max(0, used - before) / total if total else 0.0
 
     def _made(self, cell: Cell, folder: Path) -> list[_Part]:
-        if self._load == CPU:
+        if self._load.removesuffix(LIMITED) == CPU:
             return [
                 self._part(cell, folder, f"load on CPU {cpu}", command, 1)
                 for cpu in self._machine.cpus
@@ -160,7 +175,8 @@ class Load:
         # Each of its programs has a guard, a parent and workers; all the workers do one thing.
         # Under their own names processes keep the environment by which ``takt clean`` knows them.
         common = [STRESS_NG, "--quiet", "--keep-name", "--timeout", "0"]
-        if self._load == FFT:  # Ye et al. 2023, as the thesis says it: on all CPUs
+        # Ye et al. 2023, as the thesis says it: on all CPUs.
+        if self._load.removesuffix(LIMITED) == FFT:
             number = len(self._machine.cpus)
             command = [*common, "--cpu", str(number), "--cpu-method", "fft"]
             return [self._part(cell, folder, "load fft", command, number + 2)]
@@ -201,6 +217,7 @@ class Load:
             stderr=folder / f"{name}.stderr",
             background=True,
             watched=processes > 1,
+            environment={guard.GROUP: str(self._group)} if self._group else {},
         )
         return _Part(self._machine.placed(program), processes, writes)
 

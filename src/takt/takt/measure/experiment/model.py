@@ -208,7 +208,8 @@ class Measurement(Strict):
         "hypervisor take at most 2 % of all CPU time, otherwise the cell is disturbed; cpu: one "
         "busy process on each CPU; fft: the same with Fourier transforms, by stress-ng; stress: "
         "stress-ng workers for CPU, memory, sync and files, eight each "
-        "(stress N: N each). Where roles are on workers, each of their machines has it; two, such "
+        "(stress N: N each); cpu limited, …: the same in a control group with a quota of half "
+        "of all CPU time. Where roles are on workers, each of their machines has it; two, such "
         'as "stress,stress 2", are one for each role',
     )
     tuned: Axis[Tuned] = Field(

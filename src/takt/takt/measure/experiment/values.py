@@ -68,10 +68,11 @@ def _load(value: object) -> str:
     each = [" ".join(one.split()) for one in value.split(",")] if isinstance(value, str) else []
     if not 1 <= len(each) <= 2 or not all(map(load.PATTERN.fullmatch, each)):
         raise ValueError(
-            f"{value!r} is not none, idle, cpu, fft, stress, stress N with N from 1 to 99, nor two "
-            'of these such as "stress,stress 2" (one for each host)'
+            f"{value!r} is not none, idle, cpu, fft, stress, stress N with N from 1 to 99 (each "
+            "also limited, such as cpu limited), nor two of these such as "
+            '"stress,stress 2" (one for each host)'
         )
-    each = [load.STRESS if one == f"{load.STRESS} {load.WORKERS}" else one for one in each]
+    each = [re.sub(rf"^{load.STRESS} {load.WORKERS}\b", load.STRESS, one) for one in each]
     return ",".join(dict.fromkeys(each))
 
 

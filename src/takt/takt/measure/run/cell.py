@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from takt.errors import Failure
+from takt.machine import cpu_quota
 from takt.machine.system import System
 from takt.measure.conditions import load
 from takt.measure.conditions.declared import Declared
@@ -82,9 +84,10 @@ def measure_cell(
             settings = around.enter_context(tuned_hosts(cell, hosts, context.scratch.folder))
             if settings.fault:
                 return failed(settings.fault)
-            started = _programs(cell, stack, context, hosts, settings)
+            quota = around.enter_context(_quota(cell, context))
+            started = _programs(cell, stack, context, hosts, settings, quota)
             measured = _supervised(cell, started, progress)
-        except (Gone, NoIpv6) as fault:  # before anything was measured
+        except (Gone, NoIpv6, cpu_quota.NoQuota) as fault:  # before anything was measured
             return failed(Note(what=fault.what, why=fault.where or "", fix=fault.fix))
         recorded = [file for one in started.probes for file in one.recordings]
         if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
@@ -94,8 +97,21 @@ def measure_cell(
     return measured, recorded
 
 
+def _quota(cell: Cell, context: Context) -> contextlib.AbstractContextManager[Path | None]:
+    """The control group of a limited load."""
+    if not any(map(load.limited, cell.loads.values())):
+        return contextlib.nullcontext()
+    cpus = load.QUOTA * len(os.sched_getaffinity(0))
+    return cpu_quota.quota(context.scratch.folder, cpus)
+
+
 def _programs(
-    cell: Cell, stack: Stack, context: Context, hosts: Hosts, settings: TunedHosts
+    cell: Cell,
+    stack: Stack,
+    context: Context,
+    hosts: Hosts,
+    settings: TunedHosts,
+    quota: Path | None,
 ) -> _Programs:
     folder = context.scratch.folder
     place = context.scratch.place_for(programs.recorded_bytes(cell, stack))
@@ -108,7 +124,7 @@ def _programs(
         hosts,
         probes,
         programs.talkers(cell, stack, context, limit_s),
-        Declared(cell, folder, context.folder, hosts),
+        Declared(cell, folder, context.folder, hosts, quota),
         Takers(cell),
         transport.environment(profiles, context.domain_of(cell), logs=folder / "log")
         | context.surroundings.get(cell.stack, {}),

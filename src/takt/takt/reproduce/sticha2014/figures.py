@@ -110,10 +110,12 @@ def _marks(published: Published, figure: str) -> list[Mark]:
 
 
 def _cells(evidence: Evidence, **asked: Any) -> list[Cell]:
+    """Idle ones first, whatever the order of the run: each load has one colour in all panels."""
     try:
-        return [cell for cell in evidence.cells(**asked) if cell.histogram]
+        found = [cell for cell in evidence.cells(**asked) if cell.histogram]
     except Missing:
         return []
+    return sorted(found, key=lambda cell: cell.load not in NO_LOAD)
 
 
 def _together(cells: list[Cell], folder: Path) -> list[Counts]:
