@@ -114,6 +114,7 @@ def test_a_graph_with_a_cycle_has_columns_and_no_box_on_another() -> None:
     tasks = [summary("a.one", misses=2), summary("b.two"), summary("c.three")]
     taken = Latencies(3, 1.0, 2.0, 3.0)
     tasks[1].response_max_us = 1500.0  # measured: no bound
+    tasks[2].response_max_us = 0.001  # a publication
     topics = [
         Topic("ab", ["a.one"], {"b.two": taken}, 3, 1.0),
         Topic("ba", ["b.two"], {"a.one": taken, "c.three": taken}, 3, 1.0),
@@ -125,6 +126,7 @@ def test_a_graph_with_a_cycle_has_columns_and_no_box_on_another() -> None:
     assert len(set(at.values())) == len(at) == 7  # the writer outside among them
     assert [box.name for box in drawn.boxes if box.mark == "late"] == ["a"]
     assert [box.line for box in drawn.boxes if box.name == "b"] == ["1 callback, max 1.5 ms"]
+    assert [box.line for box in drawn.boxes if box.name == "c"] == ["1 callback"]
     assert len(drawn.edges) == 7
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from takt.bench.model import Bench
 from takt.bench.model import Table as Compared
 from takt.bench.overheads import Document, Overheads
+from takt.pages import text
 from takt.pages.row_table import RowTable, of_cells
 
 
@@ -21,7 +22,7 @@ def show(console: Console, bench: Bench) -> None:
         unit = "" if bar.unit in ("ratio", "count") else f" {bar.unit}"
         holds = Text("yes") if bar.holds else Text("no", style="bold red")
         rows.append((bar.name, f"{bar.value:.3g}{unit}", f"{bar.limit:g}{unit}", holds))
-    title = f"{bench.bench}: {bench.rounds} rounds"
+    title = f"{bench.bench}: {text.number_of(bench.rounds, 'round')}"
     headings = ("bar", "value", "limit", "holds")
     console.print(of_cells(headings, rows, words=["holds"], title=title))
     for bar in bench.bars:
@@ -39,7 +40,7 @@ def show_overheads(console: Console, document: Document) -> None:
         (name.replace("_", " "), getattr(document.overheads, name), getattr(document.upper, name))
         for name in Overheads.model_fields
     ]
-    title = f"overheads: {document.rounds} rounds"
+    title = f"overheads: {text.number_of(document.rounds, 'round')}"
     console.print(of_cells(("ns of CPU time", "p50", "highest p99"), rows, title=title))
 
 

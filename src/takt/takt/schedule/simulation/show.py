@@ -49,7 +49,7 @@ def show(console: Console, result: SimulationResult) -> None:
     show_absences(console, result.absences)
     for core in result.cores:
         console.print(
-            f"cpu {_place(core)}: {core.utilization:.1%} busy, {core.jobs} jobs, "
+            f"cpu {_place(core)}: {core.utilization:.1%} busy, {number_of(core.jobs, 'job')}, "
             f"{core.preemptions} preemptions"
         )
 
@@ -69,8 +69,8 @@ def _head(result: SimulationResult) -> str:
     overheads = "with overheads" if result.overheads else "without overheads of the executor"
     early = ", interrupted" if result.interrupted else ""
     return (
-        f"{result.application}: {result.duration_ms / 1000:.6g} s simulated{why}{early}, {taken}, "
-        f"{overheads}: {result.jobs} jobs, {_verdict(result)}"
+        f"{result.application}: {result.duration_ms / 1000:.9g} s simulated{why}{early}, {taken}, "
+        f"{overheads}: {number_of(result.jobs, 'job')}, {_verdict(result)}"
     )
 
 

@@ -17,6 +17,7 @@ from takt.schedule.view.figures import Latencies, Topic
 OUTSIDE = "not recorded"  # the node that writes what nobody in the trace does
 _WIDE, _HIGH = 190, 46  # of a box, px
 _STEP, _LINE = 300, 64  # from column to column, from box to box
+SHORTEST_US = 1.0  # of a response that is told: a publication is a moment, not a job
 _SWEEPS = 6
 _LETTERS = 22  # of a name that a box has room for
 
@@ -96,10 +97,9 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
             line = "a writer without a recording"
         else:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
-            line = f"{some}, max {slowest[name] / 1000:.4g} ms" if slowest[name] else some
-            line = (
-                f"{late[name]:,} missed, max {slowest[name] / 1000:.4g} ms" if late[name] else line
-            )
+            slow = slowest[name]
+            told = f", max {slow / 1000:.4g} ms" if slow >= SHORTEST_US else ""
+            line = f"{late[name]:,} missed{told}" if late[name] else f"{some}{told}"
         lines[kind, name] = line
     marked = {("node", node): "late" for node, misses in late.items() if misses}
     texts = {
