@@ -118,11 +118,11 @@ bool add_reservation(Core& core, const Application& robot, std::size_t number,
   const Reservation& server = *own.reservation;
   const nanoseconds around = robot.overheads.preemption + robot.overheads.release;
   Core below = core;
-  bool is_alone = true;
+  bool disturbed = false;
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const Process& other = robot.processes[i];
     if (i != number && other.reservation && application::share_core(other, own)) {
-      is_alone = false;
+      disturbed = true;
       add_server(below, *other.reservation, effects[i], around);
       add_switches(core, *other.reservation, effects[i], around);
     }
@@ -132,14 +132,14 @@ bool add_reservation(Core& core, const Application& robot, std::size_t number,
       is_never_throttled(effects[number], below.interrupts, server.runtime, server.period,
                          around)) {
     core = std::move(below);
-    return !is_alone;
+    return disturbed;
   }
   core.supply = {.budget = server.runtime, .period = server.period, .deadline = server.deadline};
   if (around.count() > 0) {  // it goes on with each new runtime
     core.interrupts.push_back(
         {.period = server.period, .duration = around, .jitter = server.period});
   }
-  return !is_alone;
+  return disturbed;
 }
 
 double load_of(const std::vector<Use>& uses) {

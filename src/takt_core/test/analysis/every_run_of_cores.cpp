@@ -116,15 +116,12 @@ class Search {
 
   // All steps of jobs that take no time, and then time itself.
   void follow(const Moment& moment) {
-    bool must_end = false;
     for (std::size_t core = 0; core < cores_; ++core) {
-      const std::vector<std::size_t> running = chosen(moment, core);
-      for (const std::size_t i : running) {
+      for (const std::size_t i : chosen(moment, core)) {
         step(moment, i);
-        must_end = must_end || (running.size() == 1 && moment.tasks[i].computed);
       }
     }
-    if (!must_end) {
+    if (!must_end(moment)) {
       pass(moment, 0, {});
     }
   }
@@ -151,7 +148,8 @@ class Search {
   }
 
   // These have computed all. First what their messages release on their own cores is there, then
-  // they end, and after that others come at this time: messages of other cores, and timers.
+  // they end, and after that others come at this time: messages of other cores, and timers. Or the
+  // messages of other cores come before they end, and what these lead to in no time.
   void finish(Moment moment, const std::vector<std::size_t>& these) {
     std::vector<std::pair<std::size_t, std::uint8_t>> messages;
     for (const std::size_t i : these) {
@@ -163,7 +161,23 @@ class Search {
         messages.emplace_back(i, task.jobs.front().age);
       }
     }
+    if (these.size() == 1 && !messages.empty()) {
+      Moment at_once = moment;
+      publish(at_once, messages.front().first, messages.front().second, false);
+      add(std::move(at_once));
+    }
     end_all(std::move(moment), these, messages);
+  }
+
+  // Whether a job that has computed all ends next.
+  [[nodiscard]] bool must_end(const Moment& moment) const {
+    for (std::size_t core = 0; core < cores_; ++core) {
+      const std::vector<std::size_t> running = chosen(moment, core);
+      if (running.size() == 1 && moment.tasks[running.front()].computed) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void end_all(Moment moment, const std::vector<std::size_t>& these,
@@ -187,7 +201,11 @@ class Search {
     for (const auto& [i, age] : messages) {
       publish(moment, i, age, false);
     }
-    release(std::move(moment), 0);
+    if (must_end(moment)) {
+      add(std::move(moment));  // no timer comes before
+    } else {
+      release(std::move(moment), 0);
+    }
   }
 
   // To tasks on its own core, or to others.

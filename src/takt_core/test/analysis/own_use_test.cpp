@@ -68,9 +68,9 @@ class EveryQuotaRun {
   static constexpr std::size_t most_states = 60'000;
 
   void add(const TinyNow& now) {
-    if (seen_.insert(now).second) {
+    if (states_.insert(now).second) {
       open_.push_back(now);
-      complete_ = complete_ && seen_.size() < most_states;
+      complete_ = complete_ && states_.size() < most_states;
     }
   }
 
@@ -138,7 +138,7 @@ class EveryQuotaRun {
   }
 
   TinyQuota tiny_;
-  std::set<TinyNow> seen_;
+  std::set<TinyNow> states_;
   std::vector<TinyNow> open_;
   std::array<int, 3> longest_ = {};
   bool complete_ = true;
