@@ -331,7 +331,8 @@ void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
     text.str("");
     text << "assuming that " << where << " has its quota (cpu.max) for itself, "
          << sched::time_text(process.quota->budget) << " in every "
-         << sched::time_text(process.quota->period);
+         << sched::time_text(process.quota->period)
+         << ", accounted at once (the kernel does so at its ticks, 1 to 10 ms apart)";
     remarks.push_back(text.str());
   }
 }
