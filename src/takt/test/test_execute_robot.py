@@ -23,7 +23,7 @@ from executed import (
 
 from takt.errors import Failure, TaktError
 from takt.network import stacks
-from takt.schedule.application.executors import ONE_THREAD
+from takt.schedule.application.executors import ONE_THREAD, SEVERAL_THREADS, STOCK_EXECUTORS
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution.execute import RUNNER
@@ -232,10 +232,14 @@ def planned_by(executor: str) -> dict[str, Any]:
     application = robot_of_two()
     del application["processes"][1]["policy"]
     application["processes"][1]["executor"] = executor
+    cores = sorted(os.sched_getaffinity(0))[-2:]
+    if executor in SEVERAL_THREADS and len(cores) > 1:
+        del application["processes"][1]["cpu"]
+        application["processes"][1]["cpus"] = cores
     return application
 
 
-@pytest.mark.parametrize("executor", ONE_THREAD)
+@pytest.mark.parametrize("executor", STOCK_EXECUTORS)
 def test_a_process_with_an_executor_of_rclcpp_is_in_the_same_trace(
     tmp_path: Path, executor: str
 ) -> None:

@@ -12,6 +12,7 @@ import takt_core
 
 from takt.errors import TaktError
 from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.processes import executor_cores
@@ -36,7 +37,7 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
     processes = [each for one in applications for each in one.get("processes", [])]
     assert {one.get("executor") or one["policy"] for one in processes} == {
         *("fp", "np-fp", "edf", "np-edf", "p-rm", "cw-edf"),
-        *("rclcpp_single_threaded", "rclcpp_events"),
+        *STOCK_EXECUTORS,
     }
     assert {tuple(executor_cores(one)) for one in processes} == {(0,), (1,), (0, 1)}
     assert any(one.get("threads") for one in processes)

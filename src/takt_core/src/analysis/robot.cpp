@@ -266,12 +266,21 @@ void forget(ScenarioReport& report) {
   }
 }
 
+// Of an executor of rclcpp with several threads: its utilization is that of all its cores.
+std::string threads_text(const application::Process& process) {
+  std::string text;
+  for (const int cpu : process.cpus) {
+    text += (text.empty() ? ", with a thread on each of cores " : " and ") + std::to_string(cpu);
+  }
+  return text;
+}
+
 // What was proved of a process, as a part of what is proved of the robot.
 void add_process(ScenarioReport& all, ScenarioReport& one, const Application& robot,
                  std::size_t number) {
   const application::Process& process = robot.processes[number];
   const std::string name = application::place_text(process);
-  const std::string place = name + below_text(robot, number);
+  const std::string place = name + threads_text(process) + below_text(robot, number);
   for (CoreReport& core : one.cores) {
     core.bound_by.insert(0, core.bound_by.empty() ? "" : ", ");
     core.bound_by.insert(0, place);

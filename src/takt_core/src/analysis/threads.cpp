@@ -7,6 +7,7 @@
 #include <optional>
 #include <ranges>
 #include <string_view>
+#include <utility>
 
 #include "../sched/stock_executor.hpp"
 #include "bounds.hpp"
@@ -135,18 +136,10 @@ class Threads {
     nanoseconds worst{0};
     nanoseconds at{0};  // the release of J, from lag before t0 on
     for (int job = 0; job < most_jobs; ++job) {
-      std::int64_t number = 0;
-      nanoseconds next = never;
-      for (const std::size_t i : group) {
-        if (demands_[i].task == demand.task) {
-          const Arrivals arrivals = i == own ? demand.releases : demands_[i].noticed();
-          const std::int64_t count = arrivals.closed(at);
-          number += count;
-          next = std::min(next, arrivals.time(count));
-        }
-      }
+      const auto [number, next] = released(group, own, at);
+      const std::int64_t before = number - 1;
       const Start start = least(nanoseconds{0}, group, [&](nanoseconds window) {
-        nanoseconds work = (number - 1) * demand.execution;
+        nanoseconds work = before * demand.execution;
         for (const std::size_t i : group) {
           if (demands_[i].task != demand.task) {
             work += demands_[i].noticed().closed(window) * demands_[i].execution;
@@ -170,6 +163,22 @@ class Threads {
     return {};
   }
 
+  // How many jobs of the callback have been released by then, at most, and when the next one is.
+  [[nodiscard]] std::pair<std::int64_t, nanoseconds> released(const Group& group, std::size_t own,
+                                                              nanoseconds at) const {
+    std::int64_t number = 0;
+    nanoseconds next = never;
+    for (const std::size_t i : group) {
+      if (demands_[i].task == demands_[own].task) {
+        const Arrivals arrivals = i == own ? demands_[i].releases : demands_[i].noticed();
+        const std::int64_t count = arrivals.closed(at);
+        number += count;
+        next = std::min(next, arrivals.time(count));
+      }
+    }
+    return {number, next};
+  }
+
   // When a job ends that computes from then on.
   Bound end_of(const Busy& start, nanoseconds execution) {
     nanoseconds end = start.window + execution;
@@ -177,8 +186,7 @@ class Threads {
       if (!effort_.spend(interrupts_.size() + 1)) {
         return {};
       }
-      const nanoseconds later =
-          supply_.time_for(start.work + execution + interrupted(end, &Arrivals::open));
+      const nanoseconds later = supply_.time_for(start.work + execution + interrupted(end, false));
       if (later <= end) {
         return end;
       }
@@ -190,11 +198,11 @@ class Threads {
   }
 
   // What takes time from the cores in a window from t0 on.
-  nanoseconds interrupted(nanoseconds window,
-                          std::int64_t (Arrivals::*count)(nanoseconds) const noexcept) const {
+  [[nodiscard]] nanoseconds interrupted(nanoseconds window, bool closed) const noexcept {
     nanoseconds sum{0};
     for (const std::size_t i : interrupts_) {
-      sum += (demands_[i].noticed().*count)(window)*demands_[i].execution;
+      const Arrivals noticed = demands_[i].noticed();
+      sum += (closed ? noticed.closed(window) : noticed.open(window)) * demands_[i].execution;
     }
     return sum;
   }
@@ -213,7 +221,7 @@ class Threads {
         return {};
       }
       const nanoseconds busy = work(window) + *taken;
-      const nanoseconds later = supply_.start_after(busy + interrupted(window, &Arrivals::closed));
+      const nanoseconds later = supply_.start_after(busy + interrupted(window, true));
       if (later <= window) {
         return Busy{.window = window, .work = busy};
       }

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import (
     IDLING,
+    SEVERAL_THREADS,
     STOCK_EXECUTORS,
     Cpu,
     Executor,
@@ -143,9 +144,9 @@ class Robot:
         return str(home.get("executor") or home.get("policy", "fp"))
 
     def cores(self, callback: str) -> list[int]:
-        """Those of the executor that ran it."""
+        """Those of the executor that ran it, among which it has its own; none: any of them."""
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
-        return executor_cores(home)
+        return [] if home.get("executor") in SEVERAL_THREADS else executor_cores(home)
 
     def _driver(self, callback: str) -> dict[str, Any] | None:
         """The thread whose jobs these are, process.thread; None: those of a node's callback."""
