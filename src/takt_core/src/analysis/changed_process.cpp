@@ -350,12 +350,10 @@ ScenarioReport ChangedProcess::report() const {
 }
 
 std::optional<std::size_t> ChangedProcess::find(const std::string& callback) const {
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (view_.callbacks[i].task.name == callback) {
-      return i;
-    }
-  }
-  return {};
+  const auto found = std::ranges::find(view_.callbacks, callback,
+                                       [](const Callback& one) { return one.task.name; });
+  const auto at = static_cast<std::size_t>(found - view_.callbacks.begin());
+  return at < units_.size() ? std::optional{at} : std::nullopt;
 }
 
 ScenarioReport across_switches(const Application& view, const ScenarioChanges& changes) {
