@@ -29,7 +29,6 @@ REASONS = {
     "switch-of-policy": "do not order jobs alike",
     "switch-of-deadline": "which it waits for",
     "switch-same-levels": "above a deadline",
-    "switch-of-priority": "more jobs may be started",
     "fp-beside-np-edf": "do not order jobs alike",
 }
 

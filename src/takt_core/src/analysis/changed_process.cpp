@@ -129,8 +129,8 @@ bool ChangedProcess::follows(std::size_t callback, std::size_t from) const {
   if (!by_deadlines_) {
     return child.highest_level <= own.lowest_level;
   }
-  return own.longest_deadline.count() > 0 && (child.shortest_deadline.count() == 0 ||
-                                              child.shortest_deadline >= own.longest_deadline);
+  return own.longest_deadline.count() > 0 &&
+         (child.shortest_deadline.count() == 0 || child.shortest_deadline >= own.longest_deadline);
 }
 
 // Each callback that messages of the process release has a topic of its own, from outside.
@@ -223,11 +223,11 @@ void ChangedProcess::bound_tree(const Apart& apart, std::size_t root, std::int64
   const std::size_t core = together.model.core_of(stream);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     Unit& one = units_[i];
-    const std::optional<std::size_t> alone = apart.stream(i);
-    if (one.root != root || !alone) {
+    const std::optional<std::size_t> single_stream = apart.stream(i);
+    if (one.root != root || !single_stream) {
       continue;
     }
-    const Demand& own = apart.model.demand(*alone);
+    const Demand& own = apart.model.demand(*single_stream);
     one.known = true;
     one.cpu = apart.strategy.tasks()[i].cpu;
     one.releases = own.releases;
@@ -277,9 +277,10 @@ void ChangedProcess::judge(std::int64_t& steps) {
     bool ended = true;  // its tree, before the next one
     for (const Unit& other : units_) {
       const Arrivals& releases = units_[one.root].releases;
-      ended = ended && (other.root != one.root || !other.known ||
-                        (other.latency && releases.period.count() > 0 &&
-                         *other.latency <= releases.time(1)));
+      ended =
+          ended &&
+          (other.root != one.root || !other.known ||
+           (other.latency && releases.period.count() > 0 && *other.latency <= releases.time(1)));
     }
     one.on_time = !view_.callbacks[i].task.parameters.active || (one.known && kept && ended);
   }
@@ -349,12 +350,10 @@ ScenarioReport ChangedProcess::report() const {
 }
 
 std::optional<std::size_t> ChangedProcess::find(const std::string& callback) const {
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (view_.callbacks[i].task.name == callback) {
-      return i;
-    }
-  }
-  return {};
+  const auto found = std::ranges::find(view_.callbacks, callback,
+                                       [](const Callback& one) { return one.task.name; });
+  const auto at = static_cast<std::size_t>(found - view_.callbacks.begin());
+  return at < units_.size() ? std::optional{at} : std::nullopt;
 }
 
 ScenarioReport across_switches(const Application& view, const ScenarioChanges& changes) {

@@ -66,7 +66,7 @@ class ChangedProcess {
   const application::Application& view_;
   const ScenarioChanges& changes_;
   bool by_deadlines_ = false;
-  bool circle_ = false;  // messages release what leads to them
+  bool circle_ = false;      // messages release what leads to them
   std::vector<Unit> units_;  // by callback
 };
 

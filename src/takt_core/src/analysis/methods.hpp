@@ -124,8 +124,8 @@ inline constexpr std::string_view age_joined_busy =
     "longest busy periods of the core, for a publication and the next one, eq. 24";
 inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
 inline constexpr std::string_view across_switches_of_robots =
-    "each callback beside all that may be before it in any two scenarios (after Real & Crespo 2004; "
-    "Tindell & Clark 1994), eq. 43";
+    "each callback and all that it releases, beside all that may be before them in two scenarios "
+    "(after Real & Crespo 2004; Tindell & Clark 1994), eq. 43";
 inline constexpr std::string_view across_switches =
     "densest releases of all scenarios (after Real & Crespo 2004), eq. 14";
 inline constexpr std::string_view entangled = "not bounded: see the notes";

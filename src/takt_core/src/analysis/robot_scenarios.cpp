@@ -23,9 +23,10 @@ namespace {
 SwitchReport judged(const ScenarioReport& report) {
   for (const CallbackReport& callback : report.callbacks) {
     if (callback.verdict != Verdict::meets) {
-      return {.bound_by = "jobs of two scenarios together may be late, or released before the one "
-                          "before them has ended: " +
-                          sched::name_text(callback.name)};
+      return {.bound_by =
+                  "jobs of two scenarios together may be late, or released before the one "
+                  "before them has ended: " +
+                  sched::name_text(callback.name)};
     }
   }
   for (const ChainReport& chain : report.chains) {

@@ -31,8 +31,8 @@ bool same(const Callback& one, const Callback& other) {
 void unite(Callback& all, const Callback& one, bool dense) {
   sched::TaskParameters& parameters = all.task.parameters;
   const sched::TaskParameters& other = one.task.parameters;
-  parameters.period = dense ? std::min(parameters.period, other.period)
-                            : std::max(parameters.period, other.period);
+  parameters.period =
+      dense ? std::min(parameters.period, other.period) : std::max(parameters.period, other.period);
   parameters.offset = std::max(parameters.offset, other.offset);
   parameters.expected_execution = std::max(parameters.expected_execution, other.expected_execution);
   parameters.priority = std::max(parameters.priority, other.priority);
@@ -83,8 +83,8 @@ ScenarioChanges::ScenarioChanges(const Application& robot)
         if (!one.task.parameters.active) {
           continue;
         }
-        const sched::Level level = compiled.scenarios().front().ceilings().level(
-            static_cast<sched::TaskIndex>(i));
+        const sched::Level level =
+            compiled.scenarios().front().ceilings().level(static_cast<sched::TaskIndex>(i));
         if (!known[at]) {
           known[at] = true;
           const nanoseconds deadline = sched::relative_deadline(one.task.parameters);
@@ -200,8 +200,7 @@ std::string ScenarioChanges::not_covered_input(std::size_t callback) const {
   bool several = false;
   for (const Callback& other : robot_.callbacks) {
     if (other.process == reader.process && other.node_name() == reader.node_name() &&
-        std::ranges::find(other.task.reads, topic, &sched::Read::topic) !=
-            other.task.reads.end()) {
+        std::ranges::find(other.task.reads, topic, &sched::Read::topic) != other.task.reads.end()) {
       return sched::name_text(reader.task.name) + " may run within " +
              sched::name_text(other.task.name) + ", which reads its messages";
     }
@@ -215,7 +214,8 @@ std::string ScenarioChanges::not_covered_input(std::size_t callback) const {
   const bool outside = application::comes_from_elsewhere(robot_, topic, reader.process) ||
                        (robot_.find_topic(topic) != nullptr && robot_.find_topic(topic)->external);
   if (several || inside > 1 || (inside == 1 && outside)) {
-    return sched::name_text(reader.task.name) + " has messages of several writers, several of one job, or " +
+    return sched::name_text(reader.task.name) +
+           " has messages of several writers, several of one job, or " +
            "some before the end of a job";
   }
   return {};

@@ -16,13 +16,13 @@ namespace takt::analysis {
 
 // What scenarios make of one callback.
 struct ScenarioChange {
-  bool changes = false;            // at all
-  bool pauses = false;             // it is inactive in some
-  nanoseconds longest_period{0};   // of its releases
-  nanoseconds shortest_offset{0};  // of a timer
+  bool changes = false;              // at all
+  bool pauses = false;               // it is inactive in some
+  nanoseconds longest_period{0};     // of its releases
+  nanoseconds shortest_offset{0};    // of a timer
   nanoseconds shortest_deadline{0};  // relative; 0: it has none
-  nanoseconds longest_deadline{0}; // 0: it has none in some
-  sched::Level lowest_level{};     // over the scenarios that have it
+  nanoseconds longest_deadline{0};   // 0: it has none in some
+  sched::Level lowest_level{};       // over the scenarios that have it
   sched::Level highest_level{};
 };
 

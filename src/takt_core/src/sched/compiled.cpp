@@ -197,8 +197,8 @@ std::vector<int> CompiledStrategy::priorities(const Core& core) const {
   return {priorities.begin(), priorities.end()};
 }
 
-// A job keeps the level of its release across switches, and preempts only lower ones. So there is one
-// for each level that any scenario has, and those that count each, as in Ceilings::depth().
+// A job keeps the level of its release across switches, and preempts only lower ones. So there is
+// one for each level that any scenario has, and those that count each, as in Ceilings::depth().
 std::size_t CompiledStrategy::depth(const Core& core) const {
   std::set<Level> levels;
   std::size_t apart = 0;

@@ -44,7 +44,38 @@ TEST(robot_scenarios, are_bounded_each_by_itself) {
   EXPECT_EQ(analysis::callback(report.scenarios[1], "act").response, nanoseconds{2});
   EXPECT_EQ(analysis::callback(report.scenarios[1], "see").response, nanoseconds{9});
   ASSERT_TRUE(report.switches);
-  EXPECT_EQ(report.verdict, analysis::Verdict::not_proved);
+  EXPECT_EQ(report.switches->verdict, analysis::Verdict::meets) << report.switches->bound_by;
+}
+
+// `see` has 3 + 4 with the shortest period of `act` and the longest execution of both: 4 + 3 * 2
+// + 1.
+TEST(robot_scenarios, are_proved_around_their_switches_up_to_the_shortest_deadline) {
+  const auto switches = [](int deadline) {
+    return *analysis::analyse(
+                changing("[{'name': 'calm', 'tasks': []}, {'name': 'busy', 'tasks': [{'task': "
+                         "'act', 'period': 5}, {'task': 'see', 'expected_execution': 4, "
+                         "'deadline': " +
+                         std::to_string(deadline) + "}]}]"))
+                .switches;
+  };
+  EXPECT_EQ(switches(9).verdict, analysis::Verdict::meets);
+  EXPECT_EQ(switches(8).verdict, analysis::Verdict::not_proved);
+  EXPECT_NE(switches(8).bound_by.find("'see'"), std::string::npos) << switches(8).bound_by;
+}
+
+TEST(robot_scenarios, say_why_nothing_is_proved_around_their_switches) {
+  const auto reason = [](const std::string& scenarios, const std::string& vision) {
+    const analysis::Report report = analysis::analyse(changing(scenarios, "", vision));
+    return report.switches->bound_by;
+  };
+  EXPECT_NE(reason(two_scenarios, "'policy': 'np-edf'").find("does not preempt"),
+            std::string::npos);
+  const std::string pauses =
+      "[{'name': 'calm', 'tasks': []}, {'name': 'busy', 'tasks': [{'task': 'hold', 'active': "
+      "false}]}]";
+  EXPECT_NE(reason(pauses, "'policy': 'edf'").find("at least 40 ns from each switch to the next"),
+            std::string::npos)
+      << reason(pauses, "'policy': 'edf'");
 }
 
 TEST(robot_scenarios, a_single_one_is_proved_as_it_is) {

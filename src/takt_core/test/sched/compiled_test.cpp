@@ -117,8 +117,9 @@ TEST(CompiledStrategy, counts_the_jobs_that_may_be_started_across_switches) {
                                 timer("c", 30ms, 1ms, 6)};
   SchedulingStrategy strategy;
   strategy.add_scenario(SchedulingScenario{"one"});
-  strategy.add_scenario(SchedulingScenario{"two"}.add_task({.task = "a", .priority = 4}).add_task(
-      {.task = "b", .priority = 4}));
+  strategy.add_scenario(SchedulingScenario{"two"}
+                            .add_task({.task = "a", .priority = 4})
+                            .add_task({.task = "b", .priority = 4}));
   const CompiledStrategy compiled{tasks, strategy, fixed_priority()};
   EXPECT_EQ(compiled.scenarios()[0].ceilings().depth(compiled.cores()[0].tasks), 2U);
   EXPECT_EQ(compiled.depth(compiled.cores()[0]), 3U);
