@@ -46,9 +46,14 @@ nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
   return std::min(costs_[streams_[stream].callback].best, demand(stream).execution);
 }
 
+// From the release to the end, at least.
+nanoseconds ScenarioModel::earliest_end(std::size_t stream, const Earliest& job) const noexcept {
+  return std::max(job.start + best_case(stream), job.release + best_responses_[stream]);
+}
+
 nanoseconds ScenarioModel::earliest_message(std::size_t stream,
                                             const Earliest& job) const noexcept {
-  return costs_[streams_[stream].callback].anywhere ? job.start : job.start + best_case(stream);
+  return costs_[streams_[stream].callback].anywhere ? job.start : earliest_end(stream, job);
 }
 
 // Whether a job that a message of the other stream's job releases starts when that one has ended,
@@ -71,7 +76,7 @@ ScenarioModel::Earliest ScenarioModel::earliest(std::size_t stream,
   const nanoseconds release = earliest_message(parent, before);
   return {.release = release,
           .start = starts_after_end(stream, parent)
-                       ? std::max(release, before.start + best_case(parent))
+                       ? std::max(release, earliest_end(parent, before))
                        : release};
 }
 
@@ -370,6 +375,7 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
 }
 
 void ScenarioModel::forget_latencies() {
+  best_responses_.assign(streams_.size(), nanoseconds{0});
   renew_chain_effort();
   many_rounds_ = false;
   latencies_.assign(streams_.size(), nanoseconds{0});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All that can happen to chains over several cores, tick by tick: timers are released at any times
-// that are far enough apart, and each job computes for every time from its best to its worst case.
+// that are far enough apart, or first at any time and then once a period, and each job computes for every time from its best to its worst case.
 // Situations that have been seen are not followed again. It shares no code with the library.
 #pragma once
 
@@ -24,6 +24,8 @@ struct CoreTask {
   std::int64_t deadline = 1;  // relative to its own release, for the policies
   int priority = 1;           // distinct on a core
   bool anywhere = false;      // it may publish at any time between start and end
+  bool regular = false;       // a timer: once in each period
+  std::int64_t latest_first = 0;  // of a regular one: its first release comes until then
 };
 
 struct CoresReached {
