@@ -41,8 +41,8 @@ bool follows_time(const Stream& stream, const sched::Task& task) {
 
 // The least time from a release to the end that eq. 43 allows, at most `most`. Nothing of what is
 // above is left when the job ends, so of each time before the end so much is not its own.
-nanoseconds shortest_beside(nanoseconds best, std::span<const SureReleases> above,
-                              nanoseconds most, std::int64_t& steps) {
+nanoseconds shortest_beside(nanoseconds best, std::span<const SureReleases> above, nanoseconds most,
+                            std::int64_t& steps) {
   const auto with = [&](auto count) {
     nanoseconds sum = best;
     for (const SureReleases& releases : above) {
@@ -72,12 +72,19 @@ nanoseconds shortest_beside(nanoseconds best, std::span<const SureReleases> abov
 
 }  // namespace
 
+// From the release to the end, at least.
+nanoseconds ScenarioModel::earliest_end(std::size_t stream, const Earliest& job) const noexcept {
+  return std::max(job.start + best_case(stream), job.release + best_responses_[stream]);
+}
+
 // Whether each release of the stream leads to a job: no other stream releases its callback, and it
 // has ended before so many later ones come that one of them is dropped.
 bool ScenarioModel::executes_all(std::size_t stream) const noexcept {
   const Stream& own = streams_[stream];
+  const sched::Task& task = strategy_->tasks()[own.callback];
   const auto& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(own.callback));
-  const bool each = parameters.overrun == sched::Overrun::catch_up;
+  const bool each = parameters.overrun == sched::Overrun::catch_up &&
+                    task.parameters.overrun == sched::Overrun::catch_up;
   const std::optional<nanoseconds>& end = latencies_[stream];
   if (!end || std::ranges::count(streams_, own.callback, &Stream::callback) != 1) {
     return false;
@@ -86,8 +93,8 @@ bool ScenarioModel::executes_all(std::size_t stream) const noexcept {
     return true;
   }
   const auto kept = static_cast<std::int64_t>(each ? queues_[own.callback] : 1);
-  return *end <= os::add_sat(os::mul_sat(demand(root_of(stream)).releases.period, kept),
-                             offset(stream));
+  return *end <=
+         os::add_sat(os::mul_sat(demand(root_of(stream)).releases.period, kept), offset(stream));
 }
 
 // The latest time of the stream's first release that the core notices; nothing: some may stay away.
@@ -106,8 +113,8 @@ std::optional<nanoseconds> ScenarioModel::latest_first(std::size_t stream) const
   }
   const auto& parameters =
       scenario_->parameters(static_cast<sched::TaskIndex>(streams_[root].callback));
-  const nanoseconds offset = task.any_offset ? std::max(parameters.offset, period)
-                                             : parameters.offset;
+  const nanoseconds offset =
+      task.any_offset ? std::max(parameters.offset, period) : parameters.offset;
   const std::size_t parent = streams_[stream].parent;
   return offset + (parent == nobody ? nanoseconds{0} : *latencies_[parent]) + demand(stream).lag;
 }

@@ -46,11 +46,6 @@ nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
   return std::min(costs_[streams_[stream].callback].best, demand(stream).execution);
 }
 
-// From the release to the end, at least.
-nanoseconds ScenarioModel::earliest_end(std::size_t stream, const Earliest& job) const noexcept {
-  return std::max(job.start + best_case(stream), job.release + best_responses_[stream]);
-}
-
 nanoseconds ScenarioModel::earliest_message(std::size_t stream,
                                             const Earliest& job) const noexcept {
   return costs_[streams_[stream].callback].anywhere ? job.start : earliest_end(stream, job);

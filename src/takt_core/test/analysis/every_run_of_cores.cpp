@@ -18,9 +18,9 @@ struct Job {
 };
 
 struct TaskState {
-  std::uint8_t since = 0;  // the timer's last release, up to its period
+  std::uint8_t since = 0;        // the timer's last release, up to its period
   std::uint8_t until_first = 0;  // of a regular timer
-  std::uint8_t done = 0;   // what the first job has computed
+  std::uint8_t done = 0;         // what the first job has computed
   bool started = false;
   bool published = false;
   bool computed = false;  // all that it computes
@@ -36,8 +36,8 @@ struct Moment {
     for (const TaskState& task : tasks) {
       const int flags = (task.started ? 1 : 0) + (task.published ? 2 : 0) + (task.computed ? 4 : 0);
       result += {static_cast<char>(task.since), static_cast<char>(task.until_first),
-                 static_cast<char>(task.done),
-                 static_cast<char>(flags), static_cast<char>(task.jobs.size())};
+                 static_cast<char>(task.done), static_cast<char>(flags),
+                 static_cast<char>(task.jobs.size())};
       for (const Job& job : task.jobs) {
         result += {static_cast<char>(job.age), static_cast<char>(job.since)};
       }
@@ -54,6 +54,7 @@ class Search {
     }
     reached_.latencies.assign(tasks.size(), 0);
     reached_.responses.assign(tasks.size(), 0);
+    reached_.offsets.assign(tasks.size(), longest_age);
   }
 
   CoresReached run(std::size_t most_situations) {
@@ -206,6 +207,7 @@ class Search {
   void publish(Moment& moment, std::size_t i, std::uint8_t age, bool here) {
     for (std::size_t next = 0; next < tasks_.size(); ++next) {
       if (tasks_[next].before == i && (tasks_[next].core == tasks_[i].core) == here) {
+        reached_.offsets[next] = std::min<std::int64_t>(reached_.offsets[next], age);
         push(moment.tasks[next], {.age = age});
       }
     }
