@@ -49,7 +49,7 @@ nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
 
 nanoseconds ScenarioModel::earliest_message(std::size_t stream,
                                             const Earliest& job) const noexcept {
-  return costs_[streams_[stream].callback].anywhere ? job.start : job.start + best_case(stream);
+  return costs_[streams_[stream].callback].anywhere ? job.start : earliest_end(stream, job);
 }
 
 // Whether a job that a message of the other stream's job releases starts when that one has ended,
@@ -72,7 +72,7 @@ ScenarioModel::Earliest ScenarioModel::earliest(std::size_t stream,
   const nanoseconds release = earliest_message(parent, before);
   return {.release = release,
           .start = starts_after_end(stream, parent)
-                       ? std::max(release, before.start + best_case(parent))
+                       ? std::max(release, earliest_end(parent, before))
                        : release};
 }
 
@@ -371,6 +371,7 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
 }
 
 void ScenarioModel::forget_latencies() {
+  best_responses_.assign(streams_.size(), nanoseconds{0});
   renew_chain_effort();
   many_rounds_ = false;
   latencies_.assign(streams_.size(), nanoseconds{0});

@@ -148,12 +148,16 @@ Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) c
   }
   const nanoseconds first =
       earliest_message(stream, whole ? earliest(stream, root_of(stream)) : Earliest{});
-  const nanoseconds varies = *end - first;
+  const nanoseconds varies = std::max(nanoseconds{0}, *end - first);
+  // Jobs of one task follow each other.
+  const nanoseconds own = earliest_message(stream, {});
+  nanoseconds distance = std::max(own, releases.distance - varies);
+  if (const std::optional<nanoseconds>& response = bounds.responses[stream].bound) {
+    // As far apart as their releases, but for how much they differ from there.
+    distance = std::max(distance, demand(stream).releases.distance - (*response - own));
+  }
   const Arrivals ends{
-      .period = releases.period,
-      .jitter = releases.jitter + varies,
-      // Jobs of one task follow each other.
-      .distance = std::max(earliest_message(stream, {}), releases.distance - varies)};
+      .period = releases.period, .jitter = releases.jitter + varies, .distance = distance};
   return unless_piling_up(ends);
 }
 

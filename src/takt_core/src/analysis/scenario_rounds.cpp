@@ -75,6 +75,7 @@ CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& 
 
 ScenarioBounds ScenarioModel::round(std::vector<std::optional<CoreGraph>> graphs_before,
                                     Graphs graphs, Effort& effort) {
+  find_best_cases();
   ScenarioBounds result;
   result.graphs = std::move(graphs_before);
   result.graphs.resize(cores_.size());

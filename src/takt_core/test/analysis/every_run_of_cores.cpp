@@ -18,8 +18,9 @@ struct Job {
 };
 
 struct TaskState {
-  std::uint8_t since = 0;  // the timer's last release, up to its period
-  std::uint8_t done = 0;   // what the first job has computed
+  std::uint8_t since = 0;        // the timer's last release, up to its period
+  std::uint8_t until_first = 0;  // of a regular timer
+  std::uint8_t done = 0;         // what the first job has computed
   bool started = false;
   bool published = false;
   bool computed = false;  // all that it computes
@@ -34,8 +35,9 @@ struct Moment {
     std::string result;
     for (const TaskState& task : tasks) {
       const int flags = (task.started ? 1 : 0) + (task.published ? 2 : 0) + (task.computed ? 4 : 0);
-      result += {static_cast<char>(task.since), static_cast<char>(task.done),
-                 static_cast<char>(flags), static_cast<char>(task.jobs.size())};
+      result += {static_cast<char>(task.since), static_cast<char>(task.until_first),
+                 static_cast<char>(task.done), static_cast<char>(flags),
+                 static_cast<char>(task.jobs.size())};
       for (const Job& job : task.jobs) {
         result += {static_cast<char>(job.age), static_cast<char>(job.since)};
       }
@@ -52,15 +54,12 @@ class Search {
     }
     reached_.latencies.assign(tasks.size(), 0);
     reached_.responses.assign(tasks.size(), 0);
+    reached_.offsets.assign(tasks.size(), longest_age);
   }
 
   CoresReached run(std::size_t most_situations) {
-    Moment first{.tasks = std::vector<TaskState>(tasks_.size())};
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      first.tasks[i].since = static_cast<std::uint8_t>(is_timer(i) ? tasks_[i].period : 0);
-    }
     reached_.complete = true;
-    release(std::move(first), 0);
+    begin({.tasks = std::vector<TaskState>(tasks_.size())}, 0);
     while (!open_.empty() && known_.size() <= most_situations) {
       const Moment moment = std::move(open_.back());
       open_.pop_back();
@@ -75,6 +74,20 @@ class Search {
     return tasks_[task].before == CoreTask::timer;
   }
   [[nodiscard]] bool keeps_core() const { return rule_ == Rule::np_fp || rule_ == Rule::np_edf; }
+
+  // Regular timers begin at any time that they may, others when they will.
+  void begin(Moment moment, std::size_t i) {
+    if (i == tasks_.size()) {
+      release(std::move(moment), 0);
+      return;
+    }
+    TaskState& task = moment.tasks[i];
+    task.since = static_cast<std::uint8_t>(is_timer(i) ? tasks_[i].period : 0);
+    for (std::int64_t first = 0; first <= tasks_[i].latest_first; ++first) {
+      task.until_first = static_cast<std::uint8_t>(first);
+      begin(moment, i + 1);
+    }
+  }
 
   void add(Moment moment) {
     if (known_.insert(moment.key()).second) {
@@ -212,6 +225,7 @@ class Search {
   void publish(Moment& moment, std::size_t i, std::uint8_t age, bool here) {
     for (std::size_t next = 0; next < tasks_.size(); ++next) {
       if (tasks_[next].before == i && (tasks_[next].core == tasks_[i].core) == here) {
+        reached_.offsets[next] = std::min<std::int64_t>(reached_.offsets[next], age);
         push(moment.tasks[next], {.age = age});
       }
     }
@@ -241,13 +255,17 @@ class Search {
       add(std::move(moment));
       return;
     }
-    if (is_timer(i) && std::int64_t{moment.tasks[i].since} == tasks_[i].period) {
+    const bool may = is_timer(i) && std::int64_t{moment.tasks[i].since} == tasks_[i].period &&
+                     moment.tasks[i].until_first == 0;
+    if (may) {
       Moment released = moment;
       released.tasks[i].since = 0;
       push(released.tasks[i], {});
       release(std::move(released), i + 1);
     }
-    release(std::move(moment), i + 1);
+    if (!may || !tasks_[i].regular) {
+      release(std::move(moment), i + 1);
+    }
   }
 
   // Each of the running jobs that may end does, or not.
@@ -296,7 +314,9 @@ class Search {
     }
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskState& task = next.tasks[i];
-      if (is_timer(i) && std::int64_t{task.since} < tasks_[i].period) {
+      if (task.until_first > 0) {
+        --task.until_first;
+      } else if (is_timer(i) && std::int64_t{task.since} < tasks_[i].period) {
         ++task.since;
       }
       for (Job& job : task.jobs) {

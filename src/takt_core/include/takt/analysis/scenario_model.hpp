@@ -276,6 +276,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
   [[nodiscard]] bool keeps_order(std::size_t at) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
+  [[nodiscard]] nanoseconds earliest_end(std::size_t stream, const Earliest& job) const noexcept;
+  [[nodiscard]] bool executes_all(std::size_t stream) const noexcept;
+  [[nodiscard]] std::optional<nanoseconds> latest_first(std::size_t stream) const noexcept;
+  void find_best_cases();
   [[nodiscard]] Earliest earliest(std::size_t stream, std::size_t since) const noexcept;
   [[nodiscard]] nanoseconds earliest_message(std::size_t stream,
                                              const Earliest& job) const noexcept;
@@ -327,6 +331,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   // By callback: whether a release may wait for the job before, and is noticed when that ends.
   std::vector<bool> waits_for_job_;
   std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters
+  // By stream: from a release to the end, at least, beside what is above; 0: not known.
+  std::vector<nanoseconds> best_responses_;
   Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
   Effort deadline_effort_ = {.steps = most_deadline_steps};
   Effort busy_effort_ = {.steps = most_busy_steps};
