@@ -98,8 +98,8 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
         else:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
             slow = slowest[name]
-            told = f", max {slow / 1000:.4g} ms" if slow >= SHORTEST_US else ""
-            line = f"{late[name]:,} missed{told}" if late[name] else f"{some}{told}"
+            longest = f", max {slow / 1000:.4g} ms" if slow >= SHORTEST_US else ""
+            line = f"{late[name]:,} missed{longest}" if late[name] else f"{some}{longest}"
         lines[kind, name] = line
     marked = {("node", node): "late" for node, misses in late.items() if misses}
     texts = {
