@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "doors.hpp"
 #include "open_executor.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -45,6 +46,16 @@ void exchange_period(rclcpp::TimerBase& timer, nanoseconds period) {
         "cannot tell a timer its period");
 }
 
+using Act = std::function<void()>;
+
+// Of the process, as timers may outlive executors.
+Doors<const Act>& doors() {
+  static auto& of_process = *new Doors<const Act>;  // NOLINT(cppcoreguidelines-owning-memory)
+  return of_process;
+}
+
+using ResetsDoor = Door<const Act, doors>;
+
 }  // namespace
 
 bool is_simulated(rclcpp::Clock& clock) {
@@ -56,6 +67,32 @@ nanoseconds period_of(rclcpp::TimerBase& timer) {
   check(rcl_timer_get_period(timer.get_timer_handle().get(), &period),
         "cannot ask a timer for its period");
   return nanoseconds{period};
+}
+
+struct ResetHook::Kept {
+  explicit Kept(Act act) : door{std::make_shared<const Act>(std::move(act))} {}
+
+  ResetsDoor door;
+};
+
+ResetHook::ResetHook() = default;
+ResetHook::~ResetHook() = default;
+
+void ResetHook::listen(rclcpp::TimerBase& timer, std::function<void()> act) {
+  kept_ = std::make_unique<Kept>(std::move(act));
+  check(rcl_timer_set_on_reset_callback(
+            timer.get_timer_handle().get(),
+            [](const void* data, std::size_t /*resets*/) {
+              ResetsDoor::enter(data, [](const Act& told) { told(); });
+            },
+            kept_->door.key()),
+        "cannot hear of the resets of a timer");
+}
+
+// rcl keeps the hook: it asks whether there is one and calls it in two steps, and another thread
+// may be between them. Its door is closed.
+void ResetHook::silence() noexcept {
+  kept_.reset();
 }
 
 bool is_polled(rclcpp::TimerBase& timer) {
@@ -83,10 +120,10 @@ void SteadyTimerSource::listen(const Releases& releases) {
     out_of_step_ = false;
     is_armed_ = true;
   }
-  timer->set_on_reset_callback([this](std::size_t /*resets*/) {
-    if (const auto reset = timer_.lock()) {
-      reset_at_.store(os::now());
-      follow(*reset);
+  resets_.listen(*timer, [self = shared_from_this()] {
+    if (const auto reset = self->timer_.lock()) {
+      self->reset_at_.store(os::now());
+      self->follow(*reset);
     }
   });
   follow(*timer);
@@ -94,12 +131,7 @@ void SteadyTimerSource::listen(const Releases& releases) {
 
 void SteadyTimerSource::silence() noexcept {
   const auto timer = timer_.lock();
-  try {
-    if (timer) {
-      timer->clear_on_reset_callback();
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
-  }
+  resets_.silence();
   const std::lock_guard lock{mutex_};
   releases_ = {};
   is_armed_ = false;
@@ -107,7 +139,7 @@ void SteadyTimerSource::silence() noexcept {
     if (timer && period_ != id().period) {
       exchange_period(*timer, id().period);  // a scenario's; the node has its own again
     }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): as above
+  } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
   }
 }
 
@@ -266,17 +298,12 @@ void PolledTimerSource::listen(const Releases& releases) {
         due->look();
       },
       every_change);
-  timer->set_on_reset_callback([due = due_](std::size_t /*resets*/) { due->look(); });
+  resets_.listen(*timer, [due = due_] { due->look(); });
   due_->look();
 }
 
 void PolledTimerSource::silence() noexcept {
-  if (const auto timer = due_->timer.lock()) {
-    try {
-      timer->clear_on_reset_callback();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
-    }
-  }
+  resets_.silence();
   jumps_.reset();
   const std::lock_guard lock{due_->mutex};
   due_->release = {};

@@ -103,11 +103,15 @@ void container(Random& random) {
   const auto output = std::filesystem::temp_directory_path() / ("takt." + name + ".output");
   test::Process process{{CONTAINER, "--ros-args", "-r", "__node:=" + name}, output, PREFIX};
   {
-    std::vector<std::thread> operators;
+    // One after the other: rclcpp makes contexts under no lock.
+    std::vector<std::unique_ptr<Operator>> all;
     for (int number = 0; number < 2; ++number) {
-      operators.emplace_back([&process, &name, number, own = Random{random()}]() mutable {
-        Operator{name, number, process}.operate(own);
-      });
+      all.push_back(std::make_unique<Operator>(name, number, process));
+    }
+    std::vector<std::thread> operators;
+    for (const auto& each : all) {
+      operators.emplace_back(
+          [&one = *each, own = Random{random()}]() mutable { one.operate(own); });
     }
     for (std::thread& each : operators) {
       each.join();
