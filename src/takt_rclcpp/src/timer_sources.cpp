@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timer_sources.hpp"
 
+#include <rcl/error_handling.h>
 #include <rcl/timer.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ void ResetHook::listen(rclcpp::TimerBase& timer, std::function<void()> act) {
   check(rcl_timer_set_on_reset_callback(
             timer.get_timer_handle().get(),
             [](const void* data, std::size_t /*resets*/) {
-              ResetsDoor::enter(data, [](const Act& told) { told(); });
+              ResetsDoor::enter(data, [](const Act& act_now) { act_now(); });
             },
             kept_->door.key()),
         "cannot hear of the resets of a timer");
@@ -183,6 +184,7 @@ std::optional<os::TimePoint> SteadyTimerSource::expected(rclcpp::TimerBase& time
   std::int64_t next = 0;
   const rcl_ret_t code = rcl_timer_get_next_call_time(handle_, &next);
   if (code == RCL_RET_TIMER_CANCELED) {
+    rcl_reset_error();
     return {};
   }
   check(code, "cannot ask a timer for its next call");
@@ -243,7 +245,8 @@ void SteadyTimerSource::work(const sched::Job& job) {
   }
   const std::shared_ptr<void> called = call(*timer, job);
   if (called == nullptr) {
-    follow(*timer);  // cancelled; or reset since, which is told by its own hook, too
+    rcl_reset_error();  // rclcpp leaves it: the next error of this thread would complain of it
+    follow(*timer);     // cancelled; or reset since, which is told by its own hook, too
     return;
   }
   if (!steady_) {
@@ -328,7 +331,9 @@ void PolledTimerSource::work(const sched::Job& /*job*/) {
       call = timer->call();
     }
   }
-  if (call != nullptr) {
+  if (call == nullptr) {
+    rcl_reset_error();  // as above, where it was cancelled meanwhile
+  } else {
     OpenExecutor::execute_timer(timer, call);
   }
   if (id().period.count() > 0) {
