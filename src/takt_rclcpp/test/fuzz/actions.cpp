@@ -126,7 +126,7 @@ class Client {
 };
 
 // Leaves the executor; comes back, or is destroyed, also before its last callback has ended. Not
-// while the executor has it: rclcpp_action destroys hooks that the middleware may still call.
+// while the executor has it: what rclcpp_action hooks into the middleware goes before its services.
 template <class Side>
 void leave(Host& host, std::unique_ptr<Side>& side, Random& random) {
   host.executor.remove_node(side->node());
