@@ -281,10 +281,10 @@ def test_the_lives_share_the_time_and_are_built_before(
     from setup import sanitized
 
     monkeypatch.setattr(sanitized, "STATE", tmp_path)
-    (alone,) = sanitized.lives("thread", 600, 7).tests
+    (core_only,) = sanitized.lives("thread", 600, 7).tests
     core = tmp_path / "build-thread"
     how = [str(core / sanitized.CORE_LIVES), "--seconds", "600", "--seed", "7"]
-    assert alone[-len(how) :] == how
+    assert core_only[-len(how) :] == how
     library = tmp_path / "install" / "lib" / "libtakt_rclcpp.so"
     library.parent.mkdir(parents=True)
     library.touch()

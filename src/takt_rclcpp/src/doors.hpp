@@ -30,11 +30,11 @@ class Doors {
   // Set-up. Allocates.
   Key open(std::shared_ptr<Inside> inside) {
     const std::lock_guard lock{mutex_};
-    std::uint32_t number = used_;
+    std::uint32_t number = used_.load(std::memory_order_relaxed);
     if (free_.empty()) {
       doors_.grow_to(number + std::size_t{1});
       free_.reserve(number + std::size_t{1});  // closing allocates nothing
-      ++used_;
+      used_.store(number + 1, std::memory_order_release);
     } else {
       number = free_.back();
       free_.pop_back();
@@ -57,6 +57,10 @@ class Doors {
   // From any thread, without locks. Does nothing where that door has been closed.
   template <class Act>
   void enter(Key key, Act act) {
+    // What the door is in has been made before: whatever way the key has come.
+    if (number_of(key) >= used_.load(std::memory_order_acquire)) {
+      return;
+    }
     Door& door = doors_[number_of(key)];
     State state = door.state.load(std::memory_order_acquire);
     do {
@@ -79,7 +83,7 @@ class Doors {
 
   struct Door {
     std::atomic<State> state{closing};
-    std::atomic<Key> round{0};
+    std::atomic<Key> round{1};  // no key is null, which C gives where it has none
     std::shared_ptr<Inside> inside;
   };
 
@@ -101,8 +105,34 @@ class Doors {
 
   executor::PriorityMutex mutex_;
   executor::Table<Door> doors_;
-  std::uint32_t used_ = 0;
+  std::atomic<std::uint32_t> used_{0};
   std::vector<std::uint32_t> free_;
+};
+
+// A door of the process, as long as this is there, and what its hook is given.
+template <class Inside, Doors<Inside>& (*Of)()>
+class Door {
+ public:
+  explicit Door(std::shared_ptr<Inside> inside) : key_{Of().open(std::move(inside))} {}
+  ~Door() { Of().close(key_); }
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  Door(Door&&) = delete;
+  Door& operator=(Door&&) = delete;
+
+  [[nodiscard]] const void* key() const noexcept {
+    // NOLINTNEXTLINE(*-reinterpret-cast,performance-no-int-to-ptr): rcl hands it on as it is
+    return reinterpret_cast<const void*>(key_);
+  }
+  // From the hook.
+  template <class Act>
+  static void enter(const void* key, Act act) {
+    // NOLINTNEXTLINE(*-reinterpret-cast): see key()
+    Of().enter(reinterpret_cast<typename Doors<Inside>::Key>(key), act);
+  }
+
+ private:
+  const typename Doors<Inside>::Key key_;
 };
 
 }  // namespace takt_rclcpp

@@ -40,12 +40,20 @@ bool is_slow(const CallbackId& id) {
 
 }  // namespace
 
-CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) const {
+CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) {
   CallbackId id = entity.describe(locked);
+  std::size_t& first = ordinals_[id.text()];
+  id.ordinal = std::max(id.ordinal, first);
   while (names_.contains(id.text())) {
     ++id.ordinal;
   }
+  first = id.ordinal;
   return id;
+}
+
+void Tasks::free_name(const std::string& name) noexcept {
+  names_.erase(name);
+  ordinals_.clear();
 }
 
 Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity& entity,

@@ -31,25 +31,7 @@ Doors<const Listener>& doors() {
   return of_process;
 }
 
-// What hooks are given, as long as this is there.
-class Door {
- public:
-  explicit Door(const Listener& listener)
-      : key_{doors().open(std::make_shared<const Listener>(listener))} {}
-  ~Door() { doors().close(key_); }
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
-  Door(Door&&) = delete;
-  Door& operator=(Door&&) = delete;
-
-  [[nodiscard]] const void* key() const noexcept {
-    // NOLINTNEXTLINE(*-reinterpret-cast,performance-no-int-to-ptr): rcl hands it on as it is
-    return reinterpret_cast<const void*>(key_);
-  }
-
- private:
-  const Doors<const Listener>::Key key_;
-};
+using ListenersDoor = Door<const Listener, doors>;
 
 // rcl is asked itself: the hook that rclcpp keeps goes with its entity, while events of the entity
 // may keep what calls it. The handle is rcl's; whoever finishes it ends the calls. It is known only
@@ -69,7 +51,7 @@ class OfRcl final : public Arriving {
     if (const auto entity = entity_.lock()) {
       handle_ = handle_of_(*entity);
     }
-    door_ = std::make_unique<Door>(listener);
+    door_ = std::make_unique<ListenersDoor>(std::make_shared<const Listener>(listener));
     // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
     listen_again();
     listen_again();
@@ -78,15 +60,14 @@ class OfRcl final : public Arriving {
     hook(
         handle_,
         [](const void* data, std::size_t count) {
-          // NOLINTNEXTLINE(*-reinterpret-cast): see Door
-          doors().enter(reinterpret_cast<Doors<const Listener>::Key>(data),
-                        [count](const Listener& listener) { listener.notify(count, 0); });
+          ListenersDoor::enter(data,
+                               [count](const Listener& listener) { listener.notify(count, 0); });
         },
         door_->key());
   }
   void silence() override {
     // Also where the entity is being destroyed by another thread, and its hook may be running.
-    const std::unique_ptr<Door> closes = std::move(door_);
+    const std::unique_ptr<ListenersDoor> closes = std::move(door_);
     hook(std::exchange(handle_, {}), nullptr, nullptr);
   }
   void execute(std::int64_t /*part*/) override {
@@ -114,7 +95,7 @@ class OfRcl final : public Arriving {
   std::weak_ptr<Handle> handle_;
   const Execute execute_;
   const std::size_t limit_;
-  std::unique_ptr<Door> door_;  // while it listens
+  std::unique_ptr<ListenersDoor> door_;  // while it listens
 };
 
 class Waitable final : public Arriving {

@@ -95,7 +95,7 @@ void Tasks::leave(const void* key) noexcept {
   const auto found = parts_.find(key);
   if (found != parts_.end()) {
     const auto gone = parts_.extract(found);  // it may ask back when it is destroyed
-    names_.erase(gone.mapped().name);
+    free_name(gone.mapped().name);
     gone.mapped().of->remove(key);
   }
 }

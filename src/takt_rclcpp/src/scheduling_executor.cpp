@@ -52,7 +52,7 @@ void SchedulingExecutor::spin() {
     // What the base class has collected is of before.
     entities_need_rebuild_.store(true);
     if (life.has_left.exchange(false)) {
-      collect_quietly();
+      release_entities();
     }
     spinning.store(false);
     life.spins.store(false);
@@ -76,9 +76,10 @@ void SchedulingExecutor::spin() {
     const Life::Groups groups = [this] { return groups_now(); };
     const AtEnd ended{[&] { life.end(groups); }};
     life.begin();
+    release_entities();
     const auto follow = [&] {
       if (life.has_left.exchange(false)) {
-        collect_quietly();
+        release_entities();
       }
       life.follow(groups);
       forget_destroyed();
@@ -107,20 +108,44 @@ void SchedulingExecutor::cancel() {
   rclcpp::Executor::cancel();
 }
 
-// The base class refers to entities that have left until it collects again: to those that were
-// there before spin(), and to those of its last collection.
-void SchedulingExecutor::collect_quietly() noexcept {
+// The base class waits for nothing while this one spins; but what its wait set has, no other
+// executor may collect.
+void SchedulingExecutor::release_entities() noexcept {
   try {
     const std::lock_guard lock{mutex_};
-    collect_entities();
+    wait_result_.reset();
+    const auto none = [](const auto& /*entity*/) {};
+    const rclcpp::SubscriptionWaitSetMask messages{true, false, false};  // as it adds them
+    current_collection_.timers.update({}, none,
+                                      [this](const auto& timer) { wait_set_.remove_timer(timer); });
+    current_collection_.subscriptions.update({}, none, [this, messages](const auto& subscription) {
+      wait_set_.remove_subscription(subscription, messages);
+    });
+    current_collection_.clients.update(
+        {}, none, [this](const auto& client) { wait_set_.remove_client(client); });
+    current_collection_.services.update(
+        {}, none, [this](const auto& service) { wait_set_.remove_service(service); });
+    current_collection_.guard_conditions.update(
+        {}, none, [this](const auto& condition) { wait_set_.remove_guard_condition(condition); });
+    current_collection_.waitables.update(
+        {}, none, [this](const auto& waitable) { wait_set_.remove_waitable(waitable); });
+    wait_set_.prune_deleted_entities();
   } catch (const std::exception& error) {
     RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: what has left stays until the next spin()",
                 error.what());
   }
 }
 
-// Also to those that were destroyed and not removed, by weak references, whose code may be in a
-// library that is unloaded.
+// From its return on another executor may have what is removed, also where spin() is just
+// beginning.
+void SchedulingExecutor::release_while_spinning() noexcept {
+  if (life_->spins.load()) {
+    release_entities();
+  }
+}
+
+// It has weak references to what was destroyed and not removed, whose code may be in a library that
+// is unloaded.
 void SchedulingExecutor::forget_destroyed() {
   const std::lock_guard lock{mutex_};
   if (current_collection_.remove_expired_entities() != 0) {
@@ -144,6 +169,7 @@ void SchedulingExecutor::add_node(NodePointer node, bool notify) {
 
 void SchedulingExecutor::remove_node(NodePointer node, bool notify) {
   rclcpp::Executor::remove_node(node, notify);
+  release_while_spinning();
   life_->entities_left([this] { return groups_now(); });
 }
 
@@ -155,6 +181,7 @@ void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node
 
 void SchedulingExecutor::remove_callback_group(GroupPointer group, bool notify) {
   rclcpp::Executor::remove_callback_group(group, notify);
+  release_while_spinning();
   life_->entities_left([this] { return groups_now(); });
 }
 

@@ -124,7 +124,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     replace(come, fault, core, renamed);
   } catch (...) {
     std::ranges::for_each(renamed.joined, [this](const void* key) { leave(key); });
-    std::ranges::for_each(renamed.given, [this](const std::string& name) { names_.erase(name); });
+    std::ranges::for_each(renamed.given, [this](const std::string& name) { free_name(name); });
     names_.insert(renamed.freed.begin(), renamed.freed.end());
     throw;
   }
@@ -164,7 +164,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     if (task.round != round_) {
       task.each_name([&](const std::string& name) { changes.remove(name); });
       renamed.freed.push_back(task.name);
-      names_.erase(task.name);
+      free_name(task.name);
     }
   }
   // One that is made anew has hooks in the same entity: the former ones have to go first.

@@ -89,7 +89,8 @@ class Tasks {
 
  private:
   // In making.cpp.
-  [[nodiscard]] CallbackId identify(const Entity& entity, const EntityPointer& locked) const;
+  [[nodiscard]] CallbackId identify(const Entity& entity, const EntityPointer& locked);
+  void free_name(const std::string& name) noexcept;
   [[nodiscard]] Task make(const CallbackId& id, const Timing& timing, const Entity& entity,
                           const EntityPointer& locked, executor::Executor& core);
   // `timer`: null for all others.
@@ -155,6 +156,9 @@ class Tasks {
   std::vector<executor::Change> under_way_;
   std::unordered_map<const void*, std::weak_ptr<const void>> left_out_;  // by their keys
   std::vector<std::string> remarks_;
+  // Of callbacks that are equal otherwise, by the name of the first: below it none is free. Without
+  // it, each of a thousand would ask for the names of all before it.
+  std::unordered_map<std::string, std::size_t> ordinals_;
 };
 
 }  // namespace takt_rclcpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timer_sources.hpp"
 
+#include <rcl/error_handling.h>
 #include <rcl/timer.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "core_names.hpp"
+#include "doors.hpp"
 #include "open_executor.hpp"
 #include "takt/os/saturating.hpp"
 
@@ -45,6 +47,16 @@ void exchange_period(rclcpp::TimerBase& timer, nanoseconds period) {
         "cannot tell a timer its period");
 }
 
+using Act = std::function<void()>;
+
+// Of the process, as timers may outlive executors.
+Doors<const Act>& doors() {
+  static auto& of_process = *new Doors<const Act>;  // NOLINT(cppcoreguidelines-owning-memory)
+  return of_process;
+}
+
+using ResetsDoor = Door<const Act, doors>;
+
 }  // namespace
 
 bool is_simulated(rclcpp::Clock& clock) {
@@ -56,6 +68,32 @@ nanoseconds period_of(rclcpp::TimerBase& timer) {
   check(rcl_timer_get_period(timer.get_timer_handle().get(), &period),
         "cannot ask a timer for its period");
   return nanoseconds{period};
+}
+
+struct ResetHook::Kept {
+  explicit Kept(Act act) : door{std::make_shared<const Act>(std::move(act))} {}
+
+  ResetsDoor door;
+};
+
+ResetHook::ResetHook() = default;
+ResetHook::~ResetHook() = default;
+
+void ResetHook::listen(rclcpp::TimerBase& timer, std::function<void()> act) {
+  kept_ = std::make_unique<Kept>(std::move(act));
+  check(rcl_timer_set_on_reset_callback(
+            timer.get_timer_handle().get(),
+            [](const void* data, std::size_t /*resets*/) {
+              ResetsDoor::enter(data, [](const Act& act_now) { act_now(); });
+            },
+            kept_->door.key()),
+        "cannot hear of the resets of a timer");
+}
+
+// rcl keeps the hook: it asks whether there is one and calls it in two steps, and another thread
+// may be between them. Its door is closed.
+void ResetHook::silence() noexcept {
+  kept_.reset();
 }
 
 bool is_polled(rclcpp::TimerBase& timer) {
@@ -83,10 +121,10 @@ void SteadyTimerSource::listen(const Releases& releases) {
     out_of_step_ = false;
     is_armed_ = true;
   }
-  timer->set_on_reset_callback([this](std::size_t /*resets*/) {
-    if (const auto reset = timer_.lock()) {
-      reset_at_.store(os::now());
-      follow(*reset);
+  resets_.listen(*timer, [self = shared_from_this()] {
+    if (const auto reset = self->timer_.lock()) {
+      self->reset_at_.store(os::now());
+      self->follow(*reset);
     }
   });
   follow(*timer);
@@ -94,12 +132,7 @@ void SteadyTimerSource::listen(const Releases& releases) {
 
 void SteadyTimerSource::silence() noexcept {
   const auto timer = timer_.lock();
-  try {
-    if (timer) {
-      timer->clear_on_reset_callback();
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
-  }
+  resets_.silence();
   const std::lock_guard lock{mutex_};
   releases_ = {};
   is_armed_ = false;
@@ -107,7 +140,7 @@ void SteadyTimerSource::silence() noexcept {
     if (timer && period_ != id().period) {
       exchange_period(*timer, id().period);  // a scenario's; the node has its own again
     }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): as above
+  } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
   }
 }
 
@@ -151,6 +184,7 @@ std::optional<os::TimePoint> SteadyTimerSource::expected(rclcpp::TimerBase& time
   std::int64_t next = 0;
   const rcl_ret_t code = rcl_timer_get_next_call_time(handle_, &next);
   if (code == RCL_RET_TIMER_CANCELED) {
+    rcl_reset_error();
     return {};
   }
   check(code, "cannot ask a timer for its next call");
@@ -211,7 +245,8 @@ void SteadyTimerSource::work(const sched::Job& job) {
   }
   const std::shared_ptr<void> called = call(*timer, job);
   if (called == nullptr) {
-    follow(*timer);  // cancelled; or reset since, which is told by its own hook, too
+    rcl_reset_error();  // rclcpp leaves it: the next error of this thread would complain of it
+    follow(*timer);     // cancelled; or reset since, which is told by its own hook, too
     return;
   }
   if (!steady_) {
@@ -266,17 +301,12 @@ void PolledTimerSource::listen(const Releases& releases) {
         due->look();
       },
       every_change);
-  timer->set_on_reset_callback([due = due_](std::size_t /*resets*/) { due->look(); });
+  resets_.listen(*timer, [due = due_] { due->look(); });
   due_->look();
 }
 
 void PolledTimerSource::silence() noexcept {
-  if (const auto timer = due_->timer.lock()) {
-    try {
-      timer->clear_on_reset_callback();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
-    }
-  }
+  resets_.silence();
   jumps_.reset();
   const std::lock_guard lock{due_->mutex};
   due_->release = {};
@@ -301,7 +331,9 @@ void PolledTimerSource::work(const sched::Job& /*job*/) {
       call = timer->call();
     }
   }
-  if (call != nullptr) {
+  if (call == nullptr) {
+    rcl_reset_error();  // as above, where it was cancelled meanwhile
+  } else {
     OpenExecutor::execute_timer(timer, call);
   }
   if (id().period.count() > 0) {

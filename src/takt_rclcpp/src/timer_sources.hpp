@@ -18,6 +18,7 @@
 #include <rcl/timer.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <rclcpp/clock.hpp>
@@ -38,7 +39,29 @@ inline constexpr std::chrono::microseconds shortest_period{100};
 [[nodiscard]] bool is_polled(rclcpp::TimerBase& timer);
 [[nodiscard]] nanoseconds period_of(rclcpp::TimerBase& timer);
 
-class SteadyTimerSource final : public Source {
+// Hears of the resets of one timer, from any thread. rclcpp keeps such a hook under a lock of its
+// own, which it takes when a timer is reset. Actions reset theirs by rcl, without it: so rcl is
+// asked itself, and what it is given is no pointer (doors.hpp).
+class ResetHook {
+ public:
+  ResetHook();
+  ~ResetHook();
+  ResetHook(const ResetHook&) = delete;
+  ResetHook& operator=(const ResetHook&) = delete;
+  ResetHook(ResetHook&&) = delete;
+  ResetHook& operator=(ResetHook&&) = delete;
+
+  // `act` is kept until the last one who is at it has left.
+  void listen(rclcpp::TimerBase& timer, std::function<void()> act);
+  void silence() noexcept;
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+class SteadyTimerSource final : public Source,
+                                public std::enable_shared_from_this<SteadyTimerSource> {
  public:
   SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                     std::shared_ptr<Bell> bell, const rclcpp::TimerBase::SharedPtr& timer);
@@ -66,6 +89,7 @@ class SteadyTimerSource final : public Source {
   Releases releases_;
   bool is_armed_ = false;             // under the mutex
   std::atomic<bool> refused_{false};  // the executor below could not take up a change
+  ResetHook resets_;
 };
 
 class PolledTimerSource final : public Source {
@@ -93,6 +117,7 @@ class PolledTimerSource final : public Source {
 
   const std::shared_ptr<Due> due_;
   rclcpp::JumpHandler::SharedPtr jumps_;
+  ResetHook resets_;
 };
 
 }  // namespace takt_rclcpp

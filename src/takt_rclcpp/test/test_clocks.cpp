@@ -2,6 +2,7 @@
 //
 // Timers on each kind of clock. ROS time is set by the tests themselves, so that how often a timer
 // was called says exactly whose time it followed.
+#include <rcl/error_handling.h>
 #include <rcl/time.h>
 
 #include <algorithm>
@@ -250,6 +251,30 @@ TEST_F(SimulatedTime, aPeriodOfNothingRestsWhileTimePauses) {
     EXPECT_TRUE(eventually([&] { return calls > before; }));
     EXPECT_LE(calls, step + 1);
   }
+}
+
+// rcl keeps an error for each thread, and complains on standard error where another one follows.
+TEST_F(SimulatedTime, aTimerThatIsCancelledBeforeItsCallLeavesNoError) {
+  std::atomic<int> calls{0};
+  std::atomic<int> errors{0};
+  rclcpp::TimerBase::SharedPtr second;
+  const auto first = node->create_wall_timer(2ms, [&] {
+    errors += rcl_error_is_set() ? 1 : 0;
+    ++calls;
+    second->cancel();
+  });
+  second = node->create_wall_timer(2ms, [] {});
+  const auto other = node->create_wall_timer(3ms, [&] {
+    errors += rcl_error_is_set() ? 1 : 0;
+    second->reset();
+    burn(2ms);  // both others are due when it has ended
+  });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return calls > 100; }));
+  spinning.end();
+  EXPECT_EQ(errors, 0);
 }
 
 }  // namespace

@@ -43,6 +43,45 @@ TEST_F(Life, aNodeMovesBetweenExecutorsThatSpin) {
   }
 }
 
+// It collects what it has as rclcpp's executors do, and may not find it with the one that spins.
+TEST_F(Life, aNodeMovesToAnExecutorThatDoesNotSpin) {
+  const auto node = std::make_shared<rclcpp::Node>("guest");
+  const auto in = node->create_subscription<Int32>(unique("moves"), 1, [](const Int32&) {});
+  for (int move = 0; move < 20; ++move) {
+    SchedulingExecutor first{quiet()};
+    SchedulingExecutor second{quiet()};
+    first.add_node(node);
+    const Spinning spinning{first};
+    first.remove_node(node);
+    ASSERT_NO_THROW(second.add_node(node)) << "move " << move;
+    second.remove_node(node);
+  }
+}
+
+// As actions do it with the one of their expiry: without the lock that rclcpp has for it.
+TEST_F(Life, aTimerIsResetBelowRclcppWhileItsNodeComesAndGoes) {
+  const auto node = std::make_shared<rclcpp::Node>("guest");
+  const auto timer = node->create_wall_timer(1h, [] {});
+  const auto handle = std::const_pointer_cast<rcl_timer_t>(timer->get_timer_handle());
+  std::atomic<bool> ends{false};
+  std::thread action{[&] {
+    while (!ends) {
+      EXPECT_EQ(rcl_timer_reset(handle.get()), RCL_RET_OK);
+    }
+  }};
+  SchedulingExecutor executor{quiet()};
+  Spinning spinning{executor};
+  for (int coming = 0; coming < 100; ++coming) {
+    executor.add_node(node);
+    ASSERT_TRUE(eventually([&] { return !executor.callbacks().empty(); }));
+    executor.remove_node(node);
+    const auto is_gone = executor.when_gone();
+    ASSERT_TRUE(eventually([&] { return is_gone(); }));
+  }
+  ends = true;
+  action.join();
+}
+
 // They take the names of those in whose place they come.
 TEST_F(Life, timersThatAreMadeAnewAreCalledInTheNextSpinAndInThisOne) {
   const auto node = std::make_shared<rclcpp::Node>("anew");

@@ -8,6 +8,7 @@
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "../process.hpp"
 #include "fuzz.hpp"
@@ -101,13 +102,21 @@ class Operator {
 void container(Random& random) {
   const std::string name = "container" + std::to_string(getpid());
   const auto output = std::filesystem::temp_directory_path() / ("takt." + name + ".output");
-  test::Process process{{CONTAINER, "--ros-args", "-r", "__node:=" + name}, output, PREFIX};
+  // Busy components want all of a core: the requests come before them.
+  const auto timing = std::filesystem::temp_directory_path() / ("takt." + name + ".timing.yaml");
+  std::ofstream{timing} << "callbacks:\n  - {kind: service, priority: 90}\n";
+  test::Process process{
+      {CONTAINER, "--takt-timing", timing, "--ros-args", "-r", "__node:=" + name}, output, PREFIX};
   {
-    std::vector<std::thread> operators;
+    // One after the other: rclcpp makes contexts under no lock.
+    std::vector<std::unique_ptr<Operator>> all;
     for (int number = 0; number < 2; ++number) {
-      operators.emplace_back([&process, &name, number, own = Random{random()}]() mutable {
-        Operator{name, number, process}.operate(own);
-      });
+      all.push_back(std::make_unique<Operator>(name, number, process));
+    }
+    std::vector<std::thread> operators;
+    for (const auto& each : all) {
+      operators.emplace_back(
+          [&one = *each, own = Random{random()}]() mutable { one.operate(own); });
     }
     for (std::thread& each : operators) {
       each.join();
@@ -117,6 +126,7 @@ void container(Random& random) {
   check(code == 0,
         "the container ends with exit code " + std::to_string(code) + ": " + process.output());
   std::filesystem::remove(output);
+  std::filesystem::remove(timing);
 }
 
 }  // namespace takt::fuzz

@@ -141,7 +141,7 @@ const std::vector<Subject>& subjects() {
 }
 
 takt_rclcpp::Options draw_options(Random& random) {
-  static const std::array<const char*, 5> policies{"fp", "edf", "np-fp", "np-edf", "dm"};
+  static const std::array<const char*, 5> policies{"fp", "edf", "np-fp", "np-edf", "rm"};
   takt_rclcpp::Options options;
   auto& scheduling = options.scheduling;
   scheduling.policy = sched::parse_policy(policies.at(below(random, policies.size())));

@@ -380,8 +380,7 @@ void Guest::make_entity(Random& random) {
       options.callback_group = group;
       if (one_in(random, 2)) {
         others_.push_back(node_->create_subscription<Int32>(
-            topic, 1 + below(random, 5), [run = work(gone_)](const Int32&) { run(); },
-            options));
+            topic, 1 + below(random, 5), [run = work(gone_)](const Int32&) { run(); }, options));
       } else {
         others_.push_back(node_->create_subscription<Int32>(
             topic, 1 + below(random, 5),

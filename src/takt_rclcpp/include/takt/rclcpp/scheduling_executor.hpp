@@ -219,7 +219,8 @@ class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public rclcpp::Executor {
   class TAKT_RCLCPP_LOCAL Life;
 
   [[nodiscard]] std::vector<rclcpp::CallbackGroup::WeakPtr> groups_now();
-  void collect_quietly() noexcept;
+  void release_entities() noexcept;
+  void release_while_spinning() noexcept;
   void forget_destroyed();
 
   std::unique_ptr<Life> life_;
