@@ -337,7 +337,7 @@ TEST(chains, one_that_grows_without_end_leaves_the_others_their_bounds) {
   EXPECT_FALSE(scenario.chains[4].latency);
 }
 
-// Eq. 43: its jobs always take so long that what is above them is sure to come.
+// Eq. 44: its jobs always take so long that what is above them is sure to come.
 TEST(chains, best_cases_beside_others_shorten_jitters) {
   const ScenarioReport scenario = analyse_json(on_cores(to_and_fro(18000))).scenarios.front();
   EXPECT_EQ(scenario.chains[4].latency, 545318ns);
