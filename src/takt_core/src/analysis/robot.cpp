@@ -2,7 +2,6 @@
 #include "robot.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 #include "../sched/text.hpp"
 #include "assumptions.hpp"
 #include "changed_process.hpp"
+#include "robot_arrivals.hpp"
 #include "robot_chains.hpp"
 #include "robot_core.hpp"
 #include "robot_effects.hpp"
@@ -38,30 +38,6 @@ using application::Callback;
 constexpr int most_rounds = 200;
 // In all rounds: near full utilization busy periods are long, and jitters grow by little in each.
 constexpr std::int64_t most_steps = 100'000'000;
-
-// One sequence of events for several.
-Arrivals merged(const std::vector<Arrivals>& all) {
-  if (all.size() == 1) {
-    return all.front();
-  }
-  double rate = 0;
-  auto late = static_cast<double>(all.size() - 1);
-  for (const Arrivals& one : all) {
-    if (one.period.count() <= 0) {
-      return {};
-    }
-    const auto period = static_cast<double>(one.period.count());
-    rate += 1 / period;
-    late += static_cast<double>(one.jitter.count()) / period;
-  }
-  constexpr double rounding = 1e-9;
-  const auto period = static_cast<std::int64_t>(std::floor((1 - rounding) / rate));
-  if (period < 1) {
-    return {};
-  }
-  const double jitter = std::ceil((1 + rounding) * late / rate) + 1;
-  return {.period = nanoseconds{period}, .jitter = nanoseconds{static_cast<std::int64_t>(jitter)}};
-}
 
 class Robot {
  public:
@@ -158,7 +134,7 @@ class Robot {
       for (const Publisher& one : effects_[writer.process].publishers) {
         if (one.callback == writer.task.name) {
           const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name).most);
-          all.insert(all.end(), messages, by_clock_of(number, writer.process, one.published));
+          all.insert(all.end(), messages, by_clock_of(robot_, number, writer.process, one.published));
         }
       }
     }
@@ -197,19 +173,6 @@ class Robot {
 
   static bool nothing_bounds(const std::vector<Arrivals>& all) {
     return std::ranges::any_of(all, [](const Arrivals& one) { return one.period.count() <= 0; });
-  }
-
-  // What comes from another host, in the time of the own one, whose clock may be slower.
-  [[nodiscard]] Arrivals by_clock_of(std::size_t number, std::size_t writer,
-                                     const Arrivals& there) const {
-    const application::Link* const link =
-        application::find_link(robot_, robot_.processes[number], robot_.processes[writer]);
-    if (link == nullptr || link->drift == 0) {
-      return there;
-    }
-    return {.period = faster(there.period, link->drift),
-            .jitter = slower(there.jitter, link->drift),
-            .distance = faster(there.distance, link->drift)};
   }
 
   // So far nobody is known to publish it.
