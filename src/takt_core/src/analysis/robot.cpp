@@ -134,7 +134,8 @@ class Robot {
       for (const Publisher& one : effects_[writer.process].publishers) {
         if (one.callback == writer.task.name) {
           const auto messages = static_cast<std::size_t>(writer.messages_on(topic.name).most);
-          all.insert(all.end(), messages, by_clock_of(robot_, number, writer.process, one.published));
+          all.insert(all.end(), messages,
+                     by_clock_of(robot_, number, writer.process, one.published));
         }
       }
     }
