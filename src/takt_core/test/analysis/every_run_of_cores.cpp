@@ -135,8 +135,27 @@ class Search {
       }
     }
     if (!must_end(moment)) {
-      pass(moment, 0, {});
+      if (is_late(moment)) {
+        release(moment, 0);
+      } else {
+        pass(moment, 0, {});
+      }
     }
+  }
+
+  // Whether a regular timer has not been released yet at its time, for a job had to end before.
+  [[nodiscard]] bool is_late(const Moment& moment) const {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (tasks_[i].regular && may_release(moment, i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool may_release(const Moment& moment, std::size_t i) const {
+    return is_timer(i) && std::int64_t{moment.tasks[i].since} == tasks_[i].period &&
+           moment.tasks[i].until_first == 0;
   }
 
   void step(const Moment& moment, std::size_t i) {
@@ -255,8 +274,7 @@ class Search {
       add(std::move(moment));
       return;
     }
-    const bool may = is_timer(i) && std::int64_t{moment.tasks[i].since} == tasks_[i].period &&
-                     moment.tasks[i].until_first == 0;
+    const bool may = may_release(moment, i);
     if (may) {
       Moment released = moment;
       released.tasks[i].since = 0;
