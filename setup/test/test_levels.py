@@ -90,7 +90,7 @@ def test_a_changed_source_is_built_again_with_all_that_was_there(
     monkeypatch.setenv("ROS_DISTRO", "none")  # no wheels
     monkeypatch.setattr(bootstrap, "STATE", state)
     monkeypatch.setattr(bootstrap, "LOG", state / "log")
-    for step in ("install_system_packages", "discard_where_moved"):
+    for step in ("install_system_packages", "discard_where_moved", "write_reference"):
         monkeypatch.setattr(bootstrap, step, lambda *_: None)
     monkeypatch.setattr(bootstrap, "make_environment", lambda *_: (_ for _ in ()))
     monkeypatch.setattr(bootstrap, "build", lambda level, _: built.append(level))

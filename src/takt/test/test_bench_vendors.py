@@ -11,7 +11,7 @@ import pytest
 
 from takt.bench import BENCHES, OF_STACK
 from takt.errors import Failure
-from takt.network import stacks
+from takt.network import rmw, stacks
 
 vendors = importlib.import_module("takt.bench.vendors")  # its function has the same name
 PRINTED = """[8] participant vm:8: new (self)
@@ -65,4 +65,4 @@ def test_a_ddsperf_that_fails_is_named(tmp_path: Path) -> None:
 
 def test_what_needs_a_stack_that_is_not_everybodys_is_known() -> None:
     assert set(OF_STACK) <= set(BENCHES)
-    assert set(OF_STACK.values()) <= {*stacks.ON_REQUEST, stacks.RCL, stacks.RCLCPP}
+    assert set(OF_STACK.values()) <= {*stacks.ON_REQUEST, rmw.RCL, rmw.RCLCPP}

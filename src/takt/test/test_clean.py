@@ -267,7 +267,11 @@ def test_an_execution_says_that_it_cannot_be_resumed(
 
     monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Executing, "run", run)
     monkeypatch.setattr("takt.network.stacks.program", lambda _: Path("/bin/true"))
-    application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
+    application = {
+        "name": "x",
+        "cpus": [],
+        "callbacks": [{"name": "a.b", "execution": {"worst": 1}}],
+    }
     with pytest.raises(Failure, match="enough"):
         execute(application, "takt", trace=tmp_path / "t.takttrace")
     assert calls[0]["resumable"] is False

@@ -16,6 +16,16 @@ from takt.schedule.view.page import write_view
 PEER = Path(__file__).with_name("rclpy_calls.py")
 STATE = PEER.parents[3] / os.environ.get("TAKT_STATE", ".takt")
 COUNT = 10
+# The server is killed where it does not end: Fast DDS may wait for itself then.
+BOTH = """
+"$0" "$1" serve & server=$!
+"$0" "$1" call "$2"; code=$?
+kill -INT $server
+for _ in $(seq 200); do kill -0 $server 2>/dev/null || break; sleep 0.1; done
+kill -KILL $server 2>/dev/null
+wait
+exit $code
+"""
 
 
 def ros_python() -> str:
@@ -30,8 +40,7 @@ def test_a_call_from_one_process_of_rclpy_to_another_is_followed_to_the_response
     tmp_path: Path,
 ) -> None:
     python = ros_python()
-    both = f'"$0" "$1" serve & "$0" "$1" call {COUNT}; code=$?; kill -INT $!; wait; exit $code'
-    done = record(tmp_path / "out", "bash", "-c", both, python, PEER)
+    done = record(tmp_path / "out", "bash", "-c", BOTH, python, PEER, str(COUNT))
     if "No module named" in done["stderr"]:
         pytest.skip("no rclpy here")
     assert done["exit"] == 0, done["stderr"]

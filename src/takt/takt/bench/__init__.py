@@ -19,7 +19,7 @@ from takt.bench.roundtrip import roundtrip
 from takt.bench.vendors import vendors
 from takt.bench.wakeup import wakeup
 from takt.bench.watch import watch
-from takt.network.stacks import RCL, RCLCPP
+from takt.network.rmw import RCL, RCLCPP
 
 # A bench gets the rounds, the core that it may use, and where to say how far it is.
 BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {

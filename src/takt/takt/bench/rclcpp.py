@@ -15,6 +15,7 @@ from takt.bench import pairs, programs
 from takt.bench.model import Bar, Bench, Table, interleaved, median, median_ratio
 from takt.network import stacks, transport
 from takt.network.domain import own_domain
+from takt.network.rmw import RCLCPP
 from takt.processes.scratch import temporary
 
 PROGRAM = "bench_rclcpp"
@@ -159,7 +160,7 @@ def _between(executor: str, cpu: int, domain: int) -> dict[str, float]:
         profile = folder / "profile.xml"
         profile.write_text(transport.profile("udp", pairs.PAYLOAD, 2), encoding="utf-8")
         around = transport.environment(transport.fast_dds(profile), domain, logs=folder)
-        probe = stacks.find()[stacks.RCLCPP].probe
+        probe = stacks.find()[RCLCPP].probe
         return pairs.round_trip(probe, cpu, around, folder, executor=executor)
 
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+RCL, RCLCPP = "rcl", "rclcpp"  # the stacks of the two client libraries
 VARIABLE = "RMW_IMPLEMENTATION"
 FAST_DDS = "rmw_fastrtps"  # begins the names of its implementations
 DEFAULT = f"{FAST_DDS}_cpp"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from takt.network import rmw, transport
-from takt.network.stacks import RCL, RCLCPP
+from takt.network.rmw import RCL, RCLCPP
 
 MACHINE = Path("/etc/machine-id")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")

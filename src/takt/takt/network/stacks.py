@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from takt import plugins
 from takt.errors import Failure, TaktError
 from takt.network import rmw
+from takt.network.rmw import RCL, RCLCPP
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
@@ -41,7 +42,6 @@ HOW_TO_GET = (
     else "a stack is built if its libraries are installed: ./takt --setup-only builds all "
     "available stacks and lists what is missing"
 )
-RCL, RCLCPP = "rcl", "rclcpp"
 KNOWN = ("raw", RCL, "rcl_direct", RCLCPP, *ON_REQUEST)  # Takt's own; plug-ins may add some
 # Where there is no ROS 2 for the machine, or none is asked for, the launcher sets up the rest.
 WITHOUT_ROS = os.environ.get("TAKT_ROS") == "none"
@@ -202,12 +202,12 @@ class Stacks:
 
     @staticmethod
     def _how_to_get(name: str) -> str:
+        if name not in KNOWN and name.startswith((f"{RCL}_", f"{RCLCPP}_")):
+            return HOW_TO_GET_RMW
         if name not in KNOWN:
             return f"stacks: {', '.join(KNOWN)}; a plug-in that adds another one is not installed"
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
-        if name.startswith((f"{RCL}_", f"{RCLCPP}_")):
-            return HOW_TO_GET_RMW
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET
 
 

@@ -51,7 +51,10 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"TAKTTRC1" + bytes(56))
     with pytest.raises(takt_core.Error) as caught:
         takt_core.Trace(str(path))
-    assert (caught.value.where, caught.value.fix) == (str(path), "")
+    assert (caught.value.where, caught.value.fix) == (
+        str(path),
+        "copy it again, or record it again",
+    )
     with pytest.raises(OSError, match="nothing") as missing:
         takt_core.Trace(str(tmp_path / "nothing"))
     assert missing.value.errno == 2
