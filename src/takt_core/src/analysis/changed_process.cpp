@@ -206,10 +206,9 @@ Application ChangedProcess::beside(const Apart& apart, std::size_t root) const {
   result.policy = "fp";
   for (std::size_t i = 0; i < result.callbacks.size(); ++i) {
     const bool first = changes_.of(result.callbacks[i].task.name).highest_level >= level;
-    result.callbacks[i].task.parameters.priority = i == root ? its_own
-                                                   : first   ? before_it
-                                                             : after_it;
+    result.callbacks[i].task.parameters.priority = first ? before_it : after_it;
   }
+  result.callbacks[root].task.parameters.priority = its_own;
   return result;
 }
 

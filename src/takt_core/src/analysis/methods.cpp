@@ -93,9 +93,7 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   }
   if (test == Test::fixed_priority) {
     method = fixed_priority_method(demand, response, demands);
-  } else if (test == Test::wait_set) {
-    method = methods::wait_set;
-  } else if (test == Test::threads && demands.supply.threads() == 1) {
+  } else if (test == Test::wait_set || (test == Test::threads && demands.supply.threads() == 1)) {
     method = methods::wait_set;
   } else if (test == Test::threads || test == Test::group_turns) {
     method = methods::threads;

@@ -273,6 +273,17 @@ void add_assumptions(Report& report, const Application& robot) {
   }
 }
 
+// One process with all that the others do to it.
+ScenarioReport report_of(const Application& view, std::size_t number, const Options& options,
+                         AnalyseProcess analyse_process, const ScenarioChanges* changes) {
+  if (changes != nullptr && changes->changes(number)) {
+    return across_switches(view, *changes);
+  }
+  Options part = options;
+  part.sensitivity = false;
+  return std::move(analyse_process(view, part).scenarios.front());
+}
+
 }  // namespace
 
 Report analyse_robot(const Application& described, const Options& options,
@@ -313,11 +324,7 @@ Report analyse_robot(const Application& described, const Options& options,
   for (std::size_t i = 0; i < robot.processes.size(); ++i) {
     Application& process = views[i];
     process.chains = chains.parts_of(i);
-    Options part = options;
-    part.sensitivity = false;
-    ScenarioReport one = changes != nullptr && changes->changes(i)
-                             ? across_switches(process, *changes)
-                             : std::move(analyse_process(process, part).scenarios.front());
+    ScenarioReport one = report_of(process, i, options, analyse_process, changes);
     if (processes.is_disturbed(i)) {
       weaken(one);
     }

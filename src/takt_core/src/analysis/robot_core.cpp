@@ -63,6 +63,7 @@ void add_server(Core& core, const Reservation& server, const Effects& effects, n
 
 std::vector<Use> uses_of(const std::vector<application::Interrupts>& interrupts) {
   std::vector<Use> uses;
+  uses.reserve(interrupts.size());
   for (const application::Interrupts& one : interrupts) {
     uses.push_back(
         {.noticed = {.period = one.period, .jitter = (one.burst - 1) * one.period + one.jitter},
@@ -73,6 +74,7 @@ std::vector<Use> uses_of(const std::vector<application::Interrupts>& interrupts)
 
 std::vector<Use> uses_of(const Effects& effects, nanoseconds around) {
   std::vector<Use> uses;
+  uses.reserve(effects.loads.size());
   for (const Load& load : effects.loads) {
     uses.push_back({.noticed = load.noticed, .execution = load.execution + around});
   }
