@@ -204,9 +204,9 @@ Application ChangedProcess::beside(const Apart& apart, std::size_t root) const {
     return result;
   }
   result.policy = "fp";
-  for (std::size_t i = 0; i < result.callbacks.size(); ++i) {
-    const bool first = changes_.of(result.callbacks[i].task.name).highest_level >= level;
-    result.callbacks[i].task.parameters.priority = first ? before_it : after_it;
+  for (Callback& callback : result.callbacks) {
+    const bool first = changes_.of(callback.task.name).highest_level >= level;
+    callback.task.parameters.priority = first ? before_it : after_it;
   }
   result.callbacks[root].task.parameters.priority = its_own;
   return result;
