@@ -285,7 +285,10 @@ def write_reference() -> None:
         before = filter(None, [environment.get(name)])
         environment[name] = os.pathsep.join([*map(str, folders), *before])
     python = str(STATE / "venv" / "bin" / "python")
-    run([python, "-m", "takt.reference"], "reference", environment)
+    try:
+        run([python, "-m", "takt.reference"], "reference", environment)
+    except SetupError as error:  # everything else works without
+        say(f"takt: {error}")
 
 
 def run(

@@ -38,12 +38,19 @@ def test_the_set_up_writes_them_and_git_ignores_them() -> None:
     assert done.stdout.split() == list(FILES)
 
 
-def test_where_takt_core_is_not_built_the_pages_that_need_it_are_left_out(tmp_path: Path) -> None:
+# Not built, and built as far as a check needs it.
+@pytest.mark.parametrize("part", ["", "def __getattr__(name):\n    raise ImportError(name)\n"])
+def test_where_takt_core_is_not_built_the_pages_that_need_it_are_left_out(
+    tmp_path: Path, part: str
+) -> None:
     root = tmp_path / "clone"
     shutil.copytree(ROOT / "src" / "takt" / "takt", root / "src" / "takt" / "takt")
     shutil.copytree(
         ROOT / "src" / "takt" / "takt.dist-info", root / "src" / "takt" / "takt.dist-info"
     )
+    if part:
+        (root / "src" / "takt" / "takt_core").mkdir()
+        (root / "src" / "takt" / "takt_core" / "__init__.py").write_text(part)
     (root / REFERENCE).mkdir(parents=True)
     environment = os.environ | {"PYTHONPATH": str(root / "src" / "takt")}
     done = subprocess.run(

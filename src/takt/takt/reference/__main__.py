@@ -5,4 +5,4 @@ from takt.reference import write
 
 if __name__ == "__main__":
     for name in write():
-        print(f"not written, for takt_core is not built: {name}")
+        print(f"not written, for takt_core is not wholly built: {name}")
