@@ -27,7 +27,7 @@ struct DrawnParts {
 };
 
 DrawnParts draw_parts(RandomTasks& random) {
-  DrawnParts result{.distance = random.number(1, 6), .parts = {}};
+  DrawnParts result{.distance = random.number(2, 6), .parts = {}};
   for (std::int64_t count = random.number(1, 3); count > 0; --count) {
     const std::int64_t earliest = random.number(0, 8);
     const std::int64_t work = random.number(1, 9);
