@@ -28,9 +28,9 @@ nanoseconds ChainParts::done(nanoseconds release, nanoseconds start,
 std::optional<nanoseconds> ChainParts::most(nanoseconds start, nanoseconds end,
                                             std::size_t first) const noexcept {
   constexpr std::size_t most_releases = 64;
-  const nanoseconds alone =
+  const nanoseconds by_first =
       first == nobody ? nanoseconds{0} : done(-parts_[first].latest, start, end);
-  const nanoseconds from = first == nobody ? nanoseconds::min() : distance_ - parts_[first].latest;
+  const nanoseconds from = first == nobody ? -never / 2 : distance_ - parts_[first].latest;
   std::array<nanoseconds, most_releases> releases{};
   std::size_t count = 0;
   nanoseconds last = nanoseconds::min();
@@ -38,10 +38,11 @@ std::optional<nanoseconds> ChainParts::most(nanoseconds start, nanoseconds end,
     last = std::max(last, std::max(start, end) - part.earliest);
   }
   for (const ChainPart& part : parts_) {
-    for (nanoseconds release = -part.latest; release <= last; release += distance_) {
-      if (release < from) {
-        continue;
-      }
+    nanoseconds release = -part.latest;
+    if (release < from) {
+      release += ((from - release - nanoseconds{1}) / distance_ + 1) * distance_;
+    }
+    for (; release <= last; release += distance_) {
       if (count == most_releases) {
         return {};
       }
@@ -59,7 +60,7 @@ std::optional<nanoseconds> ChainParts::most(nanoseconds start, nanoseconds end,
     sums[i] = before + done(releases[i], start, end);
     result = std::max(result, sums[i]);
   }
-  return alone + result;
+  return by_first + result;
 }
 
 }  // namespace takt::analysis
