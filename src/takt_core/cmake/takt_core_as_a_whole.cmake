@@ -63,7 +63,8 @@ together(analysis_scenarios analysis
   scenario_lanes scenario_model sensitivity_rounds)
 together(analysis_rounds analysis
   paths_joined_ages robot_chains robot_sensitivity scenario_rounds scenario_services
-  prepared_sweep subchain_deadline subchain_priority subchain_returns supply)
+  prepared_sweep subchain_deadline subchain_others subchain_parts subchain_priority
+  subchain_returns supply)
 together(analysis_threads analysis
   next_start paths_busy robot_proposals scenario_streams threads)
 together(sim sim

@@ -14,15 +14,16 @@ namespace takt::analysis {
 inline constexpr std::int64_t most_steps_of_one = 300'000;
 
 // What `find` finds, or nothing if it needs more than its share.
-inline Response limited(Effort& effort, auto find) {
+inline auto limited(Effort& effort, auto find) {
+  using Found = decltype(find(effort));
   if (effort.steps <= 0) {
-    return {};
+    return Found{};
   }
   Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
   const std::int64_t given = part.steps;
-  const Response found = find(part);
+  const Found found = find(part);
   effort.steps -= given - std::max<std::int64_t>(0, part.steps);
-  return part.steps > 0 ? found : Response{};
+  return part.steps > 0 ? found : Found{};
 }
 
 }  // namespace takt::analysis

@@ -66,6 +66,8 @@ std::string_view chain_method(Test test, By by) {
       return methods::subchain_returns;
     case By::subchain_messages_returns:
       return methods::subchain_messages_returns;
+    case By::subchain_parts:
+      return methods::subchain_parts;
     case By::subchain_messages:
       return by_deadline ? methods::subchain_messages_by_deadline : methods::subchain_messages;
     default:

@@ -95,6 +95,9 @@ inline constexpr std::string_view subchain_returns =
 inline constexpr std::string_view subchain_messages_returns =
     "chain on one core as a unit, later messages and parts that come back to the core after it "
     "(Palencia & González Harbour 1999; Choi et al. 2021), eq. 15, 37 and 42";
+inline constexpr std::string_view subchain_parts =
+    "chain on one core as a unit, parts of other chains in their order (Palencia & González "
+    "Harbour 1999; Choi et al. 2021), eq. 15 and 45";
 inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
 inline constexpr std::string_view path_later =
     "path analysis, later jobs of a callback come after it (Schliecker & Ernst 2009), eq. 17 and "

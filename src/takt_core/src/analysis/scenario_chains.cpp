@@ -141,9 +141,11 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
 
 }  // namespace
 
-// The bounds of subchains, by stream: from the release of the first link to the end.
+// The bounds of subchains, by stream: from the release of the first link to the end, and where it
+// may be less than with the longest time before that, from the release of the root.
 void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
-                                    std::vector<Response>& latencies) {
+                                    std::vector<Response>& latencies,
+                                    std::vector<Response>& from_roots) {
   const ChainCore& core = net.cores[at];
   if (!core.usable) {
     return;
@@ -166,9 +168,11 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
   for (std::size_t i = 0; i < core.links.size(); ++i) {
     const std::size_t stream = core.links[i];
     const std::size_t before = subchains.links[i].before;
-    Response found = limited(chain_effort_, [&](Effort& part) {
+    const SubchainBounds priority = limited(chain_effort_, [&](Effort& part) {
       return subchain_by_priority(subchains, i, core.by_level, part);
     });
+    Response found = priority.from_first;
+    from_roots[stream] = priority.from_root;
     if (by_deadline) {
       const Response less = limited(deadline_effort_, [&](Effort& part) {
         return subchain_by_deadline(subchains, i, known, core.preemptive, part);
@@ -246,14 +250,15 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
   }
   const ChainNet net = chain_net();
   std::vector<Response> units(streams_.size());
+  std::vector<Response> from_roots(streams_.size());
   bounds.jobs_while_busy.assign(streams_.size(), {});
   bounds.busy.assign(streams_.size(), {});
   for (std::size_t at = 0; at < cores_.size(); ++at) {
-    bound_subchains(net, at, bounds, units);
+    bound_subchains(net, at, bounds, units, from_roots);
   }
   bounds.latencies.assign(streams_.size(), {});
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    bound_stream(net, i, units, bounds);
+    bound_stream(net, i, units, from_roots, bounds);
   }
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     take_over(at, bounds);
@@ -285,7 +290,8 @@ bool comes_back(const ChainNet& net, std::size_t root) {
 
 // From the root's release to the end of the stream, after those before it.
 void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
-                                 const std::vector<Response>& units, ScenarioBounds& bounds) {
+                                 const std::vector<Response>& units,
+                                 const std::vector<Response>& from_roots, ScenarioBounds& bounds) {
   const std::size_t parent = streams_[stream].parent;
   const auto until = [&](std::size_t link) {
     return link == nobody ? Bound{nanoseconds{0}} : bounds.latencies[link].bound;
@@ -303,6 +309,7 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
     unit.bound = sum(until(streams_[first].parent), unit.bound);
     take_less(latency, unit);
   }
+  take_less(latency, from_roots[stream]);
   const std::size_t root = net.links[stream].root;
   if (first != root || comes_back(net, root)) {
     take_less(latency, limited(chain_effort_,

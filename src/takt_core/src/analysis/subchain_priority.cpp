@@ -7,6 +7,7 @@
 
 #include "arrival_count.hpp"
 #include "later_jobs.hpp"
+#include "subchain_others.hpp"
 #include "subchain_returns.hpp"
 #include "subchains.hpp"
 
@@ -32,14 +33,6 @@ std::vector<bool> Subchains::behind(std::size_t link) const {
 
 namespace {
 
-// What the releases of a first link, or an interrupt, cause on the core.
-struct Work {
-  ArrivalCount noticed;
-  nanoseconds all;
-  nanoseconds above;             // the part of it that preempts the last link
-  std::size_t follows = nobody;  // limited by the order of its chain: place in `returns_`
-};
-
 class PriorityTest {
  public:
   PriorityTest(const Subchains& core, std::size_t last, bool by_level, Effort& effort)
@@ -49,7 +42,8 @@ class PriorityTest {
         own_(core.demand(first_)),
         noticed_(own_.noticed()),
         by_level_(by_level),
-        effort_(effort) {
+        effort_(effort),
+        others_(core.links[first_].root) {
     const Demand& demand = core.demand(last);
     const std::vector<std::size_t> path = core.path(last);
     if (by_level) {
@@ -65,44 +59,93 @@ class PriorityTest {
     add_blocking();
   }
 
-  Response run() {
-    Response result{
-        .bound = {}, .blocking = blocking_, .by = ordered_ ? By::subchain_messages : By::subchain};
+  SubchainBounds run() {
+    SubchainBounds result;
     const bool begins = effort_.spend(3 * core_.links.size());
     const auto busy =
         begins && bounded_ && share_ <= core_.supply.rate() ? busy_period() : std::nullopt;
     if (!busy) {
       return result;
     }
-    nanoseconds worst{0};
-    bool limited = false;
-    const std::vector<nanoseconds> beginnings = returns_->beginnings(*busy, effort_);
-    for (nanoseconds at{0}; at < *busy;) {
-      const std::int64_t jobs = own_.releases.closed(at);
-      for (const nanoseconds begin : beginnings) {
-        if (begin.count() > 0 && *busy - at - begin <= worst) {
-          break;  // all have ended by then
-        }
-        returns_->begin_at(begin);
-        blocking_ = returns_->blocks() ? longest_blocking_ : blocking_by_others_;
-        limited = limited || blocking_ < longest_blocking_;
-        const auto end = finish(jobs);
-        if (!end) {
-          return result;
-        }
-        worst = std::max(worst, *end - at - begin);
-        limited = limited || is_limited(*end, jobs);
-      }
-      at = own_.releases.time(jobs);
+    const SubchainLink& first = core_.links[first_];
+    const bool has_root = first.root != nullptr && first.until_noticed;
+    if (!has_root || first.root != &own_.releases) {
+      returns_->come_at(first.from_root);
+      result.from_first = longest(*busy, own_.releases, own_.releases.open(*busy), own_.lag);
     }
-    result.bound = worst + own_.lag;
-    if (limited) {
-      result.by = ordered_ ? By::subchain_messages_returns : By::subchain_returns;
+    const std::int64_t jobs = noticed_.open(*busy);
+    if (!has_root || first.root->period.count() <= 0) {
+      return result;
+    }
+    returns_->come_at(*first.until_noticed);
+    if (first.root == &own_.releases) {
+      result.from_first = longest(*busy, own_.releases, jobs, own_.lag);
+    } else if (jobs > 1 || returns_->any()) {
+      effort_.steps -= 1;  // if it is too much, the other bound remains
+      result.from_root = longest(*busy, *first.root, jobs, *first.until_noticed);
+      effort_.steps = std::max<std::int64_t>(0, effort_.steps) + 1;
     }
     return result;
   }
 
  private:
+  // Of the first `most` jobs in the busy period: from their events, of which the first one is
+  // `after` before its job is noticed, to their ends.
+  Response longest(nanoseconds busy, const Arrivals& events, std::int64_t most, nanoseconds after) {
+    Response result{.bound = {},
+                    .blocking = longest_blocking_,
+                    .by = ordered_ ? By::subchain_messages : By::subchain};
+    Worst worst;
+    const std::vector<nanoseconds> beginnings = returns_->beginnings(busy, effort_);
+    for (std::int64_t before = 0; before < most;) {
+      const nanoseconds at = events.time(before);
+      const std::int64_t jobs = events.closed(at);
+      for (const nanoseconds begin : beginnings) {
+        if (begin.count() > 0 && busy - at - begin <= worst.time) {
+          break;  // all have ended by then
+        }
+        if (!follow(jobs, at, begin, worst)) {
+          return result;
+        }
+      }
+      before = jobs;
+    }
+    result.bound = worst.time + after;
+    if (worst.apart) {
+      result.by = By::subchain_parts;
+    } else if (worst.limited) {
+      result.by = ordered_ ? By::subchain_messages_returns : By::subchain_returns;
+    }
+    return result;
+  }
+
+  struct Worst {
+    nanoseconds time{0};   // from an event to the end of its job
+    bool apart = false;    // by parts of other chains that are kept apart
+    bool limited = false;  // by what the own chain leads to, or from
+  };
+
+  // Job number `jobs`, whose event comes `at` after that of the first one, which comes `begin`
+  // after the beginning of the busy period. False if `effort` is used up.
+  bool follow(std::int64_t jobs, nanoseconds at, nanoseconds begin, Worst& worst) {
+    returns_->begin_at(begin);
+    blocking_ = returns_->blocks() ? longest_blocking_ : blocking_by_others_;
+    worst.limited = worst.limited || blocking_ < longest_blocking_;
+    for (std::size_t way = 0; way < others_.ways(); ++way) {
+      others_.choose(way);
+      const auto end = finish(jobs);
+      if (!end) {
+        return false;
+      }
+      if (*end - at - begin > worst.time) {
+        worst.time = *end - at - begin;
+        worst.apart = others_.are_apart(*end, jobs, *returns_);
+      }
+      worst.limited = worst.limited || others_.follow(*end, jobs, *returns_);
+    }
+    return true;
+  }
+
   [[nodiscard]] bool is_high(std::size_t link) const { return core_.demand(link).level >= floor_; }
 
   // What a link is for the unit.
@@ -173,12 +216,21 @@ class PriorityTest {
         core_, SubchainUnit{.last = last_, .by_level = by_level_, .threshold = threshold_}, high);
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
       if (all[i].count() > 0) {
-        add_other(core_.demand(i), all[i], preempts[i], returns_->place(i));
+        add_share(core_.demand(i).releases, all[i]);
+        others_.add({.noticed = ArrivalCount{core_.demand(i).noticed()},
+                     .all = all[i],
+                     .above = preempts[i],
+                     .follows = returns_->place(i)},
+                    core_.links[i], latest_there(core_, i, high));
       }
     }
     for (const Demand* const interrupt : core_.interrupts) {
-      add_other(*interrupt, interrupt->execution, interrupt->execution, nobody);
+      add_share(interrupt->releases, interrupt->execution);
+      others_.add({.noticed = ArrivalCount{interrupt->noticed()},
+                   .all = interrupt->execution,
+                   .above = interrupt->execution});
     }
+    others_.complete();
   }
 
   void add_own(const Demand& demand, const Role& role) {
@@ -208,14 +260,6 @@ class PriorityTest {
               std::max(1.0, static_cast<double>(releases.period.count()));
   }
 
-  void add_other(const Demand& demand, nanoseconds all, nanoseconds above, std::size_t follows) {
-    others_.push_back({.noticed = ArrivalCount{demand.noticed()},
-                       .all = all,
-                       .above = above,
-                       .follows = follows});
-    add_share(demand.releases, all);
-  }
-
   // One job below the floor may run at the beginning: its ceiling holds others up, or it ends just
   // then. The links that its end releases follow.
   void add_blocking() {
@@ -242,34 +286,17 @@ class PriorityTest {
     }
   }
 
-  // In [0, window], of one of the others; `jobs`: those up to the one that is looked at, or all.
-  [[nodiscard]] std::int64_t count(const Work& other, nanoseconds window,
-                                   std::int64_t jobs) const noexcept {
-    const std::int64_t noticed = other.noticed.closed(window);
-    return other.follows == nobody ? noticed
-                                   : std::min(noticed, returns_->most(other.follows, jobs));
+  // Of what comes in [0, start], and of that which preempts the last link, in [0, end], besides the
+  // jobs up to the one that is looked at.
+  nanoseconds interference(nanoseconds start, nanoseconds end, std::int64_t jobs) noexcept {
+    const auto later = [&](nanoseconds window) {
+      return std::max<std::int64_t>(0, noticed_.closed(window) - jobs);
+    };
+    return others_.done(start, end, jobs, *returns_) + later(start) * (later_ - later_above_) +
+           later(end) * later_above_;
   }
-  [[nodiscard]] bool is_limited(nanoseconds end, std::int64_t jobs) const noexcept {
-    return std::ranges::any_of(others_, [&](const Work& other) {
-      return other.follows != nobody &&
-             returns_->most(other.follows, jobs) < other.noticed.closed(end - nanoseconds{1});
-    });
-  }
-
-  // What is done in [0, window], or [0, window), besides the jobs up to the one that is looked at.
-  [[nodiscard]] nanoseconds interference(nanoseconds window, std::int64_t jobs) const noexcept {
-    nanoseconds sum{0};
-    for (const Work& other : others_) {
-      sum += count(other, window, jobs) * other.all;
-    }
-    return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_;
-  }
-  [[nodiscard]] nanoseconds preemptions(nanoseconds window, std::int64_t jobs) const noexcept {
-    nanoseconds sum{0};
-    for (const Work& other : others_) {
-      sum += count(other, window, jobs) * other.above;
-    }
-    return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_above_;
+  nanoseconds interference(nanoseconds window, std::int64_t jobs) noexcept {
+    return interference(window, window, jobs);
   }
 
   // The least t in which the core provides work + done(t).
@@ -277,7 +304,7 @@ class PriorityTest {
   std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
                                       bool starts = false) {
     for (nanoseconds time = from;;) {
-      if (!effort_.spend(others_.size() + 1)) {
+      if (!effort_.spend(others_.effort() + 1)) {
         return {};
       }
       const nanoseconds sum = work + done(time);
@@ -291,6 +318,7 @@ class PriorityTest {
 
   std::optional<nanoseconds> busy_period() {
     constexpr nanoseconds tick{1};
+    others_.choose_any();
     return fixpoint(blocking_, blocking_ + each_, [&](nanoseconds time) {
       return interference(time - tick, Returns::all_jobs) +
              noticed_.closed(time - tick) * (each_ + after_);
@@ -311,10 +339,8 @@ class PriorityTest {
     if (!start) {
       return {};
     }
-    const nanoseconds before =
-        work + within_ + interference(*start, jobs) - preemptions(*start, jobs);
-    return fixpoint(before, *start + own,
-                    [&](nanoseconds time) { return preemptions(time - tick, jobs); });
+    return fixpoint(work + within_, *start + own,
+                    [&](nanoseconds time) { return interference(*start, time - tick, jobs); });
   }
 
   const Subchains& core_;
@@ -327,7 +353,7 @@ class PriorityTest {
   sched::Level floor_ = sched::no_ceiling;    // the lowest on the path
   sched::Level threshold_ = interrupt_level;  // the last link is preempted above it
   bool keeps_core_ = false;
-  std::vector<Work> others_;
+  Others others_;
   std::optional<Returns> returns_;
   nanoseconds each_{0};         // up to the last link, with what branches off before
   nanoseconds after_{0};        // behind the last link, or for later messages
@@ -344,8 +370,8 @@ class PriorityTest {
 
 }  // namespace
 
-Response subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
-                              Effort& effort) {
+SubchainBounds subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
+                                    Effort& effort) {
   return PriorityTest{core, last, by_level, effort}.run();
 }
 

@@ -68,6 +68,17 @@ bool may_be_early(const Subchains& core, std::size_t last) {
 
 }  // namespace
 
+// Noticed when no other job is ready it begins a busy period: so its own is later. Where a release
+// may be noticed at the end of another job, only its end is known.
+std::optional<nanoseconds> latest_there(const Subchains& core, std::size_t first,
+                                        const std::vector<bool>& high) {
+  if (core.late_notice.count() == 0) {
+    return core.links[first].until_noticed;
+  }
+  const std::optional<nanoseconds> until = longest_until(core, first, high);
+  return until ? std::optional{*until - nanoseconds{1}} : std::nullopt;
+}
+
 void find_early(Subchains& core) {
   if (std::ranges::all_of(core.links, [](const auto& link) { return link.follows == nobody; })) {
     return;
@@ -83,7 +94,7 @@ Returns::Returns(const Subchains& core, const SubchainUnit& unit, const std::vec
   const std::vector<bool> follows = following(core, unit.last);
   for (std::size_t i = 0; i < follows.size(); ++i) {
     if (follows[i]) {
-      add(core, i, unit_first, high);
+      add(core, i, high);
     }
   }
   for (Follower& follower : followers_) {
@@ -114,17 +125,18 @@ void Returns::add_leading(const Subchains& core, std::size_t unit_first) {
   }
 }
 
-void Returns::add(const Subchains& core, std::size_t first, std::size_t unit_first,
-                  const std::vector<bool>& high) {
+void Returns::add(const Subchains& core, std::size_t first, const std::vector<bool>& high) {
   const SubchainLink& link = core.links[first];
-  const std::optional<nanoseconds> until = longest_until(core, first, high);
-  if (!until || link.root == nullptr || link.root->period.count() <= 0) {
-    return;
-  }
-  const nanoseconds reach = *until - core.links[unit_first].from_root - nanoseconds{1};
-  if (reach.count() >= 0) {
+  const std::optional<nanoseconds> latest = latest_there(core, first, high);
+  if (latest && link.root != nullptr && link.root->period.count() > 0) {
     places_[first] = followers_.size();
-    followers_.push_back({.first = first, .root = ArrivalCount{*link.root}, .reach = reach});
+    followers_.push_back({.first = first, .root = ArrivalCount{*link.root}, .latest = *latest});
+  }
+}
+
+void Returns::come_at(nanoseconds after_root) noexcept {
+  for (Follower& follower : followers_) {
+    follower.reach = follower.latest - after_root;
   }
 }
 
@@ -134,7 +146,7 @@ std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) c
     result.push_back(blocks_from_);
   }
   for (const Follower& follower : followers_) {
-    for (std::int64_t k = follower.root.closed(follower.reach); effort.spend(1); ++k) {
+    for (std::int64_t k = follower.before(nanoseconds{0}) + 1; effort.spend(1); ++k) {
       const nanoseconds begin = follower.root.time(k) - follower.reach;
       if (begin >= busy) {
         break;
@@ -151,7 +163,7 @@ std::vector<nanoseconds> Returns::beginnings(nanoseconds busy, Effort& effort) c
 void Returns::begin_at(nanoseconds begin) {
   blocks_ = begin >= blocks_from_;
   for (Follower& follower : followers_) {
-    follower.earlier = follower.root.closed(follower.reach + begin) - 1;
+    follower.earlier = follower.before(begin);
   }
 }
 

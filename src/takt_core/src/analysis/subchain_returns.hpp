@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "arrival_count.hpp"
@@ -21,6 +22,11 @@ struct SubchainUnit {
   bool by_level = true;        // false: all other work counts
   sched::Level threshold = 0;  // the last link is preempted above it
 };
+
+// From the release of its root until a job of the subchain with this first link is there at the
+// beginning of a busy period in which those of `high` count, at most; nothing: not known.
+std::optional<nanoseconds> latest_there(const Subchains& core, std::size_t first,
+                                        const std::vector<bool>& high);
 
 // Notes of each link whether what it leads to may come before its job has ended.
 void find_early(Subchains& core);
@@ -47,6 +53,12 @@ class Returns {
   void block(nanoseconds longest) noexcept { blocks_from_ = apart_ + longest; }
   [[nodiscard]] bool blocks() const noexcept { return blocks_; }
 
+  // So long after the release of its root the first job of the unit comes.
+  void come_at(nanoseconds after_root) noexcept;
+
+  // Whether it matters when the first job of the unit comes.
+  [[nodiscard]] bool any() const noexcept { return !followers_.empty() || blocks_from_ != never; }
+
   // When the first job of the unit may come, after the beginning of a busy period of this length:
   // at once, or so late that one more job of the chain counts. Not all of them if
   // `effort` is used up.
@@ -64,13 +76,18 @@ class Returns {
   struct Follower {
     std::size_t first = 0;
     ArrivalCount root;
-    nanoseconds reach{0};      // how long before the first of the unit's jobs the root was released
+    nanoseconds latest{0};     // from the release of its root until it is there, at most
+    nanoseconds reach{0};      // the same from the first of the unit's jobs on
     std::int64_t early = 0;    // 1 if it may come before the job that leads to it has ended
     std::int64_t earlier = 0;  // jobs of earlier releases of the root that can still be there
+
+    // These, if the first of the unit's jobs comes so late in the busy period.
+    [[nodiscard]] std::int64_t before(nanoseconds begin) const noexcept {
+      return reach + begin < nanoseconds{0} ? 0 : root.closed(reach + begin) - 1;
+    }
   };
 
-  void add(const Subchains& core, std::size_t first, std::size_t unit_first,
-           const std::vector<bool>& high);
+  void add(const Subchains& core, std::size_t first, const std::vector<bool>& high);
   void add_leading(const Subchains& core, std::size_t unit_first);
 
   std::vector<Follower> followers_;

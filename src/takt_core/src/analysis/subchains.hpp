@@ -64,11 +64,17 @@ struct Subchains {
   }
 };
 
-// Fixed priorities, docs/reference/analysis.md, eq. 15: from the release of the first link to the
-// end of `last`. `by_level` is false for a policy that only keeps the core busy: all other work
-// counts. No bound if there is none, or `effort` is used up.
-Response subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
-                              Effort& effort);
+// Until the end of a link.
+struct SubchainBounds {
+  Response from_first;  // from the release of the first link of its subchain, and
+  Response from_root;   // from that of its root, where this may be less than with `until_noticed`
+};
+
+// Fixed priorities, docs/reference/analysis.md, eq. 15, 42 and 45: until the end of `last`.
+// `by_level` is false for a policy that only keeps the core busy: all other work counts. No bound
+// if there is none, or `effort` is used up.
+SubchainBounds subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
+                                    Effort& effort);
 
 // Earliest deadline first, eq. 16, without exclusive groups: the same. `latencies`: the bounds for
 // the links before `last`.

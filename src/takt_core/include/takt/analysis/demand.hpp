@@ -155,6 +155,7 @@ enum class By : std::uint8_t {
   subchain_messages,  ///< the same, with later messages of bursts behind its own
   subchain_returns,   ///< the same, with later parts of its chain on the core behind its own
   subchain_messages_returns,  ///< the same with both
+  subchain_parts,             ///< the same, with parts of other chains in their order
   path,                       ///< a whole chain, across cores
   path_later,                 ///< the same, with later jobs of its callbacks behind its own
   path_instances,             ///< the same, with what it can meet of other chains

@@ -287,13 +287,13 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   [[nodiscard]] ChainNet chain_net() const;
   void bound_chains(ScenarioBounds& bounds);
   void bound_subchains(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
-                       std::vector<Response>& latencies);
+                       std::vector<Response>& latencies, std::vector<Response>& from_roots);
   void bound_by_busy_core(const ChainNet& net, std::size_t at, ScenarioBounds& bounds,
                           std::vector<Response>& latencies);
   void keep_busy(const ChainNet& net, std::size_t at, std::optional<sched::Level> floor,
                  ScenarioBounds& bounds, std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
-                    ScenarioBounds& bounds);
+                    const std::vector<Response>& from_roots, ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;
   void shorten_by_graphs(ScenarioBounds& bounds);
   void forget_latencies();

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes from elsewhere while a subchain is on its way: other subchains of the core, and
+// interrupts (docs/reference/analysis.md, eq. 15, 42 and 45).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "arrival_count.hpp"
+#include "subchain_parts.hpp"
+#include "subchain_returns.hpp"
+#include "subchains.hpp"
+
+namespace takt::analysis {
+
+// What the releases of a first link, or an interrupt, cause on the core.
+struct OtherWork {
+  ArrivalCount noticed;
+  nanoseconds all;
+  nanoseconds above;             // the part of it that preempts the last link of the unit
+  std::size_t follows = nobody;  // limited by the order of its chain: place in Returns
+};
+
+class Others {
+ public:
+  // `root`: of the unit; null: not known.
+  explicit Others(const Arrivals* root) : root_(root) {}
+
+  void add(const OtherWork& work) { single_.push_back(work); }
+
+  // Of a subchain with this first link, whose jobs are there at the beginning of a busy period
+  // until `latest` after the release of their root; nothing: not known.
+  void add(const OtherWork& work, const SubchainLink& first, std::optional<nanoseconds> latest);
+
+  // All have been added.
+  void complete();
+
+  // Of done(), in evaluations of one demand.
+  [[nodiscard]] std::size_t effort() const noexcept { return effort_; }
+
+  // In a busy period, until the end of job number `jobs` of the unit: of what comes in [0, start],
+  // and of that which preempts the last link, in [0, end].
+  [[nodiscard]] nanoseconds done(nanoseconds start, nanoseconds end, std::int64_t jobs,
+                                 const Returns& returns) const noexcept;
+
+  // Whether the order of the unit's own chain makes less of it.
+  [[nodiscard]] bool follow(nanoseconds end, std::int64_t jobs,
+                            const Returns& returns) const noexcept;
+
+  // The same of those of other chains.
+  [[nodiscard]] bool are_apart(nanoseconds end, std::int64_t jobs,
+                               const Returns& returns) const noexcept;
+
+  // Ways in which the first releases of other chains may come. done() is for one of them.
+  [[nodiscard]] std::size_t ways() const noexcept { return ways_; }
+  void choose(std::size_t way) noexcept;
+  // done() is for all of them.
+  void choose_any() noexcept;
+
+ private:
+  // Several subchains of one chain.
+  struct Chain {
+    const Arrivals* root = nullptr;
+    std::vector<OtherWork> one_by_one = {};
+    ChainParts parts;
+    bool chosen = false;         // its first release has several ways to come
+    std::size_t first = nobody;  // the present one: as early as it can be for this part
+  };
+
+  [[nodiscard]] static nanoseconds sum(const Chain& chain, nanoseconds start, nanoseconds end,
+                                       std::int64_t jobs, const Returns& returns) noexcept;
+
+  const Arrivals* root_;
+  std::vector<OtherWork> single_;
+  std::vector<Chain> chains_;
+  std::size_t effort_ = 0;
+  std::size_t ways_ = 1;
+};
+
+}  // namespace takt::analysis

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What several parts of one chain do to those below them (docs/reference/analysis.md, eq. 45),
+// against all orders of releases, and against all that can happen on two cores. By hand as
+// exhaustive_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+#include "../policies.hpp"
+#include "analysis/core_sets.hpp"
+#include "analysis/documents.hpp"
+#include "analysis/every_run_of_cores.hpp"
+#include "analysis/random_tasks.hpp"
+#include "analysis/subchain_parts.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
+
+namespace takt::analysis {
+namespace {
+
+struct DrawnParts {
+  std::int64_t distance = 1;
+  std::vector<ChainPart> parts;
+};
+
+DrawnParts draw_parts(RandomTasks& random) {
+  DrawnParts result{.distance = random.number(2, 6), .parts = {}};
+  for (std::int64_t count = random.number(1, 3); count > 0; --count) {
+    const std::int64_t earliest = random.number(0, 8);
+    const std::int64_t work = random.number(1, 9);
+    result.parts.push_back({.earliest = nanoseconds{earliest},
+                            .latest = nanoseconds{earliest + random.number(0, 6)},
+                            .work = nanoseconds{work},
+                            .above = nanoseconds{random.number(0, work)}});
+  }
+  return result;
+}
+
+// Tries all releases of the root, of which each is some time after the one before.
+struct AllReleases {
+  const DrawnParts& drawn;
+  std::int64_t start;
+  std::int64_t end;
+  std::vector<std::int64_t> by_first = {};  // the most, by the time of the first one that counts
+
+  [[nodiscard]] std::int64_t work(std::int64_t release) const {
+    std::int64_t sum = 0;
+    for (const ChainPart& part : drawn.parts) {
+      const std::int64_t comes = release + part.earliest.count();
+      if (release + part.latest.count() >= 0) {
+        sum += comes <= start ? (part.work - part.above).count() : 0;
+        sum += comes <= end ? part.above.count() : 0;
+      }
+    }
+    return sum;
+  }
+  [[nodiscard]] std::int64_t most_from(std::int64_t release) const {
+    std::int64_t most = 0;
+    for (; release <= std::max(start, end); ++release) {
+      if (const std::int64_t own = work(release); own > 0) {
+        most = std::max(most, own + most_from(release + drawn.distance));
+      }
+    }
+    return most;
+  }
+};
+
+TEST(chain_parts, do_the_most_that_any_releases_lead_to) {
+  RandomTasks random{first_seed()};
+  for (int i = 0, sets = rounds(200); i < sets && !testing::Test::HasFailure(); ++i) {
+    const DrawnParts drawn = draw_parts(random);
+    ChainParts parts{nanoseconds{drawn.distance}};
+    for (const ChainPart& part : drawn.parts) {
+      parts.add(part);
+    }
+    const std::int64_t start = random.number(0, 12);
+    const std::int64_t end = random.number(0, 12);
+    SCOPED_TRACE("seed " + std::to_string(first_seed()) + ", set " + std::to_string(i));
+    const AllReleases all{.drawn = drawn, .start = start, .end = end};
+    const auto most = [&](std::size_t first) {
+      return parts.most(nanoseconds{start}, nanoseconds{end}, first).value_or(never).count();
+    };
+    EXPECT_EQ(most(nobody), all.most_from(-20));
+    for (std::size_t first = 0; first < drawn.parts.size(); ++first) {
+      const std::int64_t release = -drawn.parts[first].latest.count();
+      EXPECT_EQ(most(first), all.work(release) + all.most_from(release + drawn.distance));
+    }
+  }
+}
+
+// The chain is back on core 0 after 40, and its next release comes 60 later: whoever is below its
+// parts there meets one of them.
+TEST(chain_parts, that_are_apart_delay_no_job_together) {
+  const std::string chain = timer("a", 100, 10, 30, ", 'cpu': 0, 'writes': ['x']") + "," +
+                            message("b", "x", 30, 30, ", 'cpu': 1, 'writes': ['y']") + "," +
+                            message("c", "y", 10, 31, ", 'cpu': 0, 'writes': ['z']");
+  const auto report = [&](int below) {
+    return callback(analyse_json(app(chain + "," + timer("d", 200, below, 1, ", 'cpu': 0"),
+                                     ", 'policy': 'fp', 'cpus': [0, 1]"))
+                        .scenarios.front(),
+                    "d");
+  };
+  EXPECT_EQ(report(5).response, 15ns);
+  EXPECT_TRUE(report(5).bound_by.ends_with("eq. 15 and 45"));
+  EXPECT_EQ(report(30).response, 40ns);
+  EXPECT_EQ(report(31).response, 51ns);  // a's job, and 40 later c's
+}
+
+// A chain whose parts on core 0 are above a timer, or a chain of two callbacks, and perhaps a timer
+// that delays it on its way.
+class PartsAbove : public RandomTasks {
+ public:
+  using RandomTasks::RandomTasks;
+
+  std::vector<CoreTask> draw() {
+    for (;;) {
+      std::vector<CoreTask> tasks = draw_once();
+      std::vector<double> load(2);
+      for (const CoreTask& task : tasks) {
+        load[task.core] += static_cast<double>(task.worst) / static_cast<double>(task.period);
+      }
+      if (load[0] <= 1 && load[1] <= 1) {
+        return tasks;
+      }
+    }
+  }
+
+ private:
+  std::vector<CoreTask> draw_once() {
+    std::vector<CoreTask> tasks;
+    const bool anywhere = chance(0.1);
+    const auto links = static_cast<std::size_t>(number(3, 5));
+    const std::int64_t period = number(5, 10);
+    const std::size_t from = chance(0.7) ? 0 : 1;
+    for (std::size_t i = 0; i < links; ++i) {
+      tasks.push_back(task(i % 2 == 0 ? from : 1 - from, period, number(1, 3)));
+      tasks.back().before = i == 0 ? CoreTask::timer : i - 1;
+      tasks.back().anywhere = anywhere && chance(0.4);
+    }
+    if (chance(0.5)) {
+      tasks.push_back(task(1, number(5, 10), number(1, 3)));
+    }
+    // The last ones come first, but some are among the parts.
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].priority = static_cast<int>(10 * (i + 1));
+    }
+    const std::int64_t slow = number(6, 12);
+    tasks.push_back(task(0, slow, number(1, 3)));
+    tasks.back().priority = static_cast<int>(chance(0.8) ? 1 : 10 * number(1, 5) + 5);
+    if (tasks.size() < 7 && chance(0.3)) {
+      tasks.push_back(task(0, slow, number(1, 2)));
+      tasks.back().before = tasks.size() - 2;
+      tasks.back().priority = 2;
+    }
+    for (CoreTask& one : tasks) {
+      one.regular = one.before == CoreTask::timer && chance(0.3);
+      one.latest_first = one.regular ? one.period : 0;
+    }
+    return tasks;
+  }
+
+  CoreTask task(std::size_t core, std::int64_t period, std::int64_t worst) {
+    return {.core = core,
+            .period = period,
+            .best = chance(0.7) ? worst : number(0, worst),
+            .worst = worst,
+            .deadline = period};
+  }
+};
+
+struct PartsTally {
+  int complete = 0;
+  int bounds = 0;  // by eq. 45
+  int reached = 0;
+};
+
+void compare(const std::vector<CoreTask>& tasks, const std::string& policy, PartsTally& tally) {
+  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 15'000);
+  const application::Application app = application_of(tasks, policy);
+  const sched::CompiledStrategy strategy = application::compile(app);
+  ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  Effort effort;
+  const ScenarioBounds found = model.solve(effort, Graphs::none);
+  tally.complete += reached.complete ? 1 : 0;
+  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
+    const std::size_t task = model.streams()[stream].callback;
+    SCOPED_TRACE("c" + std::to_string(task));
+    const Response& latency = found.latencies[stream];
+    EXPECT_LE(reached.latencies[task], latency.bound.value_or(never).count());
+    const Response& response = found.responses[stream];
+    EXPECT_LE(reached.responses[task], response.bound.value_or(never).count());
+    if (reached.complete && response.bound && response.by == By::subchain_parts) {
+      ++tally.bounds;
+      tally.reached += reached.responses[task] == response.bound->count() ? 1 : 0;
+    }
+  }
+}
+
+class EveryRunBelowParts : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryRunBelowParts, keeps_to_its_bounds) {
+  PartsTally tally;
+  const int sets = rounds(30);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    const std::vector<CoreTask> tasks = PartsAbove{seed}.draw();
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + GetParam() + describe(tasks));
+    compare(tasks, GetParam(), tally);
+  }
+  EXPECT_GT(tally.complete, sets / 3);
+  EXPECT_GT(tally.reached, sets < 30 ? -1 : 0);
+  std::cout << tally.complete << " of " << sets << " sets complete; " << tally.reached << " of "
+            << tally.bounds << " responses below parts of a chain reached\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryRunBelowParts, testing::Values("fp", "np-fp"),
+                         test::policy_name);
+
+}  // namespace
+}  // namespace takt::analysis
