@@ -67,12 +67,15 @@ std::map<sched::Level, sched::Level> BusyCore::closed_floors(const ScenarioModel
 BusyCore::BusyCore(const ScenarioModel& model, const ChainNet& net, std::size_t core,
                    std::optional<sched::Level> floor)
     : model_(model), core_(net.cores[core]), place_(net.links.size(), nobody) {
+  // With overheads it may begin in the moment in which its release is noticed.
+  const nanoseconds begun =
+      net.release_overhead.count() > 0 ? nanoseconds{0} : core_.supply.head_start();
   for (const std::size_t stream : core_.links) {
     const ChainLink& link = net.links[stream];
     Entry entry{.stream = stream, .work = link.demand->execution + net.release_overhead};
     if (floor && link.demand->level < *floor) {
       if (link.demand->ceiling >= *floor && link.demand->execution.count() > 0) {
-        blocking_ = std::max(blocking_, link.demand->execution - core_.supply.head_start());
+        blocking_ = std::max(blocking_, link.demand->execution - begun);
       }
       entry.work = net.release_overhead;
     } else if (link.joined) {
@@ -88,7 +91,6 @@ BusyCore::BusyCore(const ScenarioModel& model, const ChainNet& net, std::size_t 
       entries_.push_back(entry);
     }
   }
-  blocking_ += floor ? net.release_overhead : nanoseconds{0};  // of one that is noticed just then
 }
 
 // Between two publications each callback of the join ends a job, so there is at most one more than

@@ -119,10 +119,10 @@ std::optional<nanoseconds> ScenarioModel::latest_first(std::size_t stream) const
   return offset + (parent == nobody ? nanoseconds{0} : *latencies_[parent]) + demand(stream).lag;
 }
 
-// Under preemptive fixed priorities, without a switch, which may leave some of them inactive.
+// Under preemptive fixed priorities, without a switch, after which a timer may come more rarely.
 void ScenarioModel::find_best_cases() {
   best_responses_.assign(streams_.size(), nanoseconds{0});
-  if (!has_messages_ || strategy_->scenarios().size() > 1 || !scenario_->policy().preemptive()) {
+  if (!has_messages_ || expects_switches_ || !scenario_->policy().preemptive()) {
     return;
   }
   std::vector<bool> releases(streams_.size());

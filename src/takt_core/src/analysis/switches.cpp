@@ -89,6 +89,7 @@ class Switches {
     const application::Application dense = united(true);
     const sched::CompiledStrategy compiled = application::compile(dense);
     ScenarioModel model{dense, compiled, compiled.scenarios().front()};
+    model.expect_switches();
     Effort effort;
     ScenarioBounds bounds = model.solve(effort, Graphs::none);
     const bool changes = std::ranges::count(varies_, true) > 0;

@@ -42,6 +42,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   ScenarioModel(const application::Application& application,
                 const sched::CompiledStrategy& strategy, const sched::CompiledScenario& scenario);
 
+  /// The scenario stands for several, between which timers may change their periods at any time:
+  /// from now on none of their releases is sure to come (docs/reference/analysis.md, eq. 44).
+  void expect_switches() noexcept { expects_switches_ = true; }
+
   /// The test of the scenario's policy.
   [[nodiscard]] Test test() const noexcept { return test_; }
 
@@ -322,7 +326,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   const sched::CompiledScenario* scenario_;
   nanoseconds release_overhead_;
   Test test_;
-  bool iterates_ = false;             // releases of some streams depend on responses of others
+  bool iterates_ = false;  // releases of some streams depend on responses of others
+  bool expects_switches_ = false;
   bool has_messages_ = false;         // ends of some streams' jobs release others
   bool many_rounds_ = false;          // since the jitters were set
   std::vector<Cost> costs_;           // by callback
