@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -36,6 +37,111 @@ _DEFAULT_STACKS = {Kind.wakeup: "raw", Kind.ethercat: "ethercat", Kind.supply: "
 Text = Optional[str]  # noqa: UP045 - typer reads it on Python 3.10
 
 
+def _text(says: str) -> Any:
+    return Annotated[Text, typer.Option(help=says)]
+
+
+def _count(says: str, least: int = 1, most: int | None = None) -> Any:
+    return Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=least, max=most, help=says),
+    ]
+
+
+# Options without a default of their own, in the order of the help. A name that is not taken from
+# them by name below is that of an experiment file's key.
+_OPTIONS = {
+    "stack": _text(
+        'Communication stack: raw, rcl, ros1, cyclonedds, …; one for each role: "rcl,cyclonedds". '
+        "(default: raw for wakeup and supply, ethercat for ethercat, else rcl)"
+    ),
+    "transport": _text("Transport between the roles. (default: the stack's first)"),
+    "executor": _text(
+        "Executor (stack rclcpp): single_threaded, multi_threaded, events, events_cbg or takt. "
+        "(default: single_threaded)"
+    ),
+    "payload": _text("Payload size, such as 32KB. (default: 500B)"),
+    "content": _text("Message content: bytes or string. (default: bytes)"),
+    "rate": _text("Rate, such as 1kHz. (default: 1kHz)"),
+    "period": _text(
+        "Period, such as 1ms; alternative to --rate. (default of supply: 200ms; each window is "
+        "half of it long)"
+    ),
+    "timeout": _text('Timeout (timer-oneshot): 1ms, or several: "800us,1ms". (default: 1ms)'),
+    "wait": _text("Waiting method (timer-oneshot): idle or busy. (default: idle)"),
+    "late": _text(
+        "Next ping after a late reply (pingpong): at_once or next_cycle. (default: at_once)"
+    ),
+    "duration": _text("Duration of each repetition. (default: 5s)"),
+    "samples": _count("Number of samples of each repetition; alternative to --duration.", 2),
+    "start_delay": _text("Wait before the first sample, such as 3s. (default: none)"),
+    "scheduling": Annotated[
+        Optional[Scheduling],  # noqa: UP045
+        typer.Option(
+            help="Scheduling policy of the measuring threads: SCHED_OTHER, SCHED_FIFO or SCHED_RR."
+            " (default: other; supply: fifo)"
+        ),
+    ],
+    "priority": _count("Real-time priority for fifo and rr. (default: 80)", 1, 98),
+    "dds_priority": _text(
+        "Priority of DDS threads: one value, or a range: with 70-80, threads on the message path "
+        "get 80, others 70. (default: as --priority)"
+    ),
+    "allocator": _text(
+        "Allocator of the client library and the messages (stack rcl): heap or tlsf. (default: "
+        "heap)"
+    ),
+    "cpu": _text(
+        'Pin to this CPU; one CPU for each role: "0,1"; of supply, the cores to watch. (default: '
+        "none; supply: all)"
+    ),
+    "threads": _count("Number of threads (wakeup with cyclictest). (default: 1)"),
+    "distance": _text("Difference between the periods of two consecutive threads, such as 500us."),
+    "subscribers": _count("Number of subscribers (pubsub). (default: 1)"),
+    "talkers": _count(
+        "Number of additional publisher-subscriber pairs that talk meanwhile (pubsub)."
+    ),
+    "talker_rate": _text("Rate of each additional pair. (default: 100Hz)"),
+    "load": _text(
+        "Background load: none, idle (the cell is disturbed if other programs run), cpu (every CPU"
+        ' computes); with stress-ng: fft, stress, "stress 2". (default: none)'
+    ),
+    "host": _text(
+        'Host of each role: "here,namespace" puts pong or subscribers behind a link, "here,NAME" '
+        "on the worker NAME. (default: here)"
+    ),
+    "scheduler": _text(
+        "Address of a Dask scheduler whose workers serve as hosts: tls://HOST:8786."
+    ),
+    "link": _text("Bandwidth of the link. (default: 100Mbps)"),
+    "queue": _text(
+        "Transmit queue of the messages on the link: shared, own with the highest priority, or "
+        "limited: the traffic has at most half of the bandwidth. (default: shared)"
+    ),
+    "traffic": _text(
+        "Background traffic on the link in each direction, such as 40Mbps. (default: none)"
+    ),
+    "delay": _text("Delay of each frame on the link in each direction. (default: 0s)"),
+    "jitter": _text("Maximum deviation from the delay, in both directions. (default: 0s)"),
+    "loss": _text("Share of frames lost on the link, such as 0.1%. (default: 0%)"),
+    "interface": _text(
+        "Network interface of the real slaves (ethercat), such as eth1. (default: a simulated "
+        "segment)"
+    ),
+    "slaves": _count(
+        "Number of slaves (ethercat). (default: 16 simulated; any number of real ones)", 1, 128
+    ),
+    "fault": _text(
+        "Fault injected into a simulated segment from the middle cycle on: slave_lost, "
+        "wrong_counter, silent. (default: none)"
+    ),
+    "reliability": _text("Reliability of the QoS: reliable or best_effort. (default: reliable)"),
+    "durability": _text("Durability of the QoS: volatile or transient_local. (default: volatile)"),
+    "history": _text("History of the QoS: keep_last or keep_all. (default: keep_last)"),
+    "depth": _count("Depth of the history keep_last. (default: 10)"),
+}
+
+
 def measure(
     kind: Annotated[
         Kind,
@@ -45,203 +151,7 @@ def measure(
             "that cores provide."
         ),
     ],
-    stack: Annotated[
-        Text,
-        typer.Option(
-            help="Communication stack: raw, rcl, ros1, cyclonedds, …; one for each role: "
-            '"rcl,cyclonedds". (default: raw for wakeup and supply, ethercat for ethercat, else '
-            "rcl)"
-        ),
-    ] = None,
-    transport: Annotated[
-        Text, typer.Option(help="Transport between the roles. (default: the stack's first)")
-    ] = None,
-    executor: Annotated[
-        Text,
-        typer.Option(
-            help="Executor (stack rclcpp): single_threaded, multi_threaded, events, events_cbg or "
-            "takt. (default: single_threaded)"
-        ),
-    ] = None,
-    payload: Annotated[
-        Text, typer.Option(help="Payload size, such as 32KB. (default: 500B)")
-    ] = None,
-    content: Annotated[
-        Text, typer.Option(help="Message content: bytes or string. (default: bytes)")
-    ] = None,
-    rate: Annotated[Text, typer.Option(help="Rate, such as 1kHz. (default: 1kHz)")] = None,
-    period: Annotated[
-        Text,
-        typer.Option(
-            help="Period, such as 1ms; alternative to --rate. (default of supply: 200ms; each "
-            "window is half of it long)"
-        ),
-    ] = None,
-    timeout: Annotated[
-        Text,
-        typer.Option(help='Timeout (timer-oneshot): 1ms, or several: "800us,1ms". (default: 1ms)'),
-    ] = None,
-    wait: Annotated[
-        Text, typer.Option(help="Waiting method (timer-oneshot): idle or busy. (default: idle)")
-    ] = None,
-    late: Annotated[
-        Text,
-        typer.Option(
-            help="Next ping after a late reply (pingpong): at_once or next_cycle. "
-            "(default: at_once)"
-        ),
-    ] = None,
-    duration: Annotated[
-        Text, typer.Option(help="Duration of each repetition. (default: 5s)")
-    ] = None,
-    samples: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=2, help="Number of samples of each repetition; alternative to --duration."
-        ),
-    ] = None,
-    start_delay: Annotated[
-        Text, typer.Option(help="Wait before the first sample, such as 3s. (default: none)")
-    ] = None,
-    scheduling: Annotated[
-        Optional[Scheduling],  # noqa: UP045
-        typer.Option(
-            help="Scheduling policy of the measuring threads: SCHED_OTHER, SCHED_FIFO or SCHED_RR. "
-            "(default: other; supply: fifo)"
-        ),
-    ] = None,
-    priority: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, max=98, help="Real-time priority for fifo and rr. (default: 80)"),
-    ] = None,
-    dds_priority: Annotated[
-        Text,
-        typer.Option(
-            help="Priority of DDS threads: one value, or a range: with 70-80, threads on the "
-            "message path get 80, others 70. (default: as --priority)"
-        ),
-    ] = None,
-    allocator: Annotated[
-        Text,
-        typer.Option(
-            help="Allocator of the client library and the messages (stack rcl): heap or tlsf. "
-            "(default: heap)"
-        ),
-    ] = None,
-    cpu: Annotated[
-        Text,
-        typer.Option(
-            help='Pin to this CPU; one CPU for each role: "0,1"; of supply, the cores to watch. '
-            "(default: none; supply: all)"
-        ),
-    ] = None,
-    threads: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Number of threads (wakeup with cyclictest). (default: 1)"),
-    ] = None,
-    distance: Annotated[
-        Text,
-        typer.Option(
-            help="Difference between the periods of two consecutive threads, such as 500us."
-        ),
-    ] = None,
-    subscribers: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Number of subscribers (pubsub). (default: 1)"),
-    ] = None,
-    talkers: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=1,
-            help="Number of additional publisher-subscriber pairs that talk meanwhile (pubsub).",
-        ),
-    ] = None,
-    talker_rate: Annotated[
-        Text, typer.Option(help="Rate of each additional pair. (default: 100Hz)")
-    ] = None,
-    load: Annotated[
-        Text,
-        typer.Option(
-            help="Background load: none, idle (the cell is disturbed if other programs run), cpu "
-            '(every CPU computes); with stress-ng: fft, stress, "stress 2". (default: none)'
-        ),
-    ] = None,
-    host: Annotated[
-        Text,
-        typer.Option(
-            help='Host of each role: "here,namespace" puts pong or subscribers behind a link, '
-            '"here,NAME" on the worker NAME. (default: here)'
-        ),
-    ] = None,
-    scheduler: Annotated[
-        Text,
-        typer.Option(
-            help="Address of a Dask scheduler whose workers serve as hosts: tls://HOST:8786."
-        ),
-    ] = None,
-    link: Annotated[Text, typer.Option(help="Bandwidth of the link. (default: 100Mbps)")] = None,
-    queue: Annotated[
-        Text,
-        typer.Option(
-            help="Transmit queue of the messages on the link: shared, own with the highest "
-            "priority, or limited: the traffic has at most half of the bandwidth. (default: shared)"
-        ),
-    ] = None,
-    traffic: Annotated[
-        Text,
-        typer.Option(
-            help="Background traffic on the link in each direction, such as 40Mbps. (default: none)"
-        ),
-    ] = None,
-    delay: Annotated[
-        Text, typer.Option(help="Delay of each frame on the link in each direction. (default: 0s)")
-    ] = None,
-    jitter: Annotated[
-        Text,
-        typer.Option(help="Maximum deviation from the delay, in both directions. (default: 0s)"),
-    ] = None,
-    loss: Annotated[
-        Text, typer.Option(help="Share of frames lost on the link, such as 0.1%. (default: 0%)")
-    ] = None,
-    interface: Annotated[
-        Text,
-        typer.Option(
-            help="Network interface of the real slaves (ethercat), such as eth1. (default: a "
-            "simulated segment)"
-        ),
-    ] = None,
-    slaves: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=1,
-            max=128,
-            help="Number of slaves (ethercat). (default: 16 simulated; any number of real ones)",
-        ),
-    ] = None,
-    fault: Annotated[
-        Text,
-        typer.Option(
-            help="Fault injected into a simulated segment from the middle cycle on: slave_lost, "
-            "wrong_counter, silent. (default: none)"
-        ),
-    ] = None,
-    reliability: Annotated[
-        Text,
-        typer.Option(help="Reliability of the QoS: reliable or best_effort. (default: reliable)"),
-    ] = None,
-    durability: Annotated[
-        Text,
-        typer.Option(
-            help="Durability of the QoS: volatile or transient_local. (default: volatile)"
-        ),
-    ] = None,
-    history: Annotated[
-        Text, typer.Option(help="History of the QoS: keep_last or keep_all. (default: keep_last)")
-    ] = None,
-    depth: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Depth of the history keep_last. (default: 10)"),
-    ] = None,
+    *,
     repetitions: Annotated[int, typer.Option(min=1, help="Number of repetitions.")] = 3,
     deadline: Annotated[
         Text,
@@ -264,6 +174,7 @@ def measure(
     ] = False,
     dry_run: PlanOnly = False,
     as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """Measure one thing, a few times.
 
@@ -283,7 +194,8 @@ def measure(
     from takt.measure.run import session as sessions
 
     watches = kind is Kind.supply
-    scheduling = scheduling or (Scheduling.fifo if watches else Scheduling.other)
+    stack, scheduler, priority = (options.pop(one) for one in ("stack", "scheduler", "priority"))
+    scheduling = options.pop("scheduling") or (Scheduling.fifo if watches else Scheduling.other)
     if scheduling is Scheduling.other and priority:
         raise TaktError(
             "scheduling policy other has no priority",
@@ -291,48 +203,15 @@ def measure(
             fix="add --scheduling fifo, or omit the priority",
         )
     at = "" if scheduling is Scheduling.other else f" {priority or 80}"
-    axes: dict[str, Any] = {
-        "transport": transport,
-        "executor": executor,
-        "payload": payload,
-        "content": content,
-        "rate": rate,
-        "period": period,
-        "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,
-        "wait": wait,
-        "late": late,
-        "samples": samples,
-        "duration": duration,
-        "start_delay": start_delay,
-        "dds_priority": dds_priority,
-        "allocator": allocator,
-        "cpu": _cores(cpu) if watches else cpu,
-        "threads": threads,
-        "distance": distance,
-        "subscribers": subscribers,
-        "load": load,
-        "host": host,
-        "link": link,
-        "queue": queue,
-        "traffic": traffic,
-        "delay": delay,
-        "jitter": jitter,
-        "loss": loss,
-        "talkers": talkers,
-        "talker_rate": talker_rate,
-        "reliability": reliability,
-        "durability": durability,
-        "history": history,
-        "depth": depth,
-        "interface": interface,
-        "slaves": slaves,
-        "fault": fault,
-    }
+    timeout = options["timeout"]
+    options["timeout"] = [one.strip() for one in timeout.split(",")] if timeout else None
+    if watches:
+        options["cpu"] = _cores(options["cpu"])
     measurement = {
         "kind": kind.value,
         "stack": stack or _DEFAULT_STACKS.get(kind, "rcl"),
         "scheduling": f"{scheduling.value}{at}",
-    } | {key: value for key, value in axes.items() if value is not None}
+    } | {key: value for key, value in options.items() if value is not None}
     source = Source()
     experiment = check(
         {
@@ -359,3 +238,22 @@ def _cores(text: str | None) -> list[str]:
     from takt.measure.experiment.plan import this_machine
 
     return [str(cpu) for cpu in sorted(this_machine().cpus)]
+
+
+def _signature() -> inspect.Signature:
+    """What typer reads of the command: the table's options behind the kind."""
+    kind, *others = inspect.signature(measure, eval_str=True).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    options = [
+        inspect.Parameter(name, keyword, default=None, annotation=hint)
+        for name, hint in _OPTIONS.items()
+    ]
+    return inspect.Signature([kind, *options, *others[:-1]])
+
+
+# typing.get_type_hints, which typer asks as well, reads the annotations.
+measure.__signature__ = _signature()  # type: ignore[attr-defined]
+measure.__annotations__ = {
+    one.name: one.annotation
+    for one in measure.__signature__.parameters.values()  # type: ignore[attr-defined]
+}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from takt.reproduce.published import experiment_file
 
 LEAST_SAMPLES = 200  # of a run, however small the scale
 LEAST_RUNS = 2  # how far runs differ is what decides
+Extent = tuple[int, int]  # samples and runs of a point
 FULL_RUN = 1000  # samples of a run; with more of them rather another run
 
 
@@ -78,28 +79,34 @@ def measure(
 
 def _within(experiment: Experiment, domain: int) -> Experiment:
     """The same, measured in the ROS domain of a running system."""
-    blocks = [block.model_copy(update={"within": [domain]}) for block in experiment.measurements]
-    return experiment.model_copy(update={"measurements": blocks})
+    blocks = (block.model_copy(update={"within": [domain]}) for block in experiment.measurements)
+    return measuring(experiment, blocks)
 
 
-def scaled(experiment: Experiment, scale: float) -> Experiment:
-    """The experiment with so much of its samples: first shorter runs, then fewer of them."""
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                block.model_copy(update=_extent(block, experiment, scale))
-                for block in experiment.measurements
-            ]
-        }
-    )
+def measuring(experiment: Experiment, blocks: Iterable[Measurement]) -> Experiment:
+    """The experiment with these measurements."""
+    return experiment.model_copy(update={"measurements": list(blocks)})
 
 
-def _extent(block: Measurement, experiment: Experiment, scale: float) -> dict[str, int]:
-    """Samples and runs of each point; the number of samples in all is what is scaled."""
-    if block.samples is None:
-        raise ValueError(f"{experiment.name}: a paper's measurements have samples, not durations")
-    runs = block.repetitions or experiment.repetitions
-    total = runs * block.samples * scale
+def scaled(
+    experiment: Experiment, scale: float, extent: Callable[[int, int, float], Extent] | None = None
+) -> Experiment:
+    """The experiment with so much of its samples: first shorter runs, then fewer of them.
+
+    ``extent``: another rule for the samples and runs of a point at a scale.
+    """
+    blocks = []
+    for block in experiment.measurements:
+        if block.samples is None:
+            raise ValueError(f"{experiment.name}: a paper's measurements have samples")
+        runs = block.repetitions or experiment.repetitions
+        samples, runs = (extent or _extent)(block.samples, runs, scale)
+        blocks.append(block.model_copy(update={"samples": samples, "repetitions": runs}))
+    return measuring(experiment, blocks)
+
+
+def _extent(samples: int, runs: int, scale: float) -> Extent:
+    """The number of samples in all is what is scaled."""
+    total = runs * samples * scale
     runs = max(LEAST_RUNS, min(runs, int(total / FULL_RUN)))
-    samples = max(min(LEAST_SAMPLES, block.samples), min(block.samples, round(total / runs)))
-    return {"samples": samples, "repetitions": runs}
+    return max(min(LEAST_SAMPLES, samples), min(samples, round(total / runs))), runs

@@ -17,7 +17,8 @@ from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell, Run
 from takt.network.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.gutierrez2018.extent import placed, scaled
+from takt.reproduce.experiment import scaled
+from takt.reproduce.gutierrez2018.extent import extent, placed
 from takt.reproduce.published import experiment_file, read_published
 
 OTHER = "cyclonedds"
@@ -49,7 +50,7 @@ def trips(scale: float = 1.0) -> Run:
     """All runs of the experiment as they are planned at a scale, of two middlewares."""
     experiment, source = read_experiment(experiment_file("gutierrez2018"))
     machine = Machine(frozenset({0, 1}), 64 << 30)
-    fitted = placed(scaled(experiment, scale), [0, 1], Installed())
+    fitted = placed(scaled(experiment, scale, extent), [0, 1], Installed())
     cells = plan(fitted, source, Installed(), machine, 1).cells
     twins = [
         one.model_copy(

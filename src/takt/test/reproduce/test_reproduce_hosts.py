@@ -15,7 +15,8 @@ from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import Machine, plan
 from takt.network.workers import Workers
 from takt.reproduce import papers
-from takt.reproduce.gutierrez2018.extent import between, placed, scaled
+from takt.reproduce.experiment import scaled
+from takt.reproduce.gutierrez2018.extent import between, extent, placed
 from takt.reproduce.hosts import parse, resolve
 from takt.reproduce.model import Request
 from takt.reproduce.published import experiment_file, read_published
@@ -88,7 +89,7 @@ def test_hosts_and_their_scheduler_belong_together(takt: Takt, words: tuple[str,
 
 def test_the_tests_between_machines_have_the_papers_loads_and_no_link_of_ours() -> None:
     experiment, source = read_experiment(experiment_file(PAPER))
-    apart = placed(between(scaled(experiment, 0.001), ["pc", "arm"]), [0, 1], Installed())
+    apart = placed(between(scaled(experiment, 0.001, extent), ["pc", "arm"]), [0, 1], Installed())
     everything = Machine(frozenset({0, 1}), 64 << 30)
     cells = plan(apart, source, Installed(), everything, 1).cells
     assert {cell.host for cell in cells} == {"pc,arm"}

@@ -6,18 +6,17 @@ from __future__ import annotations
 import contextlib
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import clocks
 from takt.network.clocks import Between, Clock
 from takt.network.hosts import Hosts
-from takt.processes.supervision import Program
 
 
-class OneWay:
+class OneWay(Condition):
     """From the subscribers' clock to that of the publisher, before and after."""
 
     def __init__(self, hosts: Hosts) -> None:
-        self.programs: list[Program] = []
         self._hosts = hosts
         self._before = self._look()
         self._after: tuple[Clock, Clock] | None = None
@@ -27,9 +26,6 @@ class OneWay:
         """What is to be added to the subscribers' stamps."""
         found = self._found()
         return found.add_ns if found else 0
-
-    def begin(self) -> None:
-        """They were looked at before the first program started."""
 
     def end(self) -> None:
         """Once more: who set a clock meanwhile is seen."""
@@ -58,10 +54,6 @@ class OneWay:
                 why = f"by {max(steps) / 1e3:.0f} µs, more than its bound"
                 return Note(what="a clock was set meanwhile", why=why, fix="measure again")
         return None
-
-    def missing(self) -> Note:
-        """It starts nothing that could be missing."""
-        return Note(what="the clocks were not compared", why="not started")
 
     def _look(self) -> tuple[Clock, Clock]:
         return self._hosts.active.clock(), self._hosts.passive.clock()

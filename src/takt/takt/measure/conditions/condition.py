@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
 
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.processes.supervision import Program
 
 
-class Condition(Protocol):
+class Condition:
     """One thing that is to be the case while a cell is measured."""
 
-    programs: list[Program]  # in the order in which they start, before the probes
+    programs: Sequence[Program] = ()  # in the order in which they start, before the probes
 
     def begin(self) -> None:
         """All conditions are there; the probes start next."""
@@ -25,6 +25,8 @@ class Condition(Protocol):
 
     def fault(self, cell: Cell) -> Note | None:
         """Why the condition was not met in this cell, whose samples are counted; None: it was."""
+        return None
 
     def missing(self) -> Note:
-        """What is said where it was not there in time."""
+        """What is said where one of its programs was not there in time."""
+        raise NotImplementedError

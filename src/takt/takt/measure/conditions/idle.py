@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.machine import Machine
-from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes.supervision import Program
+from takt.measure.results.model import Conditions
 
 
-class Idle:
+class Idle(Condition):
     """Counts from the start of the probes to their end."""
 
     def __init__(self, machine: Machine) -> None:
-        self.programs: list[Program] = []
         self._machine = machine
         self._before = self._after = machine.look([])
 
@@ -38,11 +37,3 @@ class Idle:
         total = self._after.cpus.total_ns - self._before.cpus.total_ns
         idle = self._after.cpus.idle_ns - self._before.cpus.idle_ns
         into.of(self._machine.name).idle_cpu_share = round(idle / total, 4) if total else None
-
-    def fault(self, _cell: Cell) -> Note | None:
-        """A disturbed cell is none that failed."""
-        return None
-
-    def missing(self) -> Note:
-        """It starts nothing that could be missing."""
-        return Note(what="the CPUs were not watched", why="not started")

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.machine import NO_LOOK, Machine
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.processes import guard, usage
@@ -75,7 +76,7 @@ class _Part:
         return used.processes >= self.processes and (used.stored > 0 or not self.writes)
 
 
-class Load:
+class Load(Condition):
     """The load of one machine in one cell."""
 
     def __init__(

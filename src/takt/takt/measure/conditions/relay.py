@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.measure.results.point import Point
 from takt.network import stacks
@@ -52,7 +53,7 @@ def lacking(point: Point) -> tuple[str, str] | None:
     return None
 
 
-class Relay:
+class Relay(Condition):
     """The relay of one cell."""
 
     def __init__(self, cell: Cell, link: Link, folder: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.measure.results.point import Point
 from takt.network import namespace, stacks
@@ -29,8 +30,8 @@ def lacking(point: Point) -> tuple[str, str, str] | None:
     return None
 
 
-class Segment:
-    """The segment of one cell."""
+class Segment(Condition):
+    """The segment of one cell; whether its slaves took part is what the master measures."""
 
     def __init__(self, cell: Cell, link: Link, folder: Path) -> None:
         self._result = folder / f"{cell.id}.segment.json"
@@ -55,21 +56,11 @@ class Segment:
             )
         ]
 
-    def begin(self) -> None:
-        """It counts by itself."""
-
-    def end(self) -> None:
-        """It says what it counted when it ends."""
-
     def record(self, into: Conditions) -> None:
         """What it has seen; nothing where it was killed before it could say so."""
         counted = self._counted()
         into.segment_frames = counted.get("frames")
         into.segment_ignored = counted.get("ignored")
-
-    def fault(self, _cell: Cell) -> Note | None:
-        """None: whether its slaves took part is what the master measures."""
-        return None
 
     def missing(self) -> Note:
         """What is said where it was not there in time."""

@@ -16,6 +16,7 @@ from pathlib import Path as Folder
 from typing import Protocol
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.machine import machines
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import second_path, shaping
@@ -104,7 +105,7 @@ class BetweenHosts:
         return Received((there[0], back[0]), (there[1], back[1]))
 
 
-class Traffic:
+class Traffic(Condition):
     """The traffic of one cell."""
 
     def __init__(self, cell: Cell, path: Path, folder: Folder) -> None:

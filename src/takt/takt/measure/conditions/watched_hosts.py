@@ -11,19 +11,18 @@ import contextlib
 
 from takt.errors import Failure
 from takt.measure.conditions import load
-from takt.measure.results.model import Cell, Conditions, Note
+from takt.measure.conditions.condition import Condition
+from takt.measure.results.model import Cell, Conditions
 from takt.network import clocks
 from takt.network.hosts import Hosts
 from takt.network.workers import Remote
 from takt.processes.others import Taken
-from takt.processes.supervision import Program
 
 
-class WatchedHosts:
+class WatchedHosts(Condition):
     """From before the start of the probes to their end."""
 
     def __init__(self, cell: Cell, hosts: Hosts) -> None:
-        self.programs: list[Program] = []
         self._watching: list[Remote] = []
         self.taken: dict[str, Taken] = {}  # by host; none of one that does not answer
         machines = {clocks.identity()}
@@ -44,9 +43,6 @@ class WatchedHosts:
         """The hosts that are watched by their own workers."""
         return [remote.name for remote in self._watching]
 
-    def begin(self) -> None:
-        """It has begun before."""
-
     def end(self) -> None:
         """Up to here it counts."""
         for remote in self._watching:
@@ -57,11 +53,3 @@ class WatchedHosts:
         """Each machine's own."""
         for name, taken in self.taken.items():
             into.of(name).others_seconds = taken.seconds
-
-    def fault(self, _cell: Cell) -> Note | None:
-        """A disturbed cell is none that failed."""
-        return None
-
-    def missing(self) -> Note:
-        """It starts nothing that could be missing."""
-        return Note(what="the other machines were not watched", why="not started")

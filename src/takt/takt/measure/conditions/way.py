@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import shaping
 from takt.network.namespace import Link
-from takt.processes.supervision import Program
 
 
-class Way:
+class Way(Condition):
     """The way of one cell's messages, by the counters of the interfaces."""
 
     def __init__(self, cell: Cell, link: Link) -> None:
         self._own = cell.queue == shaping.OWN
         self._first = (0, 0)  # bytes through a class of its own
-        self.programs: list[Program] = []
         self._link = link
         self._before = self._after = link.carried()
-
-    def begin(self) -> None:
-        """The first message has gone: what was before belongs to it, too."""
 
     def end(self) -> None:
         """Up to here it counts."""
@@ -61,7 +57,3 @@ class Way:
             )
             return Note(what="the messages had no dedicated queue", why=why, fix=fix)
         return None
-
-    def missing(self) -> Note:
-        """It starts nothing that could be missing."""
-        return Note(what="the link did not start", why="not started")

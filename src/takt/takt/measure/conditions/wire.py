@@ -6,22 +6,18 @@ from __future__ import annotations
 import contextlib
 
 from takt.errors import Failure
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import second_path
 from takt.network.hosts import Hosts
-from takt.processes.supervision import Program
 
 
-class Wire:
+class Wire(Condition):
     """Bytes that have arrived at the interface of each machine; others may use it, too."""
 
     def __init__(self, hosts: Hosts) -> None:
-        self.programs: list[Program] = []
         self._sides = (hosts.passive, hosts.active)
         self._before = self._after = self._look()
-
-    def begin(self) -> None:
-        """It was looked at before the first program started."""
 
     def end(self) -> None:
         """Up to here it counts."""
@@ -47,10 +43,6 @@ class Wire:
         )
         fix = "check whether the stack uses another path; it should use these addresses"
         return Note(what="the messages were not carried by the network", why=why, fix=fix)
-
-    def missing(self) -> Note:
-        """It starts nothing that could be missing."""
-        return Note(what="the network was not checked", why="not started")
 
     def _look(self) -> list[tuple[int, int]]:
         return [one.call(second_path.arrived, one.address) for one in self._sides]

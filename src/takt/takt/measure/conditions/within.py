@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import time
 
+from takt.measure.conditions.condition import Condition
 from takt.measure.results.model import Cell, Conditions, Note, SystemProcess
 from takt.network import ros_system
-from takt.processes.supervision import Program
 from takt.processes.usage import Spent
 
 
-class Within:
+class Within(Condition):
     """Watches the processes of a domain from before the start of the probes to their end."""
 
     def __init__(self, domain: int) -> None:
-        self.programs: list[Program] = []
         self._domain = domain
         self._names = ros_system.processes(domain)
         self._spent = Spent(lambda: self._names)

@@ -13,7 +13,7 @@ from takt.network.namespace import HERE
 from takt.network.shaping import OWN
 from takt.network.stacks import Stacks
 from takt.network.workers import Workers
-from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES
+from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES, Extent, measuring, scaled
 from takt.reproduce.gutierrez2018.vendors import BELOW_ROS2, TRANSPORT, goes_over_a_link
 from takt.reproduce.model import Request
 
@@ -31,8 +31,8 @@ def fitted(request: Request, experiment: Experiment, scale: float) -> Experiment
     each = [_cpus(name, request.workers) for name in names] or [_cpus(HERE, None)] * 2
     # On two CPUs also where both hosts are one machine.
     cpus = [each[0][0], each[1][min(1, len(each[1]) - 1)]]
-    extent = scaled(experiment, scale)
-    return placed(between(extent, names) if names else extent, cpus, stacks.find())
+    short = scaled(experiment, scale, extent)
+    return placed(between(short, names) if names else short, cpus, stacks.find())
 
 
 def between(experiment: Experiment, names: list[str]) -> Experiment:
@@ -42,16 +42,13 @@ def between(experiment: Experiment, names: list[str]) -> Experiment:
     no interface but those that it makes.
     """
     apart = {"host": [",".join(names)], "link": None, "queue": None}
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                block.model_copy(
-                    update={**apart, "load": [_LOADS.get(one, one) for one in block.load]}
-                )
-                for block in experiment.measurements
-                if OWN not in (block.queue or [])
-            ]
-        }
+    return measuring(
+        experiment,
+        (
+            block.model_copy(update={**apart, "load": [_LOADS.get(one, one) for one in block.load]})
+            for block in experiment.measurements
+            if OWN not in (block.queue or [])
+        ),
     )
 
 
@@ -62,37 +59,19 @@ def _cpus(host: str, workers: Workers | None) -> list[int]:
     return list(workers.about(host, [])["cpus"])
 
 
-def scaled(experiment: Experiment, scale: float) -> Experiment:
-    """Shorter runs, 200 samples at least; of the hours fewer runs, too, two at least.
-
-    The rounds of a point stay: how far they differ is what decides. Below a hundredth of the
-    paper's length runs have 200 samples, those of the hours twice as many, and what is not among
-    the points of the main findings has two rounds.
-    """
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                block.model_copy(update=_extent(block, experiment, scale))
-                for block in experiment.measurements
-            ]
-        }
-    )
-
-
 def placed(experiment: Experiment, cpus: list[int], installed: Stacks) -> Experiment:
     """Ping and pong on these CPUs, of the stacks that can be on two hosts.
 
     With real-time settings a stack has the paper's allocator if it can choose one.
     """
     one_each = ",".join(map(str, cpus))
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                block.model_copy(update={"cpu": [one_each], **of_stacks})
-                for block in experiment.measurements
-                for of_stacks in _by_allocator(block, installed)
-            ]
-        }
+    return measuring(
+        experiment,
+        (
+            block.model_copy(update={"cpu": [one_each], **of_stacks})
+            for block in experiment.measurements
+            for of_stacks in _by_allocator(block, installed)
+        ),
     )
 
 
@@ -113,14 +92,17 @@ def _chooses(stack: str, installed: Stacks) -> bool:
     return capability is not None and TLSF in capability.allocators
 
 
-def _extent(block: Measurement, experiment: Experiment, scale: float) -> dict[str, int]:
-    if block.samples is None:
-        raise ValueError(f"{experiment.name}: a paper's measurements have samples, not durations")
-    runs = block.repetitions or experiment.repetitions
-    total = runs * block.samples
+def extent(samples: int, runs: int, scale: float) -> Extent:
+    """Shorter runs, 200 samples at least; of the hours fewer runs, too, two at least.
+
+    The rounds of a point stay: how far they differ is what decides. Below a hundredth of the
+    paper's length runs have 200 samples, those of the hours twice as many, and what is not among
+    the points of the main findings has two rounds.
+    """
+    total = runs * samples
     if scale < SMALL:
-        samples = LEAST_SAMPLES * (2 if total > MANY else 1)
-        return {"samples": samples, "repetitions": runs if runs == DECIDING else LEAST_RUNS}
+        short = LEAST_SAMPLES * (2 if total > MANY else 1)
+        return short, runs if runs == DECIDING else LEAST_RUNS
     if total > MANY:
         runs = max(LEAST_RUNS, min(runs, int(total * scale / FULL_RUN)))
-    return {"samples": max(LEAST_SAMPLES, round(block.samples * scale)), "repetitions": runs}
+    return max(LEAST_SAMPLES, round(samples * scale)), runs

@@ -12,6 +12,7 @@ from takt.machine.system import System
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.network import namespace, stacks
 from takt.network.stacks import Capability, Stack, Stacks
+from takt.reproduce.experiment import measuring
 from takt.reproduce.ye2023.quantities import REALTIME, WAKEUP
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
@@ -33,27 +34,25 @@ def fitted(experiment: Experiment, scale: float) -> Experiment:
 def a_day(experiment: Experiment) -> Experiment:
     """With cyclictest's wake-ups for as long as the paper has them with PREEMPT_RT."""
     longer = RT_HOURS * 3600 / NATIVE_S / experiment.repetitions
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                one.model_copy(update={"samples": round((one.samples or 0) * longer)})
-                if one.label == WAKEUP and one.stack == ["cyclictest"]
-                else one
-                for one in experiment.measurements
-            ]
-        }
+    return measuring(
+        experiment,
+        (
+            one.model_copy(update={"samples": round((one.samples or 0) * longer)})
+            if one.label == WAKEUP and one.stack == ["cyclictest"]
+            else one
+            for one in experiment.measurements
+        ),
     )
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:
     """Shorter runs; how far several of them differ is what decides, so their number stays."""
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                one.model_copy(update={"samples": _samples(one, scale)})
-                for one in experiment.measurements
-            ]
-        }
+    return measuring(
+        experiment,
+        (
+            one.model_copy(update={"samples": _samples(one, scale)})
+            for one in experiment.measurements
+        ),
     )
 
 
@@ -66,15 +65,14 @@ def placed(
     publisher that keeps all its messages may take half.
     """
     waking = next((one for one in WAKING if one in there), WAKING[-1])
-    return experiment.model_copy(
-        update={
-            "measurements": [
-                fit
-                for one in experiment.measurements
-                if (room or one.kind != "ethercat") and (one.label != WAKEUP or waking in one.stack)
-                for fit in _fit(_kept(one, memory), there)
-            ]
-        }
+    return measuring(
+        experiment,
+        (
+            fit
+            for one in experiment.measurements
+            if (room or one.kind != "ethercat") and (one.label != WAKEUP or waking in one.stack)
+            for fit in _fit(_kept(one, memory), there)
+        ),
     )
 
 
