@@ -44,14 +44,14 @@ class Opened:
 def opened(paper: str, module: ModuleType, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
     """Each of a place as it was given, and the folder with its files; raises TaktError."""
     found = []
-    for place, folder in places:
+    runs = [store.read(one) if (one / DOCUMENT).is_file() else None for _, one in places]
+    machines = [_machine(run) for run in runs]
+    _refuse_several_times(machines, [place for place, _ in places])
+    for (place, folder), run in zip(places, runs, strict=True):
         outcome = outcome_of(paper, module, place, folder)
         if outcome.paper != paper:
             raise TaktError(f"a reproduction of {outcome.paper}, not of {paper}", where=str(place))
-        run = store.read(folder) if (folder / DOCUMENT).is_file() else None
         found.append((place, folder, outcome, run))
-    machines = [_machine(run) for *_, run in found]
-    _refuse_several_times(machines, [place for place, *_ in found])
     names = _names(machines)
     return [
         Opened(_side(name, place, outcome, machine), outcome, folder, run)
