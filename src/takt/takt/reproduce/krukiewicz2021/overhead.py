@@ -62,7 +62,7 @@ def by_rclcpp(application: Application, executor: str, cpu: int) -> dict[str, fl
         execution = execute(
             flat(application, cpu),
             APPROACHES[executor],
-            trace=scratch / "overhead.takttrace",
+            trace=scratch / "execution" / "overhead.takttrace",
             duration_s=DURATION_MS / 1000,
         )
         found = measure(execution.trace).overhead.cpu_us
