@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from synthetic_runs import synthetic_run
+from synthetic_cells import synthetic_run
 
 from takt.errors import TaktError
 from takt.lab import cells, jobs, reproduced
