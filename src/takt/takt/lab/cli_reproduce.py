@@ -62,7 +62,7 @@ def reproduce(
     from takt.measure.results.store import create_default
     from takt.reproduce.beside.show import show
 
-    reproduced.check(paper)
+    reproduced.check(paper, mode)
     check_installed()
     measured_programs(reproduced.PROGRAMS)
     with stderr().status("downloading Debian's kernels with apt") as status:

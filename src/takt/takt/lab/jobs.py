@@ -138,7 +138,7 @@ load_off() {{
     wait $stress $hackbench
 }}
 fft_on() {{
-    stress-ng --quiet --temp-path /tmp --timeout 0 --cpu 1 --cpu-method fft >/dev/null 2>&1 &
+    stress-ng --quiet --temp-path /tmp --timeout 0 --cpu 0 --cpu-method fft >/dev/null 2>&1 &
     stress=$!
     sleep {SETTLE_S}
 }}

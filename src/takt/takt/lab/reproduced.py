@@ -27,7 +27,7 @@ from takt.lab.compare import (
     run_of,
 )
 from takt.lab.kernels import Kernel
-from takt.lab.modes import WAYS
+from takt.lab.modes import WAYS, Mode
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
@@ -45,9 +45,13 @@ PROGRAMS = ("stress-ng",)
 MEMORY_BYTES = 1 << 30  # of a guest, for samples
 
 
-def check(paper: str) -> ModuleType:
-    """The package of a paper; raises TaktError where a guest cannot measure it."""
+def check(paper: str, mode: Mode) -> ModuleType:
+    """The package of a paper; raises TaktError where a guest cannot measure it in this mode."""
     module = papers.module(paper)
+    if not WAYS[mode].publishable:
+        raise TaktError(
+            WAYS[mode].numbers, where=f"--mode {mode.value}", fix="--mode icount, or kvm"
+        )
     if not hasattr(module, "in_guest"):
         able = [one for one in papers.names() if hasattr(papers.module(one), "in_guest")]
         raise TaktError(
@@ -68,7 +72,7 @@ def reproduce(
 
     Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
     """
-    module, stop = check(paper), Stop()
+    module, stop = check(paper, asked.mode), Stop()
     folder.mkdir(parents=True, exist_ok=True)
     check_room(folder, "free space there, or choose another folder: --out")
     with scratch.temporary() as place, stopping(stop):

@@ -11,6 +11,7 @@ from synthetic_cells import synthetic_run
 
 from takt.errors import TaktError
 from takt.lab import cells, jobs, reproduced
+from takt.lab.modes import Mode
 from takt.machine.system import System
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
@@ -37,8 +38,13 @@ def planned(*, ros: bool) -> Plan:
 
 def test_a_paper_without_a_comparison_of_kernels_is_refused() -> None:
     with pytest.raises(TaktError, match="cannot be measured in a guest") as error:
-        reproduced.check("sticha2014")
+        reproduced.check("sticha2014", Mode.icount)
     assert "ye2023" in str(error.value.fix)
+
+
+def test_times_that_say_nothing_of_a_kernel_are_refused() -> None:
+    with pytest.raises(TaktError, match="no measure of a kernel"):
+        reproduced.check("ye2023", Mode.functional)
 
 
 def test_a_guest_measures_what_the_statements_on_two_kernels_take() -> None:
