@@ -169,6 +169,19 @@ def test_a_run_of_a_stick_is_judged_and_stands_beside_others(
     assert holds == {one.id: one.holds for one in there.findings if one.stack == "raw"}
 
 
+def test_figures_that_no_run_has_measured_are_not_drawn(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    timers = [copied(runs[kernel], tmp_path / kernel) for kernel in (NATIVE, REALTIME)]
+    for folder in timers:
+        made = Outcome(paper="ye2023", title="", scale=1.0, complete=True, findings=[], tables=[],
+                       figures=[], results=str(folder))  # fmt: skip
+        page.keep(made)
+    found = set_beside("ye2023", timers, tmp_path / "out")
+    assert found.figures == []
+    assert [one.id for one in found.findings if one.holds] == ["rt-jitter-lower"]
+
+
 def test_a_run_of_another_experiment_is_no_reproduction(
     runs: dict[str, Path], tmp_path: Path
 ) -> None:
