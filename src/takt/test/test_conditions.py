@@ -18,7 +18,7 @@ from test_run import Quiet, prepared
 
 from takt.machine import cpu_quota
 from takt.measure.conditions import load
-from takt.measure.results.model import Status
+from takt.measure.results.model import Cell, Status
 from takt.measure.run import runner
 from takt.network import namespace, stacks
 from takt.network.sweeper import SWEEPER
@@ -213,7 +213,19 @@ def test_a_machine_without_quotas_says_what_it_takes(
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("stress 8 limited", "load_stresslimited"), ("cpu  limited", "load_cpulimited")],
+    [
+        ("stress 8 limited", "load_stress-limited"),
+        ("stress 2 limited", "load_stress2-limited"),
+        ("cpu  limited", "load_cpu-limited"),
+    ],
 )
 def test_a_limited_load_is_another_point(folder: Path, text: str, name: str) -> None:
     assert prepared(load=text).cells[0].key.endswith(name)
+
+
+def test_a_limited_load_of_an_older_run_has_todays_name(folder: Path) -> None:
+    cell = prepared(load="stress limited").cells[0]
+    former = {name: getattr(cell, name).replace("-limited", "limited") for name in ("id", "key")}
+    assert former["key"] != cell.key
+    read = Cell.model_validate(cell.model_dump() | former)
+    assert (read.id, read.key) == (cell.id, cell.key)

@@ -12,6 +12,7 @@ const std::map<std::string, Approach>& approaches() {
     for (const std::string& executor : takt_rclcpp::executor_names()) {
       known.emplace(approach_prefix + executor, run_rclcpp);
     }
+    known.emplace(std::string{approach_prefix} + "baseline1", run_rclcpp_baseline1);
     return known;
   }();
   return all;

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <takt/baseline/real_time_process.hpp>
@@ -20,22 +18,12 @@
 #include "own_trace.hpp"
 #include "scheduling.hpp"
 #include "separate.hpp"
+#include "spinning.hpp"
 
 namespace takt::runner {
 namespace {
 
 constexpr int peers_priority = 40;
-
-struct InContext {
-  InContext() {
-    rclcpp::init(0, nullptr, rclcpp::InitOptions{}, rclcpp::SignalHandlerOptions::None);
-  }
-  ~InContext() { rclcpp::shutdown(); }
-  InContext(const InContext&) = delete;
-  InContext& operator=(const InContext&) = delete;
-  InContext(InContext&&) = delete;
-  InContext& operator=(InContext&&) = delete;
-};
 
 // Switches the scenarios at their times, above all callbacks. What the cores follow from then on is
 // told on each of them, as Takt's own trace has it.
@@ -58,54 +46,6 @@ void follow(takt_rclcpp::SchedulingExecutor& executor, const application::Applic
     anywhere.apply();
   }
 }
-
-class Spinning {
- public:
-  // `first`: in its thread, before it spins.
-  Spinning(
-      rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop,
-      const std::function<void()>& first = [] {})
-      : executor_{executor}, thread_{settings, [this, &stop, first] {
-                                       try {
-                                         first();
-                                         executor_.spin();
-                                       } catch (...) {
-                                         failure_ = std::current_exception();
-                                         stop.request();
-                                       }
-                                       ended_.store(true);
-                                     }} {}
-  ~Spinning() { join(); }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
-  Spinning(Spinning&&) = delete;
-  Spinning& operator=(Spinning&&) = delete;
-
-  // Throws what left a callback.
-  void end() {
-    join();
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
-  }
-
- private:
-  void join() noexcept {
-    if (!thread_.joinable()) {
-      return;
-    }
-    while (!ended_.load()) {  // one that has not begun to spin yet forgets a cancel()
-      executor_.cancel();
-      os::sleep_until(os::now() + 1ms);
-    }
-    thread_.join();
-  }
-
-  rclcpp::Executor& executor_;
-  std::exception_ptr failure_;  // written before ended_
-  std::atomic<bool> ended_{false};
-  os::Thread thread_;
-};
 
 }  // namespace
 

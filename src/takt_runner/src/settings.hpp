@@ -73,6 +73,7 @@ void run_robot(const Execution& described, os::StopFlag& stop);
 void run_baseline0(const Execution& execution, os::StopFlag& stop);
 void run_baseline1(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp(const Execution& execution, os::StopFlag& stop);
+void run_rclcpp_baseline1(const Execution& execution, os::StopFlag& stop);
 void run_rclcpp_process(const Execution& execution, Common& common, std::size_t number,
                         const Parts& parts, os::StopFlag& stop);
 

@@ -28,6 +28,9 @@ class Application(BaseModel):
     subscribers: float
 
 
+Measure = Callable[[Application, str, int], dict[str, float]]
+
+
 class Published(BaseModel):
     """One table; figures in µs, in the order of the columns."""
 
@@ -48,24 +51,30 @@ def published() -> tuple[list[str], list[Published]]:
     return document["columns"], [Published.model_validate(one) for one in document["tables"]]
 
 
-def tables(rounds: int, cpu: int, progress: Callable[[str], None]) -> list[Table]:
-    """Measures all three for both executors; but for min and max, medians over the rounds."""
+def on_rcl(application: Application, executor: str, cpu: int) -> dict[str, float]:
+    """The CPU time between two callbacks of a thread, in µs, by column."""
+    answer = programs.figures(
+        "bench_rcl_executor",
+        "overhead",
+        executor=executor,
+        **application.model_dump(),
+        duration_ms=DURATION_MS,
+        cpu=cpu,
+    )
+    return {column: float(answer[f"{column}_us"]) for column in published()[0]}
+
+
+def tables(
+    rounds: int, cpu: int, progress: Callable[[str], None], measure: Measure = on_rcl
+) -> list[Table]:
+    """Measures all three for both executors; but for min and max, medians over the rounds.
+
+    ``measure``: the columns of one run of an application by an executor on a core.
+    """
     columns, known = published()
-
-    def measure(application: Application, executor: str) -> dict[str, float]:
-        answer = programs.figures(
-            "bench_rcl_executor",
-            "overhead",
-            executor=executor,
-            **application.model_dump(),
-            duration_ms=DURATION_MS,
-            cpu=cpu,
-        )
-        return {column: float(answer[f"{column}_us"]) for column in columns}
-
     measured = interleaved(
         {
-            f"table {one.table}, {executor}": partial(measure, one.application, executor)
+            f"table {one.table}, {executor}": partial(measure, one.application, executor, cpu)
             for one in known
             for executor in EXECUTORS
         },

@@ -29,8 +29,9 @@ def execute(
             help="Who runs the callbacks. takt: its executor; baseline0: one wait set in one "
             "thread, as ROS 2 does it without Takt; baseline1: a process for each node. With "
             "rclcpp installed also its executors (rclcpp_single_threaded, _multi_threaded, "
-            "_events, _events_cbg), and rclcpp_takt: Takt's for nodes of rclcpp. (default: the "
-            "executor in the application file)",
+            "_events, _events_cbg), rclcpp_baseline1: baseline1 with the first of them, and "
+            "rclcpp_takt: Takt's for nodes of rclcpp. (default: the executor in the "
+            "application file)",
             show_default=False,
         ),
     ] = None,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from takt.lab.guest import Share
-from takt.lab.jobs import IDLE, LOADED, MEMORY, Job
+from takt.lab.jobs import FFT, IDLE, LOADED, MEMORY, Job
 from takt.measure.experiment import file
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.model import Experiment
@@ -101,20 +101,29 @@ def planned(
             cell, stack, Path(MEMORY), context, limit_s, hosts or Hosts.one()
         )
         profile = Path(variables[transport.PROFILE])
-        texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
+        for each_host in folder.glob(f"{cell.id}.*{profile.suffix}"):
+            texts[f"lab/{each_host.name}"] = each_host.read_text(encoding="utf-8")
         for one in each:
             one.command = [word.replace(str(folder), MEMORY) for word in one.command]
         job = Job(
             cell.id,
-            LOADED if cell.label == LOADED else IDLE,
+            _load_of(cell),
             tuple(tuple(one.command) for one in each),
             round(limit_s) + _ROOM_S,
             from_host=cell.stack != "raw",
             environment=environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
             beside=disturbances.get(cell.label, ""),
+            takes=any(one.samples for one in each[:-1]),
         )
         collected.append(Planned(cell, job, each))
     return collected, texts
+
+
+def _load_of(cell: Cell) -> str:
+    """Its own comparison loads a guest by label, the experiment of a paper by its load."""
+    if cell.label == LOADED:
+        return LOADED
+    return FFT if cell.load == FFT else IDLE
 
 
 def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:

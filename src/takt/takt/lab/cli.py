@@ -11,7 +11,7 @@ import typer
 from takt.cli.options import AsJson
 from takt.lab.modes import Mode
 
-PARTS = ("hosts", "image", "runs")
+PARTS = ("hosts", "image", "reproduce", "runs")
 # Of each measurement in the guest's time; of each guest in the host's.
 QUICK_S, WHOLE_S = 8, 10
 QUICK_LIMIT_S, WHOLE_LIMIT_S = 900.0, 3600.0

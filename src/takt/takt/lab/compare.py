@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -26,7 +26,7 @@ from takt.lab.model import DOCUMENT, KernelResult, Lab
 from takt.lab.modes import WAYS, Mode
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
-from takt.measure.experiment.model import normalised
+from takt.measure.experiment.model import Experiment, normalised
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.processes import scratch
@@ -152,25 +152,72 @@ def _one(
     if asked.ros:
         todo += [application.job(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
         texts |= application.texts()
-    shares = [Share("out", out, writable=True)]
+    shares: list[Share] = []
     if tried:
         todo.append(trials.asked())
     if asked.ros or tried:
         shares += cells.shares(others=trials.folders() if tried else ())
-    image = exchange / "initramfs"
-    init = jobs.init(todo, shares, out)
     programs = [*measured_programs(), *cells.early(planned)]
-    write_bytes(image, initramfs.build(kernel.modules, init, programs, texts))
-    boot = Boot(kernel, asked.mode, image, folder / "console.log", shares, seed=asked.seed)
-    announce(f"{kernel.name}: {kernel.release} starts")
-    guest.run(boot, asked.limit_s, stop, lambda step: announce(f"{kernel.name}: {step}"))
-    image.unlink()
+    boot(kernel, asked, folder, exchange, Content(todo, shares, programs, texts), stop, announce)
     machine = machine_of(kernel, out)
-    numbers = WAYS[asked.mode].numbers
-    done = [cells.measured(one, out, folder, numbers, stacks) for one in planned]
+    done = [cells.measured(one, out, folder, WAYS[asked.mode].numbers, stacks) for one in planned]
+    name = f"{cells.NAME}-{kernel.name}"
+    store.write(run_of(name, experiment, asked, machine, done, started), folder)
+    result = _result(kernel, asked, folder, out, done, machine)
+    if tried:
+        result.trials = trials.judged(out, done)
+    shutil.rmtree(exchange)
+    return result
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a guest has, and does."""
+
+    todo: Sequence[jobs.Job]
+    shares: Sequence[Share]  # besides the folder for what it leaves
+    programs: Sequence[Path]
+    texts: Mapping[str, str]
+
+
+def boot(
+    kernel: Kernel,
+    asked: Asked,
+    folder: Path,
+    exchange: Path,
+    content: Content,
+    stop: Stop,
+    announce: Callable[[str], None],
+) -> None:
+    """One boot: what the guest leaves is in ``exchange``/out, its console in ``folder``."""
+    out, image = exchange / "out", exchange / "initramfs"
+    shares = [Share("out", out, writable=True), *content.shares]
+    init = jobs.init(content.todo, shares, out)
+    write_bytes(image, initramfs.build(kernel.modules, init, content.programs, content.texts))
+    console = folder / "console.log"
+    announce(f"{kernel.name}: {kernel.release} starts")
+    guest.run(
+        Boot(kernel, asked.mode, image, console, shares, seed=asked.seed),
+        asked.limit_s,
+        stop,
+        lambda step: announce(f"{kernel.name}: {step}"),
+    )
+    image.unlink()
+
+
+def run_of(
+    name: str,
+    experiment: Experiment,
+    asked: Asked,
+    machine: System,
+    done: Sequence[Cell],
+    started: datetime,
+) -> Run:
+    """An ordinary run, of a machine that says what its times are."""
     states = {one.status for one in done}
-    run = Run(
-        name=f"{cells.NAME}-{kernel.name}",
+    numbers = WAYS[asked.mode].numbers
+    return Run(
+        name=name,
         status=Status.failed if states - {Status.complete} else Status.complete,
         started=started,
         ended=datetime.now(timezone.utc),
@@ -178,14 +225,8 @@ def _one(
         experiment=normalised(experiment),
         machine={**fingerprint(machine), "mode": asked.mode.value, "time": numbers},
         versions={"takt": __version__},
-        cells=done,
+        cells=list(done),
     )
-    store.write(run, folder)
-    result = _result(kernel, asked, folder, out, done, machine)
-    if tried:
-        result.trials = trials.judged(out, done)
-    shutil.rmtree(exchange)
-    return result
 
 
 def machine_of(kernel: Kernel, out: Path) -> System:

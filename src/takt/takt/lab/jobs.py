@@ -11,7 +11,7 @@ from pathlib import Path
 from takt.lab.guest import DONE, STEP, UP, Share
 from takt.lab.initramfs import IN_MEMORY
 
-IDLE, LOADED = "idle", "loaded"
+IDLE, LOADED, FFT = "idle", "loaded", "fft"
 THREADS = 5
 NO_LOAD = "takt-lab: the load did not last"
 LOAD = "hackbench and stress-ng (fork, vm, mremap, dentry, udp, pipe, switch)"
@@ -19,6 +19,7 @@ LOAD = "hackbench and stress-ng (fork, vm, mremap, dentry, udp, pipe, switch)"
 # takes a few ms, so that it happens all the time, and not only while the load starts.
 _HUGE = "--mremap 1 --mremap-bytes 4m"
 MEMORY = "/dev/shm/takt-lab"  # noqa: S108 - of the guest, where nothing waits for the host
+_SWITCHES = {LOADED: "load", FFT: "fft"}  # the functions that begin and end a load
 SETTLE_S = 2  # from the start of the load to the measurement
 INTERVAL_US = 1000  # of cyclictest's threads, and the deadline of their wake-ups
 HISTOGRAM_US = 20_000
@@ -29,12 +30,13 @@ class Job:
     """One thing that a guest does; its words are kept as ``<name>.log``."""
 
     name: str
-    load: str  # idle, loaded
+    load: str  # idle, loaded, fft
     commands: tuple[tuple[str, ...], ...]  # all but the last one in the background
     limit_s: int  # of the guest's time
     from_host: bool = False  # needs the shared folders; the others run before they are mounted
     environment: tuple[tuple[str, str], ...] = ()
     beside: str = ""  # a script that runs meanwhile, to its own end
+    takes: bool = False  # those in the background take what is still on its way, then they end
 
 
 def cyclictest(load: str, seconds: int) -> Job:
@@ -55,9 +57,14 @@ def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
 
 
 def _turns(jobs: Sequence[Job]) -> list[str]:
-    """The idle jobs first; the loaded ones between the start and the end of the load."""
-    each = {load: [_job(one) for one in jobs if one.load == load] for load in (IDLE, LOADED)}
-    loaded = ["load_on", *each[LOADED], "load_off"] if each[LOADED] else []
+    """The idle jobs first; the others between the start and the end of their load."""
+    each = {load: [_job(one) for one in jobs if one.load == load] for load in (IDLE, *_SWITCHES)}
+    loaded = [
+        line
+        for load, switch in _SWITCHES.items()
+        if each[load]
+        for line in (f"{switch}_on", *each[load], f"{switch}_off")
+    ]
     idle = each[IDLE]
     if any(one.from_host for one in jobs if one.load == IDLE):
         idle = ["awake_on", *idle, "awake_off"]
@@ -72,9 +79,12 @@ def _job(job: Job) -> str:
     )
     if job.beside:
         lines.append(f"( {job.beside} ) >>$log 2>&1 & beside=$!")
-    lines += [f"{one} & b=$!" for one in background]
+    lines += ["b="] if background else []
+    lines += [f'{one} & b="$b $!"' for one in background]
     lines.append(last)
     lines.append(f"echo $? >{MEMORY}/{job.name}.code")
+    if job.takes:
+        lines.append("drain $b")
     if background:
         lines.append("kill $b 2>/dev/null; wait $b")
     if job.beside:
@@ -126,6 +136,24 @@ load_off() {{
     kill $stress
     killall hackbench
     wait $stress $hackbench
+}}
+fft_on() {{
+    stress-ng --quiet --temp-path /tmp --timeout 0 --cpu 0 --cpu-method fft >/dev/null 2>&1 &
+    stress=$!
+    sleep {SETTLE_S}
+}}
+fft_off() {{
+    kill -0 $stress || echo '{NO_LOAD}'
+    kill $stress
+    wait $stress
+}}
+drain() {{
+    for one in $*; do
+        for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            kill -0 $one 2>/dev/null || break
+            sleep 0.1
+        done
+    done
 }}
 # In instruction time an idle guest jumps ahead, past all limits, while it waits for a file.
 awake_on() {{

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,9 @@ class Published(_Model):
     figures: dict[str, PublishedFigure] = {}
     statements: list[Statement] = []
     deviations: list[Deviation] = []
-    between_hosts: list[Deviation] = []  # in the place of those with the same ``paper``, and more
+    # In the place of those with the same ``paper``, and more: between real hosts, with rclcpp.
+    between_hosts: list[Deviation] = []
+    by_rclcpp: list[Deviation] = []
 
     @model_validator(mode="after")
     def _every_statement_leads_somewhere(self) -> Published:
@@ -117,9 +120,18 @@ class Published(_Model):
         )
 
     def outcome(
-        self, request: Request, folder: Path, *, unfinished: list[Unfinished], **fields: Any
+        self,
+        request: Request,
+        folder: Path,
+        *,
+        unfinished: list[Unfinished],
+        other: Sequence[Deviation] = (),
+        **fields: Any,
     ) -> Outcome:
-        """What a reproduction found (``fields`` of Outcome), with what the paper says of itself."""
+        """What a reproduction found (``fields`` of Outcome), with what the paper says of itself.
+
+        ``other``: deviations in the place of those with the same ``paper``, and more.
+        """
         return Outcome(
             paper=self.paper,
             title=self.title,
@@ -127,7 +139,7 @@ class Published(_Model):
             complete=all(one.state == "lost" for one in unfinished),
             unfinished=unfinished,
             deviations=[
-                *self._deviations(between_hosts=bool(request.hosts)),
+                *self._deviations([*other, *(self.between_hosts if request.hosts else [])]),
                 *_within(request.within),
             ],
             statements=self.all_statements(),
@@ -135,10 +147,8 @@ class Published(_Model):
             **fields,
         )
 
-    def _deviations(self, *, between_hosts: bool) -> list[Deviation]:
-        if not between_hosts:
-            return self.deviations
-        instead = {one.paper: one for one in self.between_hosts}
+    def _deviations(self, other: list[Deviation]) -> list[Deviation]:
+        instead = {one.paper: one for one in other}
         own = [instead.pop(one.paper, one) for one in self.deviations]
         return [*own, *instead.values()]
 

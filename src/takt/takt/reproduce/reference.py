@@ -43,11 +43,15 @@ def _paper(paper: str) -> Iterator[str]:
     yield ""
     columns = ["paper", "here", "why"]
     yield from table(columns, map(_deviation, published.deviations))
-    if published.between_hosts:
-        yield ""
-        yield "Between machines (`--hosts`), these instead or in addition:"
-        yield ""
-        yield from table(columns, map(_deviation, published.between_hosts))
+    for when, instead in (
+        ("Between machines (`--hosts`)", published.between_hosts),
+        ("Where Takt was built with rclcpp", published.by_rclcpp),
+    ):
+        if instead:
+            yield ""
+            yield f"{when}, these instead or in addition:"
+            yield ""
+            yield from table(columns, map(_deviation, instead))
 
 
 def _statement(one: Statement, known: dict[str, str]) -> list[str]:

@@ -53,7 +53,7 @@ def test_what_needs_the_host_runs_after_its_folders_are_there() -> None:
     awake = [script.rindex(one) for one in ("\nawake_on\n", "step ping", "\nawake_off\n")]
     assert awake == sorted(awake)
     assert script.index("step cyclictest") < awake[0]
-    assert "timeout 9 pong 'a b' >>$log 2>&1 & b=$!" in script
+    assert """timeout 9 pong 'a b' >>$log 2>&1 & b="$b $!\"""" in script
 
 
 def test_a_folder_inside_another_one_is_not_shared_twice(tmp_path: Path) -> None:

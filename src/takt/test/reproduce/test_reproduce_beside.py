@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,61 @@ def test_the_history_takes_bundles_of_several_machines(
         assert {entry.run for one in there for entry in history.entries(one)} == set(
             map(str, found)
         )
+
+
+def copied(folder: Path, place: Path, **machine: str) -> Path:
+    """The timers of a run as a stick has them: measured, and not judged yet."""
+    ignored = shutil.ignore_patterns(page.DOCUMENT, page.PAGE, "figures")
+    shutil.copytree(folder, place, ignore=ignored)
+    run = store.read(place)
+    cells = [one for one in run.cells if one.label == "jitter"]
+    update = {"machine": run.machine | machine, "cells": cells}
+    store.write(run.model_copy(update=update), place)
+    return place
+
+
+def test_a_run_of_a_stick_is_judged_and_stands_beside_others(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    stick = copied(runs[REALTIME], tmp_path / "stick")
+    with none_rendered():
+        found = set_beside("ye2023", [runs[NATIVE], stick], tmp_path / "out")
+    assert [one.id for one in found.findings if one.holds] == ["rt-jitter-lower"]
+    judged, there = page.read(stick), page.read(runs[REALTIME])
+    assert judged.scale == 1.0
+    holds = {one.id: one.holds for one in judged.findings if one.stack == "raw"}
+    assert holds == {one.id: one.holds for one in there.findings if one.stack == "raw"}
+
+
+def test_figures_that_no_run_has_measured_are_not_drawn(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    timers = [copied(runs[kernel], tmp_path / kernel) for kernel in (NATIVE, REALTIME)]
+    for folder in timers:
+        made = Outcome(paper="ye2023", title="", scale=1.0, complete=True, findings=[], tables=[],
+                       figures=[], results=str(folder))  # fmt: skip
+        page.keep(made)
+    found = set_beside("ye2023", timers, tmp_path / "out")
+    assert found.figures == []
+    assert [one.id for one in found.findings if one.holds] == ["rt-jitter-lower"]
+
+
+def test_a_run_of_another_experiment_is_no_reproduction(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    other = copied(runs[REALTIME], tmp_path / "other")
+    store.write(store.read(other).model_copy(update={"name": "mine"}), other)
+    with pytest.raises(TaktError, match="no reproduction here") as error:
+        set_beside("ye2023", [runs[NATIVE], other], tmp_path / "out")
+    assert "from a stick" in str(error.value.fix)
+
+
+def test_times_of_a_guest_do_not_stand_beside_those_of_a_machine(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    guest = copied(runs[REALTIME], tmp_path / "guest", time="instruction time, one virtual CPU")
+    with none_rendered(), pytest.raises(TaktError, match="they do not compare"):
+        set_beside("ye2023", [runs[NATIVE], guest], tmp_path / "out")
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:

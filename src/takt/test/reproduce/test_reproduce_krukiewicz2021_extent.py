@@ -13,8 +13,7 @@ from synthetic_executions import (
     executed,
 )
 
-from takt.errors import TaktError
-from takt.reproduce.krukiewicz2021 import beyond_scale, keep_scale
+from takt.reproduce.krukiewicz2021 import beyond_scale
 from takt.reproduce.krukiewicz2021.bars import bar_figures, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.executions import Extent, name_of
@@ -118,13 +117,6 @@ def test_a_small_scale_says_which_findings_it_leaves_out() -> None:
     assert "misses-none-at-half" in left_out
     assert "overhead-small" not in left_out
     assert "misses-baseline1-full" not in left_out
-
-
-def test_a_folder_is_gone_on_with_at_its_own_scale_only(tmp_path: Path) -> None:
-    keep_scale(tmp_path, 0.002)
-    keep_scale(tmp_path, 0.002)
-    with pytest.raises(TaktError, match=r"scale 0\.002, not 1"):
-        keep_scale(tmp_path, 1.0)
 
 
 def test_the_smallest_scale_has_the_uses_of_data_that_the_constraint_takes() -> None:

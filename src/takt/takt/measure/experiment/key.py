@@ -63,7 +63,8 @@ def _parts(point: Point) -> Iterator[str]:
         yield duration("delay_us", "delay_{}")
         yield duration("jitter_us", "jitter_{}")
         yield f"loss_{point.loss * 1e2:g}percent" if point.loss else ""
-    yield unless_default("load", "load_{}").replace(" ", "").replace(",", "+")
+    load = unless_default("load", "load_{}").replace(" limited", "-limited")
+    yield load.replace(" ", "").replace(",", "+")
     yield unless_default("tuned", "tuned_{}")
     yield unless_default("within", "within_{}")
     yield point.label

@@ -8,11 +8,12 @@ columns ``sequence`` (u64), ``intended_ns``, ``sent_ns``, ``received_ns`` (i64, 
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from takt.doctor.finding import Finding
 from takt.measure.results.point import Point
@@ -280,11 +281,19 @@ class Attempt(Model):
     late: int  # responses after the deadline
 
 
+def _named_as_today(name: str) -> str:
+    """``load_stress-limited``, which was ``load_stresslimited``."""
+    return re.sub(r"(load_|\+)(cpu|fft|stress\d*)limited", r"\1\2-limited", name)
+
+
+PointName = Annotated[str, AfterValidator(_named_as_today)]
+
+
 class _Place(Model):
     """Which cell of a run it is, and how it ended."""
 
-    id: str  # unique in the run: "<key>-r<repetition>"
-    key: str  # the point of the matrix; equal keys are comparable between runs
+    id: PointName  # unique in the run: "<key>-r<repetition>"
+    key: PointName  # the point of the matrix; equal keys are comparable between runs
     repetition: int  # from 1
     order: int  # the place in the random order of the run
     status: Status

@@ -45,7 +45,7 @@ def beside(
     with contextlib.ExitStack() as stack:
         say("reading the runs")
         folders = [stack.enter_context(bundle.opened(place)) for place in places]
-        opened = sides.opened(paper, list(zip(places, folders, strict=True)))
+        opened = sides.opened(paper, module, list(zip(places, folders, strict=True)))
         folder = out or store.create_default(f"{paper}-beside", datetime.now(timezone.utc))
         folder.mkdir(parents=True, exist_ok=True)
         return _made(paper, module, opened, folder, say)

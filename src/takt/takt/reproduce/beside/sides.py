@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from takt.errors import TaktError
@@ -14,6 +15,7 @@ from takt.measure.results import store
 from takt.measure.results.model import Run
 from takt.processes.scratch import DOCUMENT
 from takt.reproduce import page
+from takt.reproduce.beside.judged import outcome_of
 from takt.reproduce.beside.model import Side
 from takt.reproduce.model import Outcome
 
@@ -24,6 +26,7 @@ KNOWN = {
     "cpu": "cpu_model",
     "ros": "ros_distribution",
     "distribution": "distribution",
+    "time": "time",  # what the times of a guest are
 }
 VERDICTS = ("holds", "smaller", "not here", "undecided", "not asked")
 
@@ -38,22 +41,17 @@ class Opened:
     run: Run | None  # None: its experiments are no experiment file
 
 
-def opened(paper: str, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
+def opened(paper: str, module: ModuleType, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
     """Each of a place as it was given, and the folder with its files; raises TaktError."""
     found = []
-    for place, folder in places:
-        if not (folder / page.DOCUMENT).is_file():
-            raise TaktError(
-                "no reproduction here",
-                where=str(place),
-                fix=f"give the results folder of takt reproduce {paper}, or its bundle",
-            )
-        outcome = page.read(folder)
+    runs = [store.read(one) if (one / DOCUMENT).is_file() else None for _, one in places]
+    machines = [_machine(run) for run in runs]
+    _refuse_several_times(machines, [place for place, _ in places])
+    for (place, folder), run in zip(places, runs, strict=True):
+        outcome = outcome_of(paper, module, place, folder)
         if outcome.paper != paper:
             raise TaktError(f"a reproduction of {outcome.paper}, not of {paper}", where=str(place))
-        run = store.read(folder) if (folder / DOCUMENT).is_file() else None
         found.append((place, folder, outcome, run))
-    machines = [_machine(run) for *_, run in found]
     names = _names(machines)
     return [
         Opened(_side(name, place, outcome, machine), outcome, folder, run)
@@ -64,6 +62,18 @@ def opened(paper: str, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
 def _machine(run: Run | None) -> dict[str, str]:
     known: dict[str, Any] = run.machine if run else {}
     return {name: str(value) for name, key in KNOWN.items() if (value := known.get(key))}
+
+
+def _refuse_several_times(machines: Sequence[dict[str, str]], places: Sequence[Path]) -> None:
+    """Instructions that were counted in a guest and times of a machine do not compare."""
+    for machine, place in zip(machines, places, strict=True):
+        if machine.get("time") != machines[0].get("time"):
+            raise TaktError(
+                f"its times are {machine.get('time', 'of a machine')}, those of {places[0]} are "
+                f"{machines[0].get('time', 'of a machine')}: they do not compare",
+                where=str(place),
+                fix="put runs of takt lab beside each other, and runs of machines",
+            )
 
 
 def _names(machines: Sequence[dict[str, str]]) -> list[str]:

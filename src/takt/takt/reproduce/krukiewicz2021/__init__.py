@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from takt.bench.model import Table
-from takt.bench.overhead import tables as overhead_tables
-from takt.documents.reading import read_json
-from takt.documents.writing import write_bytes, write_text
-from takt.errors import Failure, TaktError
 from takt.measure.results import store
 from takt.reproduce.judgement import MEASURING, judge, undecidable
+from takt.reproduce.krukiewicz2021.beginning import COPY, RCLCPP, Baselines, begin
 from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned
 from takt.reproduce.krukiewicz2021.executions import (
     LEAST_SCALE_OF_ALL,
@@ -25,6 +20,7 @@ from takt.reproduce.krukiewicz2021.executions import (
 )
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
+from takt.reproduce.krukiewicz2021.overhead import kept_or_measured
 from takt.reproduce.krukiewicz2021.points import Point, points
 from takt.reproduce.krukiewicz2021.tables import rows
 from takt.reproduce.model import Outcome, Request, announced, duration_in_words
@@ -33,9 +29,6 @@ from takt.reproduce.quantity import Check
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
-OVERHEAD_ROUNDS, LEAST_ROUNDS = 7, 4
-OVERHEAD = "overhead.json"
-SCALE = "scale.json"
 
 
 def reproduce(request: Request) -> Outcome:
@@ -43,20 +36,25 @@ def reproduce(request: Request) -> Outcome:
     folder = request.out or store.create_default(PAPER, datetime.now(timezone.utc))
     folder.mkdir(parents=True, exist_ok=True)
     extent = Extent.at(request.scale)
-    keep_scale(folder, request.scale)
+    baselines = begin(folder, request.scale).baselines
     left = extent.left(folder)
     request.announce(announced(len(left), extent.seconds(left), folder, beyond_scale(extent)))
-    done = execute_all(extent, folder, request.say)
-    overhead = _overhead(request, folder, done)
-    return answers(extent, done, overhead, folder, request)
+    done = execute_all(extent, folder, request.say, baselines)
+    costs = kept_or_measured(request, folder, done, baselines)
+    return answers(extent, done, costs, folder, request, baselines)
 
 
 def answers(
-    extent: Extent, done: Executions, overhead: list[Table], folder: Path, request: Request
+    extent: Extent,
+    done: Executions,
+    costs: list[Table],
+    folder: Path,
+    request: Request,
+    baselines: Baselines = COPY,
 ) -> Outcome:
-    """What the executions answer."""
+    """What the executions and the costs of the executors answer."""
     published = read_published(PAPER)
-    evidence = Evidence(done.metrics, overhead)
+    evidence = Evidence(done.metrics, costs)
     request.say("judging the findings")
     skipped: list[str] = []
     if extent.left_out:
@@ -75,10 +73,11 @@ def answers(
     return published.outcome(
         request,
         folder,
+        other=published.by_rclcpp if baselines == RCLCPP else [],
         unfinished=done.unfinished(extent),
         findings=findings,
-        tables=rows(published, evidence, overhead),
-        figures=figures(published, evidence, folder, overhead),
+        tables=rows(published, evidence, costs),
+        figures=figures(published, evidence, folder, costs),
         skipped=skipped,
         undecidable=beyond_scale(extent),
         stolen_s=round(evidence.all_stolen_ms() / 1000, 1),
@@ -117,39 +116,3 @@ def beyond_scale(extent: Extent) -> list[str]:
 def criteria() -> dict[str, str]:
     """The expression that decides each finding."""
     return {name: check.asked() for name, check in CHECKS.items()}
-
-
-def keep_scale(folder: Path, scale: float) -> None:
-    """Refuses to go on with a folder at another scale: its runs have another length."""
-    kept = folder / SCALE
-    if not kept.exists():
-        write_text(kept, json.dumps({"scale": scale}) + "\n")
-        return
-    known = read_json(kept)["scale"]
-    if known != scale:
-        raise TaktError(
-            f"the reproduction in this folder has scale {known:g}, not {scale:g}",
-            where=str(kept),
-            fix=f"continue with --scale {known:g}, or start a new one without --out",
-        )
-
-
-def _overhead(request: Request, folder: Path, done: Executions) -> list[Table]:
-    """Tables 5.6 to 5.8 as ``takt bench dispatch`` measures them; kept for the next time."""
-    from pydantic import TypeAdapter
-
-    kept, adapter = folder / OVERHEAD, TypeAdapter(list[Table])
-    if not kept.exists():
-        if done.left:
-            done.overhead_left = True
-            return []
-        rounds = max(
-            LEAST_ROUNDS, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale))
-        )
-        try:
-            measured = overhead_tables(rounds, max(os.sched_getaffinity(0)), request.say)
-        except Failure as failure:
-            done.overhead_failed = failure.what
-            return []
-        write_bytes(kept, adapter.dump_json(measured))
-    return adapter.validate_json(kept.read_bytes())

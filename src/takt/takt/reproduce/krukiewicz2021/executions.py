@@ -21,7 +21,8 @@ from takt.documents.writing import check_room, failure, write_text
 from takt.errors import Failure, TaktError
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
-from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
+from takt.reproduce.krukiewicz2021.beginning import COPY, RCLCPP, Baselines
+from takt.reproduce.krukiewicz2021.points import BASELINE, Point, central, flat, points
 from takt.reproduce.model import Unfinished
 from takt.schedule.execution import execute
 from takt.schedule.metrics import Metrics, measure
@@ -31,6 +32,7 @@ SHORTEST_S = 2.0
 LEAST_RUNS = 2
 FULL = "finished executions are kept: free space there; the same command with --out continues"
 OVERHEADS = "overheads of the executors, tables 5.6 to 5.8"
+RCLCPP_BASELINE = "rclcpp_baseline1"  # the same with rclcpp's own executor
 START_S = 2.0  # of an application, and its end; only for the estimate
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 # A listener of 10 Hz: with fewer uses of data it is not known that less than 1 % of them are old.
@@ -125,7 +127,9 @@ def _unfinished(name: str, runs: int, of: int, why: str) -> Unfinished:
     )
 
 
-def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
+def execute_all(
+    extent: Extent, folder: Path, say: Callable[[str], None], baselines: Baselines = COPY
+) -> Executions:
     """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays.
 
     Raises Failure where the folder's disk is full; an execution that filled it has failed.
@@ -148,7 +152,15 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
                 say(f"{count} of {len(asked)}: {name}")
                 own = cpus[-point.cores :]
                 try:
-                    _execute(point, run, extent.length_of(point), kept, own, stop)
+                    _execute(
+                        point,
+                        run,
+                        extent.length_of(point),
+                        kept,
+                        own,
+                        stop,
+                        approach_of(point, baselines),
+                    )
                 except Failure as error:
                     done.failed[point, run] = error.what
                     continue
@@ -175,10 +187,22 @@ def read_kept(file: Path) -> Metrics:
         ) from None
 
 
+def approach_of(point: Point, baselines: Baselines) -> str:
+    """By which ``takt execute`` runs a point."""
+    if point.approach == BASELINE:
+        return RCLCPP_BASELINE if baselines == RCLCPP else BASELINE
+    return "takt"
+
+
 def _execute(
-    point: Point, run: int, length_s: float, kept: Path, cpus: list[int], stop: Stop
+    point: Point,
+    run: int,
+    length_s: float,
+    kept: Path,
+    cpus: list[int],
+    stop: Stop,
+    approach: str,
 ) -> None:
-    approach = "takt" if point.approach == WITH_CONSTRAINT else point.approach
     trace = kept.with_suffix(".takttrace")
     execution = execute(
         flat(point, cpus), approach, trace=trace, duration_s=length_s, seed=run + 1, stop=stop

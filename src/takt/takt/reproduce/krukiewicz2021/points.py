@@ -29,7 +29,8 @@ MAX_AGE_MS = 40
 PRODUCER, LISTENER = "producer.produce", "listener.listen"  # of section 5.5
 PRODUCER_MS, LISTENER_MS = 50, 100
 # The thesis compares with baseline1; its own executor is "proposed", Takt stands in its place.
-APPROACHES = ("baseline1", "takt")
+BASELINE = "baseline1"
+APPROACHES = (BASELINE, "takt")
 WITH_CONSTRAINT = "takt-age"
 # The thesis gives its executor two isolated cores. At a utilization of 1 the second one decides, so
 # these applications are executed on one, too.

@@ -22,6 +22,8 @@ from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures
 from takt.reproduce.ye2023.findings import CHECKS
+from takt.reproduce.ye2023.guest import answers_of_guest as answers_of_guest
+from takt.reproduce.ye2023.guest import in_guest as in_guest
 from takt.reproduce.ye2023.kernels import WAKEUPS
 from takt.reproduce.ye2023.quantities import WAKEUP, Checked
 from takt.reproduce.ye2023.tables import rows
@@ -43,8 +45,8 @@ def reproduce(request: Request) -> Outcome:
     return answers(measured.run, measured.folder, request, System())
 
 
-def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome:
-    """What a run of the measurements on this machine answers."""
+def answers(run: Run, folder: Path, request: Request, system: System | None = None) -> Outcome:
+    """What a run of the measurements answers; without ``system`` another machine measured it."""
     published = read_published(PAPER)
     measured = Measured(run, folder)
     request.say("judging the findings")
@@ -64,7 +66,7 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
         folder,
         unfinished=points_left(run),
         findings=doubted(findings, run),
-        tables=rows(published, measured, system, request.draws),
+        tables=rows(published, measured, system or System(folder), request.draws),
         figures=figures(published, measured, request.draws),
         skipped=[
             f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there

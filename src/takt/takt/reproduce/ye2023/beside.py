@@ -150,7 +150,11 @@ def figures(published: Published, opened: Sequence[Opened], folder: Path) -> lis
     }
     figures_drawn: list[Figure] = []
 
-    def keep(figure: str, draw: Callable[[Path], list[Path]]) -> None:
+    def keep(
+        figure: str, shown: list[Curve], draw: Callable[[Path, list[Curve]], list[Path]]
+    ) -> None:
+        if not any(one.at for one in shown):
+            return  # no run has measured it
         with contextlib.suppress(*GONE):
             figures_drawn.extend(
                 Figure(
@@ -158,7 +162,7 @@ def figures(published: Published, opened: Sequence[Opened], folder: Path) -> lis
                     file=str(file.relative_to(folder)),
                     caption=f"{published.figures[figure].caption}; every run",
                 )
-                for file in draw(folder / FOLDER / figure)
+                for file in draw(folder / FOLDER / figure, shown)
             )
 
     sizes = {stack: {"label": SIZES} for stack in (ROS1_STACK, ROS2_STACK)}
@@ -167,10 +171,10 @@ def figures(published: Published, opened: Sequence[Opened], folder: Path) -> lis
     small = [part(one, 0, MOST_SMALL) for one in every]
     large = [part(one, LEAST_LARGE, None) for one in every]
     six = _curves(drawn, {ROS2_STACK: {"label": SIX}})
-    keep("12", lambda file: drawing.curves(file, title, every, SIZE))
-    keep("13", lambda file: drawing.curves(file, "Small data", small, SIZE))
-    keep("14", lambda file: drawing.bars(file, "Large data, median latency", large))
-    keep("30", lambda file: drawing.curves(file, "Six subscribers", six, SIZE))
+    keep("12", every, lambda file, shown: drawing.curves(file, title, shown, SIZE))
+    keep("13", small, lambda file, shown: drawing.curves(file, "Small data", shown, SIZE))
+    keep("14", large, lambda file, shown: drawing.bars(file, "Large data, median latency", shown))
+    keep("30", six, lambda file, shown: drawing.curves(file, "Six subscribers", shown, SIZE))
     return figures_drawn
 
 

@@ -28,7 +28,7 @@ from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.processes import cores_of, hosts_of, refuse_processes
 from takt.schedule.application.under import fits
 from takt.schedule.execution import apart
-from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
+from takt.schedule.execution.model import APPROACHES, RCLCPP, SEPARATE, Execution
 from takt.schedule.execution.places import Places, used_domains
 from takt.schedule.execution.places import check as check_places
 from takt.schedule.execution.programs import OtherPrograms
@@ -46,7 +46,6 @@ _START_S, _START_S_PER_NODE = 30.0, 3.0
 # Behind the duration, once the trace is there, so that all that remains is to run and to end.
 _END_S, _END_S_PER_NODE = 10.0, 1.0
 _NOTE_EVERY_S = 1.0
-SEPARATE = "baseline1"  # a process for each node
 _NO_NODE = "cannot create a node"
 _FREE_SHM = "free space in /dev/shm (df /dev/shm; ./takt clean)"
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
@@ -234,7 +233,7 @@ class _Executing:
             others.look(pids)
             self._progress(seconds)
 
-        if approach == SEPARATE or application.get("processes"):
+        if approach in SEPARATE or application.get("processes"):
             frame.until_met.enter_context(addresses.kept())
         with contextlib.closing(others):
             end, _ = frame.run(

@@ -18,7 +18,10 @@ RCLCPP = (
     "rclcpp_events",
     "rclcpp_events_cbg",
     "rclcpp_takt",
+    "rclcpp_baseline1",  # baseline1 with rclcpp's single-threaded executor in each process
 )
+#: Those with a process for each node.
+SEPARATE = ("baseline1", "rclcpp_baseline1")
 #: The ways of executing an application.
 APPROACHES = ("takt", *BASELINES, *RCLCPP)
 

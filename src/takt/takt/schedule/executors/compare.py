@@ -12,6 +12,7 @@ from takt.schedule.analysis.ask import analyse
 from takt.schedule.analysis.model import Analysis, CallbackBound, ChainBound
 from takt.schedule.application.executors import POLICIES, STOCK_EXECUTORS
 from takt.schedule.application.under import first_scenario, under
+from takt.schedule.executors.measured import with_measured
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 from takt.schedule.executors.robots import TAKT, Change, Executors, changes, described, named
 from takt.schedule.simulation.model import CallbackResult, ChainResult, Times
@@ -29,11 +30,13 @@ def compare(
     execution: Execution = "drawn",
     seed: int = 1,
     limit: float | None = None,
+    measure_s: float | None = None,
     progress: Callable[[str, float], object] = lambda _name, _share: None,
 ) -> Comparison:
     """The application in its flat form under each candidate, its own first.
 
     ``duration``: as in simulate(). ``limit``: after so many seconds no further candidate begins.
+    ``measure_s``: each is executed for so many seconds, too, several times.
     ``progress`` receives the candidate and the share that is done.
     Raises TaktError where none of them can run it.
     """
@@ -58,7 +61,7 @@ def compare(
     if not durations:
         what = f"no executor can run it: {candidates[0].refused}"
         raise TaktError(what, where=where, fix=fixes[0])
-    return Comparison(
+    comparison = Comparison(
         application=str(flat["name"]),
         described=described(flat) if flat.get("processes") else candidates[0].name,
         scenario=first_scenario(flat),
@@ -66,6 +69,10 @@ def compare(
         execution=execution,
         candidates=candidates,
     )
+    if measure_s is None:
+        return comparison
+    documents = [one.flat for one in all_of_them]
+    return with_measured(comparison, documents, measure_s, progress)
 
 
 def _candidates(flat: Flat) -> Iterator[Change]:

@@ -14,8 +14,19 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Measured(_Document):
+    """What an execution on this machine gave, over all rounds."""
+
+    p50_us: float  # the median of the rounds
+    p99_us: float
+    max_us: float  # of all rounds
+    above: int  # deadlines missed, or latencies above the limit
+    count: int
+    p99_of_rounds_us: list[float]
+
+
 class Figures(_Document):
-    """A callback or a chain under one executor: what is proved, and what is simulated."""
+    """A callback or a chain under one executor: proved, simulated, and measured if asked for."""
 
     name: str
     limit_us: float | None  # deadline, or max_latency; None: none
@@ -25,6 +36,7 @@ class Figures(_Document):
     p99_us: float | None
     max_us: float | None
     above: int  # deadlines missed, or latencies above the limit
+    measured: Measured | None = None  # None: not asked for, or nothing ended
 
 
 class Candidate(_Document):
@@ -41,6 +53,7 @@ class Candidate(_Document):
     factor: float | None = None
     callbacks: list[Figures]
     chains: list[Figures]
+    not_measured: str = ""  # why it was not executed, although that was asked for
     besides: list[str] = []  # what else is not proved: ages of data, limits around switches
 
     @property
@@ -60,3 +73,6 @@ class Comparison(_Document):
     duration_ms: float  # of virtual time, of each simulation
     execution: Literal["worst", "drawn"]
     candidates: list[Candidate]
+    measured_s: float | None = None  # of each execution; None: none was asked for
+    rounds: int = 0  # executions of each candidate
+    findings: list[str] = []  # of the executions, in words

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from takt.pages.row_table import Columns, RowTable, count
+from takt.pages.row_table import RowTable, count
 from takt.schedule.analysis.show import WORDS
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 
@@ -19,7 +21,12 @@ def show(console: Console, comparison: Comparison) -> None:
     taken = {"worst": "every job takes its worst case", "drawn": "execution times drawn"}
     console.print(
         f"[bold]{escape(comparison.application)}[/], described for {comparison.described};"
-        f" simulated for {comparison.duration_ms / 1000:.6g} s, {taken[comparison.execution]}",
+        f" simulated for {comparison.duration_ms / 1000:.6g} s, {taken[comparison.execution]}"
+        + (
+            f"; executed {comparison.rounds} times for {comparison.measured_s:.6g} s each"
+            if comparison.measured_s is not None
+            else ""
+        ),
         soft_wrap=True,
     )
     candidates = [one for one in comparison.candidates if one.refused is None]
@@ -43,6 +50,13 @@ def show(console: Console, comparison: Comparison) -> None:
         if each.besides:
             console.print(
                 f"{each.name}: not proved: {escape('; '.join(each.besides))}", soft_wrap=True
+            )
+    for finding in comparison.findings:
+        console.print(f"measured: {escape(finding)}", soft_wrap=True)
+    for each in candidates:
+        if each.not_measured:
+            console.print(
+                f"{each.name} was not executed: {escape(each.not_measured)}", soft_wrap=True
             )
     for each in comparison.candidates:
         if each.refused is not None:
@@ -72,15 +86,18 @@ def _candidates(candidates: list[Candidate]) -> RowTable[Candidate]:
 
 def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
     limit = rows[0][1].limit_us
-    columns: Columns[Row] = {
+    columns: dict[str, Callable[[Row], object]] = {
         "bound": lambda row: _time(row[1].bound_us),
         "simulated\np50": lambda row: _time(row[1].p50_us),
         "\np99": lambda row: _time(row[1].p99_us),
         "\nmax": lambda row: _time(row[1].max_us),
-        "": lambda row: (
-            Text.from_markup(WORDS[row[1].verdict]) if row[1].limit_us is not None else ""
-        ),
     }
+    if any(one.measured for _, one in rows):
+        columns["measured\np99"] = lambda row: _measured(row[1], "p99_us")
+        columns["\nlongest"] = lambda row: _measured(row[1], "max_us")
+    columns[""] = lambda row: (
+        Text.from_markup(WORDS[row[1].verdict]) if row[1].limit_us is not None else ""
+    )
     return RowTable(
         heading=name if limit is None else f"{name} (limit {_time(limit)})",
         rows=rows,
@@ -88,6 +105,10 @@ def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
         always=columns,
         words=frozenset({""}),
     )
+
+
+def _measured(one: Figures, which: str) -> str:
+    return _time(getattr(one.measured, which, None))
 
 
 def _time(time_us: float | None) -> str:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper's experiment in guests of several kernels, beside each other on one page.
+
+A paper that can be measured there has ``in_guest`` (what of its experiment) and
+``answers_of_guest`` (what a run there answers by itself).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from types import ModuleType
+
+from takt.documents.writing import check_room
+from takt.errors import Failure, TaktError
+from takt.lab import cells, guest, jobs
+from takt.lab.compare import (
+    Asked,
+    Content,
+    all_of,
+    at_once,
+    boot,
+    machine_of,
+    measured_programs,
+    run_of,
+)
+from takt.lab.kernels import Kernel
+from takt.lab.modes import WAYS, Mode
+from takt.measure.experiment.faults import Machine
+from takt.measure.experiment.file import read_experiment
+from takt.measure.experiment.plan import plan
+from takt.measure.results import store
+from takt.network import stacks
+from takt.processes import scratch
+from takt.processes.signals import stopping
+from takt.processes.supervision import Stop
+from takt.reproduce import page, papers, set_beside
+from takt.reproduce.beside.model import Beside
+from takt.reproduce.model import Outcome, Request
+from takt.reproduce.published import experiment_file
+
+PROGRAMS = ("stress-ng",)
+MEMORY_BYTES = 1 << 30  # of a guest, for samples
+
+
+def check(paper: str, mode: Mode) -> ModuleType:
+    """The package of a paper; raises TaktError where a guest cannot measure it in this mode."""
+    module = papers.module(paper)
+    if not WAYS[mode].publishable:
+        raise TaktError(
+            WAYS[mode].numbers, where=f"--mode {mode.value}", fix="--mode icount, or kvm"
+        )
+    if not hasattr(module, "in_guest"):
+        able = [one for one in papers.names() if hasattr(papers.module(one), "in_guest")]
+        raise TaktError(
+            f"{paper} cannot be measured in a guest", where="PAPER", fix=f"one of {', '.join(able)}"
+        )
+    return module
+
+
+def reproduce(
+    paper: str,
+    kernels: Sequence[Kernel],
+    asked: Asked,
+    scale: float,
+    folder: Path,
+    announce: Callable[[str], None],
+) -> Beside:
+    """Boots each kernel, measures there, and puts the runs on one page.
+
+    Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
+    """
+    module, stop = check(paper, asked.mode), Stop()
+    folder.mkdir(parents=True, exist_ok=True)
+    check_room(folder, "free space there, or choose another folder: --out")
+    with scratch.temporary() as place, stopping(stop):
+        try:
+            all_of(
+                kernels,
+                lambda one: _one(paper, module, one, asked, scale, folder, place, stop, announce),
+                at_once(asked.mode),
+                stop,
+            )
+        except KeyboardInterrupt:
+            raise Failure("the comparison was stopped") from None
+    return set_beside(paper, [folder / one.name for one in kernels], folder, announce)
+
+
+def _one(
+    paper: str,
+    module: ModuleType,
+    kernel: Kernel,
+    asked: Asked,
+    scale: float,
+    folder: Path,
+    place: Path,
+    stop: Stop,
+    announce: Callable[[str], None],
+) -> Outcome:
+    started = datetime.now(timezone.utc)
+    exchange, own = place / kernel.name, folder / kernel.name
+    out = exchange / "out"
+    out.mkdir(parents=True)
+    store.create(own)
+    found = stacks.find()
+    experiment, source = read_experiment(experiment_file(paper))
+    experiment = module.in_guest(experiment, scale, found, ros=asked.ros)
+    planned_cells = plan(
+        experiment, source, found, Machine(frozenset({0}), MEMORY_BYTES), seed=asked.seed
+    ).cells
+    planned, texts = cells.planned(planned_cells, found, exchange)
+    content = Content(
+        [one.job for one in planned],
+        cells.shares() if asked.ros else [],
+        [*measured_programs(PROGRAMS), *cells.early(planned)],
+        texts,
+    )
+    boot(kernel, asked, own, exchange, content, stop, announce)
+    if jobs.NO_LOAD in guest.console_text(own / "console.log"):
+        raise Failure("the load ended before the measurement", where=str(own / "console.log"))
+    machine = machine_of(kernel, out)
+    numbers = WAYS[asked.mode].numbers
+    done = [cells.measured(one, out, own, numbers, found) for one in planned]
+    run = run_of(paper, experiment, asked, machine, done, started)
+    store.write(run, own)
+    outcome: Outcome = module.answers_of_guest(run, own, Request(scale=scale), machine, numbers)
+    page.keep(outcome)
+    shutil.rmtree(exchange)
+    return outcome
