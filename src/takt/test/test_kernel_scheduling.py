@@ -15,7 +15,6 @@ from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.execution.execute import execute
 from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace import file as traces
 from takt.schedule.trace import scheduled
@@ -168,13 +167,3 @@ def test_execute_asks_the_kernel_and_says_what_it_does_not_grant(tmp_path: Path)
     refused = [one for one in names.not_granted() if "process 'seeing'" in one]
     assert all(re.search("bound to core|SCHED_DEADLINE", one) for one in refused), refused
     assert not [one for one in names.not_granted() if "nice 3" in one]
-
-
-@pytest.mark.usefixtures("app_runner")
-def test_execute_refuses_what_it_does_not_set(tmp_path: Path) -> None:
-    file = _changed(tmp_path, "nice: 5", "nice: 5, cpu_max: 20ms 100ms")
-    application = flat(read_application(file))
-    for process in application["processes"]:
-        process["cpu"] = cpu()
-    with pytest.raises(TaktError, match="has a quota"):
-        execute(application, "takt", trace=tmp_path / "t.takttrace", duration_s=0.5)

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <takt/executor/kernel_deadline.hpp>
 #include <takt/sched/error.hpp>
@@ -52,6 +54,26 @@ os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread
            .fix = "run as root, add CAP_SYS_NICE, or raise RLIMIT_NICE (ulimit -e)"}};
 }
 
+void write(const std::filesystem::path& file, pid_t number) {
+  std::ofstream stream{file};
+  stream << number << std::flush;
+  if (!stream) {
+    const int error = errno;
+    throw std::runtime_error{file.string() + ": " + os::error_text(error) +
+                             ". Fix: remove cpu_max, or run as root"};
+  }
+}
+
+// Version 1 takes single threads. In version 2 their group is within one of their process.
+void enter(const std::filesystem::path& group, pid_t thread) {
+  if (const auto tasks = group / "tasks"; std::filesystem::exists(tasks)) {
+    write(tasks, thread);
+    return;
+  }
+  write(group.parent_path() / "cgroup.procs", getpid());
+  write(group / "cgroup.threads", thread);
+}
+
 }  // namespace
 
 std::vector<int> cpus_of(const application::Process& process) {
@@ -88,12 +110,15 @@ void add_not_granted(std::vector<std::pair<std::string, std::string>>& attribute
   }
 }
 
-void schedule_as_reported(const application::Process& process, pid_t thread,
-                          const os::SettingsNotGranted& refused) {
+void schedule_as_reported(const Settings& settings, const application::Process& process,
+                          pid_t thread, const os::SettingsNotGranted& refused) {
   for (const os::NotGranted& one : schedule(process, thread)) {
     if (std::ranges::find(refused, one) == refused.end()) {
       throw std::runtime_error{one.what + ": " + one.why};
     }
+  }
+  if (process.quota) {
+    enter(settings.quotas.at(process.name), thread);
   }
 }
 
@@ -106,14 +131,13 @@ pid_t thread_of_takt() {
   return found->tid;
 }
 
-void refuse_quotas(const application::Application& robot) {
+void refuse_quotas(const Settings& settings, const application::Application& robot) {
   for (const application::Process& process : robot.processes) {
-    if (process.quota) {
-      throw sched::ScheduleError(
-          "process '" + process.name + "'",
-          "it has a quota (cpu_max), which takt execute does not set",
-          "remove it, and start the command in a control group that has it; analyse and simulate "
-          "count it");
+    const bool here = settings.host.empty() || process.host == settings.host;
+    if (process.quota && here && !settings.quotas.contains(process.name)) {
+      throw sched::ScheduleError("process '" + process.name + "'",
+                                 "it has a quota (cpu_max), and no control group",
+                                 "give it one: --quota " + process.name + "=FOLDER");
     }
   }
 }
