@@ -24,7 +24,8 @@ def _add_locks(draft: Draft, process: Entry | None) -> None:
     wanted, chance = draft.wanted, draft.chance
     count = chance.whole(wanted.locks) if wanted.locks[-1] > 0 else 0
     policies = _policies(draft, process)
-    if policies & {*SEVERAL_THREADS}:  # not analysed
+    by_priority = process is None or "priority" in process
+    if policies & {*SEVERAL_THREADS} or not by_priority:  # not analysed
         return
     free = _takers(draft, process)
     protocols = _protocols(draft, policies, process)
