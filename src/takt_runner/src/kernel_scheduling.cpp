@@ -16,8 +16,13 @@
 namespace takt::runner {
 namespace {
 
-std::string core_text(const application::Process& process) {
-  return "process '" + process.name + "' bound to core " + std::to_string(process.cpu);
+std::string cores_text(const application::Process& process) {
+  const std::vector<int> cpus = cpus_of(process);
+  std::string text = "process '" + process.name + "' bound to core" + (cpus.size() > 1 ? "s" : "");
+  for (const int cpu : cpus) {
+    text += (cpu == cpus.front() ? " " : ", ") + std::to_string(cpu);
+  }
+  return text;
 }
 
 // The kernel refuses reservations of threads that may not use all cores of their scheduling domain:
@@ -27,22 +32,27 @@ os::SettingsNotGranted reserve(const application::Process& process, pid_t thread
   const executor::Reservation reservation{
       .runtime = asked.runtime, .deadline = asked.deadline, .period = asked.period};
   const std::string what = "process '" + process.name + "'";
-  const auto on_its_core = executor::reserve(reservation, what, thread);
-  if (!on_its_core) {
-    return {};
-  }
   cpu_set_t bound;
   cpu_set_t all;
-  sched_getaffinity(thread, sizeof bound, &bound);
+  CPU_ZERO(&bound);
+  for (const int cpu : cpus_of(process)) {
+    CPU_SET(static_cast<std::size_t>(cpu), &bound);
+  }
+  sched_setaffinity(thread, sizeof bound, &bound);
+  const auto on_its_cores = executor::reserve(reservation, what, thread);
+  if (!on_its_cores) {
+    return {};
+  }
   sched_getaffinity(getpid(), sizeof all, &all);  // of the first thread, which is bound to none
   sched_setaffinity(thread, sizeof all, &all);
   if (auto anywhere = executor::reserve(reservation, what, thread)) {
     sched_setaffinity(thread, sizeof bound, &bound);
     return {*std::move(anywhere)};
   }
-  return {{.what = core_text(process),
+  return {{.what = cores_text(process),
            .why = "a reservation (SCHED_DEADLINE) may run on all cores of its scheduling domain",
-           .fix = "make an exclusive cpuset of this core, which is a domain of its own"}};
+           .fix = "name them all (cpus), or make an exclusive cpuset of its cores, which is a "
+                  "domain of its own"}};
 }
 
 os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread) {

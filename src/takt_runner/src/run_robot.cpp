@@ -30,7 +30,7 @@ ExecutorOptions executor_options(const Execution& execution, const application::
   add_not_granted(attributes, refused);
   const bool by_thread = policy->fixed_priority() && policy->preemptive();
   return {.policy = by_thread ? sched::fixed_priority() : policy,
-          .cpus = cpus_of(process),
+          .cpus = process.reservation ? std::vector{process.cpu} : cpus_of(process),
           .base_priority = std::max(process.priority, os::min_priority),
           .real_time = process.priority > 0,
           .not_before = start,

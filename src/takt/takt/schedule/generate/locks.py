@@ -24,8 +24,7 @@ def _add_locks(draft: Draft, process: Entry | None) -> None:
     wanted, chance = draft.wanted, draft.chance
     count = chance.whole(wanted.locks) if wanted.locks[-1] > 0 else 0
     policies = _policies(draft, process)
-    by_priority = process is None or "priority" in process
-    if policies & {*SEVERAL_THREADS} or not by_priority:  # not analysed
+    if policies & {*SEVERAL_THREADS}:  # not analysed
         return
     free = _takers(draft, process)
     protocols = _protocols(draft, policies, process)
