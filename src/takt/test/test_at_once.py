@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
 from takt.errors import TaktError
+from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
@@ -57,3 +58,56 @@ def test_the_key_is_written_as_it_was_read(tmp_path: Path) -> None:
     path = tmp_path / "again.app.yaml"
     path.write_text(app_yaml(document, "", {}), encoding="utf-8")
     assert flat(read_application(path)) == document
+
+
+ROBOT = """
+processes:
+  seeing: {{{place}, priority: 60, nodes: [camera]}}
+  driving: {{cpu: 1, priority: 80, nodes: [wheels]}}
+middleware: {{latency: [20us, 300us]}}
+nodes:
+  camera: {{look: {{timer: 10ms, wcet: 12ms, deadline: 16ms, priority: 30, at_once: 2,
+    writes: [image]}}}}
+  wheels:
+    turn: {{timer: 20ms, wcet: 1ms, priority: 9}}
+    follow: {{on: image, wcet: 1ms, deadline: 10ms, priority: 8}}
+"""
+
+
+def robot(folder: Path, place: str, **changes: str) -> dict[str, Any]:
+    path = folder / "robot.app.yaml"
+    text = ROBOT.format(place=place)
+    for old, new in changes.items():
+        text = text.replace(f"{old}: ", new)
+    path.write_text(text, encoding="utf-8")
+    return flat(read_application(path))
+
+
+def test_lanes_of_a_robots_timer_are_on_the_cores_of_its_process(tmp_path: Path) -> None:
+    document = robot(tmp_path, "cpus: [0, 1]")
+    found = analyse(document, "")
+    bounds = {one.name: one for one in found.scenarios[0].callbacks}
+    assert {bounds["camera.look"].cpu, bounds["camera.look#2"].cpu} == {0, 1}
+    assert {bounds["camera.look"].response_us, bounds["camera.look#2"].response_us} == {
+        12_000,
+        16_000,  # beside a job of turn and three of follow, whose messages have a jitter
+    }
+    for one in simulate(document, where="", duration=1_000_000_000).callbacks:
+        bound = bounds[one.callback].response_us
+        assert bound is not None
+        assert one.worst_response_ns <= bound * 1000
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "says"),
+    [
+        ("cpu: 0", {}, "2 of them, and its process has fewer cores"),
+        ("cpus: [0, 1], executor: rclcpp_multi_threaded", {}, "its executor is rclcpp_multi"),
+        ("cpus: [0, 1]", {"follow: {on": "follow: {at_once: 2, on: "}, "of timers that do not wait only"),
+    ],
+)
+def test_what_has_no_lanes_in_a_robot_is_refused(
+    tmp_path: Path, place: str, changes: dict[str, str], says: str
+) -> None:
+    with pytest.raises(TaktError, match=says):
+        simulate(robot(tmp_path, place, **changes), where="")

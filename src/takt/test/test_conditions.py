@@ -186,9 +186,9 @@ def test_the_group_of_a_killed_run_is_removed(tmp_path: Path) -> None:
     needs(load="cpu limited")
     scratch_folder = tmp_path / f"takt-{os.getpid():08d}"
     with cpu_quota.quota(scratch_folder, 1.0) as group:
-        assert SWEEPER.of_run(scratch_folder, False) == [f"control group of a load: {group}"]
+        assert SWEEPER.of_run(scratch_folder, False) == [f"control group with a quota: {group}"]
         assert group.exists()
-        assert SWEEPER.of_run(scratch_folder, True) == [f"control group of a load: {group}"]
+        assert SWEEPER.of_run(scratch_folder, True) == [f"control group with a quota: {group}"]
         assert not group.exists()
 
 

@@ -90,6 +90,18 @@ def test_a_quota_throttles_as_well(tmp_path: Path) -> None:
     assert "quota (nice 5, cpu_max 4ms 10ms)" in evidence
 
 
+def test_no_longer_than_the_kernel_counted(tmp_path: Path) -> None:
+    quota = {"nice": 5, "quota": {"budget": 4 * MS, "period": 10 * MS}}
+    counted = make.name("attribute", 0, f"quota={2 * MS} 1 7 budgeted")
+    _, shares, evidence = of_low(tmp_path, quota, 4, 6, counted)
+    assert (shares[ShareKind.throttled], shares[ShareKind.not_scheduled]) == (2, 4)
+    assert "was throttled in 1 of 7 periods of its quota, for 2.0 ms together" in evidence
+    counted = make.name("attribute", 0, "quota=0 0 7 budgeted")
+    _, shares, evidence = of_low(tmp_path, quota, 4, 6, counted)
+    assert shares == {ShareKind.executed: 4, ShareKind.not_scheduled: 6}
+    assert "process budgeted was never throttled (7 periods of its quota)" in evidence
+
+
 def test_no_longer_than_until_the_next_period(tmp_path: Path) -> None:
     _, shares, evidence = of_low(tmp_path, {"reservation": RESERVATION}, cpu=4, wait=9)
     assert shares[ShareKind.throttled] == 6

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from takt.schedule.generate.space import read_space
 EXAMPLE = Path(__file__).parents[3] / "examples" / "robots.json"
 
 
+@functools.cache  # they are not changed
 def _drawn(count: int = 30) -> list[Generated]:
     space = read_space(EXAMPLE)
     return [one for c in range(len(space.combinations)) for one in block(space, 4, c, 0, count)]
@@ -41,6 +43,9 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
     }
     assert {tuple(executor_cores(one)) for one in processes} == {(0,), (1,), (0, 1)}
     assert any(one.get("threads") for one in processes)
+    assert {
+        key for one in processes for key in ("priority", "reservation", "quota") if key in one
+    } == {*("priority", "reservation", "quota")}
     assert any(
         one["process"] != writer["process"]
         for robot in applications
@@ -131,6 +136,18 @@ def test_a_robot_shrinks_to_what_still_shows_it() -> None:
     assert len(small["processes"]) == len(small["callbacks"]) == 2
     assert small["handover"] == {"least": 0, "most": 0}
     assert {one["cpu"] for one in small["processes"]} == {0}
+    takt_core.analyse(json.dumps(small), sensitivity=False, proposals=False)
+
+
+def test_a_reservation_and_a_quota_shrink_to_priorities() -> None:
+    robot = next(
+        one.flat
+        for one in _drawn()
+        if {"reservation", "quota"}
+        <= {key for each in one.flat.get("processes", []) for key in each}
+    )
+    small = shrink(robot, lambda one: len(one.get("processes", [])) >= 2)
+    assert all("priority" in one for one in small["processes"])
     takt_core.analyse(json.dumps(small), sensitivity=False, proposals=False)
 
 

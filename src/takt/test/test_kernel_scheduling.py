@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.execution.execute import execute
 from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace import file as traces
 from takt.schedule.trace import scheduled
@@ -115,6 +115,92 @@ def test_a_reservation_is_a_supply_and_takes_its_runtime_from_what_is_below() ->
         assert played[name].response.max_us <= bound.response_us
 
 
+def _roaming(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    """Two reservations on both cores, above a priority on each and a nice value."""
+    roams = "cpus: [0, 1], reservation: {runtime: 4ms, deadline: 8ms, period: 10ms}"
+    text = EXAMPLE.read_text(encoding="utf-8").replace(f"cpu: 1, {RESERVATION}", roams)
+    text = text.replace("cpu: 1, priority: 80", roams.replace("4ms", "2ms") + ", policy: np-edf")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "roaming.app.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_reservations_on_all_cores_do_not_delay_each_other(tmp_path: Path) -> None:
+    document = flat(read_application(_roaming(tmp_path)))
+    found = analyse(document, "")
+    assert found.verdict == "meets"
+    bounds = {one.name: one.response_us for one in found.scenarios[0].callbacks}
+    # Both reservations may be on its core: 1 + 2 (4 + 2).
+    assert bounds["wheels.turn"] == 13_000
+    assert not any("exclusive cpuset" in one for one in found.remarks)
+    assert any("on its cores" in one for one in found.remarks)
+    played = {
+        one.callback: one for one in simulate(document, where="", duration=2_000_000_000).callbacks
+    }
+    for name, bound in bounds.items():
+        longest = played[name].response
+        assert longest is not None
+        assert bound is not None
+        assert longest.max_us <= bound
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            [
+                (
+                    "cpu: 1, priority: 40",
+                    "cpus: [0, 1], reservation: {runtime: 1ms, period: 9ms}, policy: np-fp",
+                )
+            ],
+            "it is one of 3 reservations on 2 cores",
+        ),
+        (
+            [
+                (
+                    "cpu: 1, priority: 40",
+                    "cpu: 1, reservation: {runtime: 1ms, period: 9ms}, policy: np-fp",
+                )
+            ],
+            "have a core in common, and other ones",
+        ),
+        (
+            [("chains:", "cores: {1: {interrupts: [{period: 1ms, duration: 5us}]}}\nchains:")],
+            "of which core 1 does not provide all of its time",
+        ),
+    ],
+)
+def test_what_the_kernel_would_not_keep_on_several_cores_is_refused(
+    tmp_path: Path, changes: list[tuple[str, str]], says: str
+) -> None:
+    with pytest.raises(TaktError, match=says):
+        analyse(flat(read_application(_roaming(tmp_path, *changes))), "")
+
+
+def test_locks_of_one_thread_delay_nobody(tmp_path: Path) -> None:
+    """Of a reservation and of a nice value: the bounds are those without locks."""
+    changes = [
+        ("wcet: 2ms, ", "wcet: 2ms, critical_sections: [{lock: map, length: 1ms}], "),
+        ("wcet: 4500us, ", "wcet: 4500us, critical_sections: [{lock: map, length: 1ms}], "),
+        ("wcet: 5ms, ", "wcet: 5ms, critical_sections: [{lock: disk, length: 1ms}], "),
+        ("chains:", "locks: {map: {protocol: ceiling}, disk: {protocol: inheritance}}\nchains:"),
+    ]
+    text = EXAMPLE.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "locks.app.yaml"
+    file.write_text(text, encoding="utf-8")
+    found = [analyse(flat(read_application(one)), "") for one in (EXAMPLE, file)]
+    bounds = [[each.response_us for each in one.scenarios[0].callbacks] for one in found]
+    assert bounds[0] == bounds[1]
+    assert simulate(flat(read_application(file)), where="", duration=400_000_000).callbacks
+
+
 def test_two_at_sched_other_share_a_core_without_a_bound(tmp_path: Path) -> None:
     document = flat(
         read_application(
@@ -171,10 +257,19 @@ def test_execute_asks_the_kernel_and_says_what_it_does_not_grant(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("app_runner")
-def test_execute_refuses_what_it_does_not_set(tmp_path: Path) -> None:
-    file = _changed(tmp_path, "nice: 5", "nice: 5, cpu_max: 20ms 100ms")
-    application = flat(read_application(file))
-    for process in application["processes"]:
-        process["cpu"] = cpu()
-    with pytest.raises(TaktError, match="has a quota"):
-        execute(application, "takt", trace=tmp_path / "t.takttrace", duration_s=0.5)
+def test_the_kernel_grants_a_reservation_on_all_cores(tmp_path: Path) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) != os.cpu_count() or len(cores) < 2:
+        pytest.skip("its cores are no scheduling domain")
+    application = robot()
+    del application["policy"], application["cpus"]
+    reservation = {"runtime": 2_000_000, "deadline": 10_000_000, "period": 10_000_000}
+    application["processes"] = [
+        {"name": "seeing", "policy": "np-fp", "cpus": cores, "reservation": reservation}
+    ]
+    for callback in application["callbacks"]:
+        callback["process"] = "seeing"
+    done = executed(tmp_path, "takt", application)
+    assert done.status == "complete"
+    refused = [one for one in done.not_granted if "bound to core" in one]
+    assert not refused

@@ -51,7 +51,7 @@ def _read(file: Path) -> tuple[Analysis, SimulationResult]:
     return bounds, simulate(flat(application), where=str(file), duration=2_000_000_000)
 
 
-@pytest.mark.parametrize("executor", SEVERAL_THREADS)
+@pytest.mark.parametrize("executor", [*SEVERAL_THREADS, "rclcpp_single_threaded", "rclcpp_events"])
 @pytest.mark.parametrize("place", [CORES, "cpu: 0, priority: 60"])
 def test_each_executor_has_bounds_in_a_process(tmp_path: Path, executor: str, place: str) -> None:
     bounds, played = _read(_robot(tmp_path, executor, place))
@@ -66,6 +66,17 @@ def test_each_executor_has_bounds_in_a_process(tmp_path: Path, executor: str, pl
     assert measured.latency is not None
     assert chain.latency_us is not None
     assert measured.latency.max_us <= chain.latency_us
+
+
+@pytest.mark.parametrize("executor", ["rclcpp_single_threaded", "rclcpp_events"])
+def test_one_thread_on_several_cores_waits_for_one_of_them(tmp_path: Path, executor: str) -> None:
+    """Nothing is above it on core 0: it has that, whatever top does on core 1."""
+    bounds, _ = _read(_robot(tmp_path, executor, CORES))
+    alone, _ = _read(_robot(tmp_path, executor, "cpu: 0, priority: 60"))
+    of, at = ({one.name: one for one in found.scenarios[0].callbacks} for found in (bounds, alone))
+    for name in ("guard.brake", "guard.plan", "wheels.drive"):
+        assert of[name].response_us == at[name].response_us
+    assert any("on cores 0 and 1" in (one.bound_by or "") for one in bounds.scenarios[0].cores)
 
 
 def test_a_process_above_takes_its_time_from_all_threads(tmp_path: Path) -> None:
@@ -104,7 +115,11 @@ def test_threads_with_a_nice_value_have_no_bound_but_are_simulated(tmp_path: Pat
             "cpus: [0, 1], reservation: {runtime: 2ms, period: 5ms}",
             "a reservation is that of one thread",
         ),
-        ("rclcpp_events", CORES, "it has several cores, and rclcpp_events has one thread"),
+        (
+            "rclcpp_events",
+            "cpus: [0, 1], nice: 3, cpu_max: 20ms 100ms",
+            "of which each may keep a part of its quota",
+        ),
         (
             "rclcpp_multi_threaded",
             "cpus: [0, 1], priority: 80",

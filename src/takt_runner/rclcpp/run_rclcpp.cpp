@@ -146,8 +146,9 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   const Receivers receivers = receivers_of(process);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
-    Spinning spinning{executor, settings_of(process), stop,
-                      [&] { schedule_as_reported(process, gettid(), refused); }};
+    Spinning spinning{executor, settings_of(process), stop, [&] {
+                        schedule_as_reported(execution.settings, process, gettid(), refused);
+                      }};
     if (beside != nullptr) {
       beside->start(*start, stop);
     }

@@ -125,11 +125,19 @@ class FifoLock final : public HeldLock {
 
 constexpr int above_all_jobs = os::max_priority + 1;
 
-// What a thread that holds the lock needs where some callbacks have threads of their own, which the
-// executor cannot keep from starting: jobs wait under fixed priorities only. 0: nothing.
+// What a thread that holds the lock needs where some callbacks of its process have threads of their
+// own, which the executor cannot keep from starting: jobs wait under fixed priorities only. 0:
+// nothing, as in a process that the kernel schedules in another way.
 int priority_with(const application::Application& application, std::size_t lock) {
-  if (std::ranges::none_of(application.callbacks,
-                           [](const auto& callback) { return callback.task.waits; })) {
+  const auto takes = [&](const application::Callback& callback) {
+    return std::ranges::count(callback.critical_sections, lock,
+                              &application::CriticalSection::lock) > 0;
+  };
+  const auto taker = std::ranges::find_if(application.callbacks, takes);
+  if (taker == application.callbacks.end() ||
+      std::ranges::none_of(application.callbacks, [&](const application::Callback& callback) {
+        return callback.task.waits && callback.process == taker->process;
+      })) {
     return 0;
   }
   if (application.locks[lock].protocol == application::LockProtocol::spin) {
@@ -138,8 +146,7 @@ int priority_with(const application::Application& application, std::size_t lock)
   const sched::CompiledStrategy strategy = application::compile(application);
   int highest = 0;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (std::ranges::count(application.callbacks[i].critical_sections, lock,
-                           &application::CriticalSection::lock) > 0) {
+    if (takes(application.callbacks[i])) {
       for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
         highest = std::max(highest, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
       }

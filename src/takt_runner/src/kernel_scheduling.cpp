@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <takt/executor/kernel_deadline.hpp>
 #include <takt/sched/error.hpp>
@@ -14,8 +16,13 @@
 namespace takt::runner {
 namespace {
 
-std::string core_text(const application::Process& process) {
-  return "process '" + process.name + "' bound to core " + std::to_string(process.cpu);
+std::string cores_text(const application::Process& process) {
+  const std::vector<int> cpus = cpus_of(process);
+  std::string text = "process '" + process.name + "' bound to core" + (cpus.size() > 1 ? "s" : "");
+  for (const int cpu : cpus) {
+    text += (cpu == cpus.front() ? " " : ", ") + std::to_string(cpu);
+  }
+  return text;
 }
 
 // The kernel refuses reservations of threads that may not use all cores of their scheduling domain:
@@ -25,22 +32,27 @@ os::SettingsNotGranted reserve(const application::Process& process, pid_t thread
   const executor::Reservation reservation{
       .runtime = asked.runtime, .deadline = asked.deadline, .period = asked.period};
   const std::string what = "process '" + process.name + "'";
-  const auto on_its_core = executor::reserve(reservation, what, thread);
-  if (!on_its_core) {
-    return {};
-  }
   cpu_set_t bound;
   cpu_set_t all;
-  sched_getaffinity(thread, sizeof bound, &bound);
+  CPU_ZERO(&bound);
+  for (const int cpu : cpus_of(process)) {
+    CPU_SET(static_cast<std::size_t>(cpu), &bound);
+  }
+  sched_setaffinity(thread, sizeof bound, &bound);
+  const auto on_its_cores = executor::reserve(reservation, what, thread);
+  if (!on_its_cores) {
+    return {};
+  }
   sched_getaffinity(getpid(), sizeof all, &all);  // of the first thread, which is bound to none
   sched_setaffinity(thread, sizeof all, &all);
   if (auto anywhere = executor::reserve(reservation, what, thread)) {
     sched_setaffinity(thread, sizeof bound, &bound);
     return {*std::move(anywhere)};
   }
-  return {{.what = core_text(process),
+  return {{.what = cores_text(process),
            .why = "a reservation (SCHED_DEADLINE) may run on all cores of its scheduling domain",
-           .fix = "make an exclusive cpuset of this core, which is a domain of its own"}};
+           .fix = "name them all (cpus), or make an exclusive cpuset of its cores, which is a "
+                  "domain of its own"}};
 }
 
 os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread) {
@@ -50,6 +62,26 @@ os::SettingsNotGranted be_nice(const application::Process& process, pid_t thread
   return {{.what = "process '" + process.name + "' with nice " + std::to_string(*process.nice),
            .why = "setpriority: " + os::error_text(errno),
            .fix = "run as root, add CAP_SYS_NICE, or raise RLIMIT_NICE (ulimit -e)"}};
+}
+
+void write(const std::filesystem::path& file, pid_t number) {
+  std::ofstream stream{file};
+  stream << number << std::flush;
+  if (!stream) {
+    const int error = errno;
+    throw std::runtime_error{file.string() + ": " + os::error_text(error) +
+                             ". Fix: remove cpu_max, or run as root"};
+  }
+}
+
+// Version 1 takes single threads. In version 2 their group is within one of their process.
+void enter(const std::filesystem::path& group, pid_t thread) {
+  if (const auto tasks = group / "tasks"; std::filesystem::exists(tasks)) {
+    write(tasks, thread);
+    return;
+  }
+  write(group.parent_path() / "cgroup.procs", getpid());
+  write(group / "cgroup.threads", thread);
 }
 
 }  // namespace
@@ -88,12 +120,15 @@ void add_not_granted(std::vector<std::pair<std::string, std::string>>& attribute
   }
 }
 
-void schedule_as_reported(const application::Process& process, pid_t thread,
-                          const os::SettingsNotGranted& refused) {
+void schedule_as_reported(const Settings& settings, const application::Process& process,
+                          pid_t thread, const os::SettingsNotGranted& refused) {
   for (const os::NotGranted& one : schedule(process, thread)) {
     if (std::ranges::find(refused, one) == refused.end()) {
       throw std::runtime_error{one.what + ": " + one.why};
     }
+  }
+  if (process.quota) {
+    enter(settings.quotas.at(process.name), thread);
   }
 }
 
@@ -106,14 +141,13 @@ pid_t thread_of_takt() {
   return found->tid;
 }
 
-void refuse_quotas(const application::Application& robot) {
+void refuse_quotas(const Settings& settings, const application::Application& robot) {
   for (const application::Process& process : robot.processes) {
-    if (process.quota) {
-      throw sched::ScheduleError(
-          "process '" + process.name + "'",
-          "it has a quota (cpu_max), which takt execute does not set",
-          "remove it, and start the command in a control group that has it; analyse and simulate "
-          "count it");
+    const bool here = settings.host.empty() || process.host == settings.host;
+    if (process.quota && here && !settings.quotas.contains(process.name)) {
+      throw sched::ScheduleError("process '" + process.name + "'",
+                                 "it has a quota (cpu_max), and no control group",
+                                 "give it one: --quota " + process.name + "=FOLDER");
     }
   }
 }

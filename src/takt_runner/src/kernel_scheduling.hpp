@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "settings.hpp"
+
 namespace takt::runner {
 
 // The cores of its executor.
@@ -32,16 +34,16 @@ os::SettingsNotGranted not_granted_to(const application::Process& process);
 void add_not_granted(std::vector<std::pair<std::string, std::string>>& attributes,
                      const os::SettingsNotGranted& refused);
 
-// schedule() for a thread of an execution whose trace tells `refused`. Throws std::runtime_error
-// where it is refused something else: nothing would tell that.
-void schedule_as_reported(const application::Process& process, pid_t thread,
-                          const os::SettingsNotGranted& refused);
+// schedule() for a thread of an execution whose trace tells `refused`, and the quota of the
+// process. Throws std::runtime_error where it is refused something else: nothing would tell that.
+void schedule_as_reported(const Settings& settings, const application::Process& process,
+                          pid_t thread, const os::SettingsNotGranted& refused);
 
 // The thread of Takt's executor that runs all jobs, where no job preempts another one. Throws
 // std::runtime_error where there is none.
 pid_t thread_of_takt();
 
-// Throws sched::ScheduleError for quotas, which are analysed, but not executed.
-void refuse_quotas(const application::Application& robot);
+// Throws sched::ScheduleError for a process with a quota and without a control group.
+void refuse_quotas(const Settings& settings, const application::Application& robot);
 
 }  // namespace takt::runner

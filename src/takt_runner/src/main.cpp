@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // app_runner APP.json --approach NAME --duration-ns N --trace FILE [--seed S]
-//   [--host NAME --meeting FILE [--clock-offset-ns N]]
+//   [--host NAME --meeting FILE [--clock-offset-ns N]] [--quota PROCESS=FOLDER]...
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
@@ -52,6 +52,10 @@ Settings parse_arguments(CLI::App& app, int argc, char** argv) {
   std::int64_t clock_offset_ns = 0;
   app.add_option("--clock-offset-ns", clock_offset_ns,
                  "With --host: added to this clock in the stamps of messages");
+  app.add_option("--quota", settings.quotas,
+                 "PROCESS=FOLDER: control group with the quota of a robot's process")
+      ->delimiter('=')
+      ->type_size(2);
   app.parse(argc, argv);
   settings.clock_offset = nanoseconds{clock_offset_ns};
   settings.duration = nanoseconds{duration_ns};

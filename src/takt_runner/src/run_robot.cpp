@@ -30,7 +30,7 @@ ExecutorOptions executor_options(const Execution& execution, const application::
   add_not_granted(attributes, refused);
   const bool by_thread = policy->fixed_priority() && policy->preemptive();
   return {.policy = by_thread ? sched::fixed_priority() : policy,
-          .cpus = cpus_of(process),
+          .cpus = process.reservation ? std::vector{process.cpu} : cpus_of(process),
           .base_priority = std::max(process.priority, os::min_priority),
           .real_time = process.priority > 0,
           .not_before = start,
@@ -80,7 +80,7 @@ void run_process(const Execution& execution, Common& common, std::size_t number,
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   executor.start();
   if (!fifo) {
-    schedule_as_reported(process, thread_of_takt(), refused);
+    schedule_as_reported(execution.settings, process, thread_of_takt(), refused);
   }
   beside.start(executor.core().start_time(), stop);
   const os::TimePoint end = end_of(execution, executor.core().start_time());
@@ -168,7 +168,7 @@ void run_robot(const Execution& described, os::StopFlag& stop) {
   Execution execution = described;
   execution.application = executed_form(described.application);
   const application::Application& robot = execution.application;
-  refuse_quotas(robot);
+  refuse_quotas(execution.settings, robot);
   const std::vector<std::size_t> here = executed_here(execution);
   Separate separate{execution, here.size()};
   for (const std::size_t i : here) {

@@ -28,7 +28,9 @@ struct Settings {
   std::uint64_t seed{1};
   std::string host{};               // whose processes are executed; empty: all are on one
   std::filesystem::path meeting{};  // the file by which hosts agree on their start; empty: alone
-  nanoseconds clock_offset{0};      // of the clock that stamps in messages are of, less this one's
+  // The control groups that the threads of processes with a quota enter, by the process.
+  std::map<std::string, std::filesystem::path> quotas{};
+  nanoseconds clock_offset{0};  // of the clock that stamps in messages are of, less this one's
 };
 
 struct Execution {

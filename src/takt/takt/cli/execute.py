@@ -234,7 +234,7 @@ def _show(found: Execution, metrics: Metrics) -> None:
         stderr().print("stopped early", style="yellow")
     if not metrics.executions:
         stderr().print("no job ended during the execution", style="yellow")
-    for line in [*found.links, *found.clocks]:
+    for line in [*found.throttled, *found.links, *found.clocks]:
         stderr().print(line, style="dim", markup=False, soft_wrap=True)
     for disturbance in found.disturbances:
         stderr().print(f"disturbance: {disturbance}", style="yellow")

@@ -2,6 +2,8 @@
 """A control group with a quota of CPU time, made for a while: what its processes have together.
 
 The quota is that of the kernel's fair scheduler (``cpu.max``, in version 1 ``cpu.cfs_quota_us``).
+That of threads leaves the other threads of their process outside: in version 2 it is a threaded
+group within one of their process.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from takt.errors import Failure
@@ -24,14 +27,27 @@ class NoQuota(Failure):
 _GROUPS = Path("/sys/fs/cgroup")
 _OLD = ("cpu", "cpu,cpuacct")  # of version 1
 _PERIOD_US = 100_000
-_NAME = re.compile(r"takt-load-[0-9a-f]{8}")
+_KINDS = ("load", "quota")  # of a load; of a process that is executed
+_NAME = re.compile(rf"takt-(?:{'|'.join(_KINDS)})-[0-9a-f]{{8}}(?:-[0-9]+)?")
+_THREADS = "jobs"
+_PER_NICE = 1.25  # the kernel's ratio of the weights of two nice values beside each other
+_WEIGHT = 1024  # of nice 0
 _EMPTIES_S, _POLL_S = 2.0, 0.01  # processes that are just ending keep a group
+
+
+@dataclass(frozen=True)
+class Throttled:
+    """What the kernel counted of a group."""
+
+    ns: int  # for which it was throttled
+    times: int  # the periods in which it was
+    periods: int  # in which it had something to run
 
 
 def lacking() -> tuple[str, str] | None:
     """Why no such group can be made here, and what to do; None: it can."""
     try:
-        with _created(f"takt-load-{os.getpid():08x}", 1.0):
+        with _created(f"takt-load-{os.getpid():08x}", _limit(_PERIOD_US, _PERIOD_US)):
             return None
     except NoQuota as failure:
         return failure.what, failure.fix or ""
@@ -43,34 +59,81 @@ def quota(scratch: Path, cpus: float) -> Iterator[Path]:
 
     Raises NoQuota where it cannot be made.
     """
-    with _created(_name(scratch), cpus) as group:
+    with _created(_name(scratch, "load"), _limit(round(cpus * _PERIOD_US), _PERIOD_US)) as group:
         yield group
 
 
+@contextlib.contextmanager
+def quota_of_threads(
+    scratch: Path, number: int, budget_ns: int, period_ns: int, nice: int
+) -> Iterator[Path]:
+    """A group of the run with this scratch folder, of that number, which threads enter.
+
+    Its weight is that of a thread with this nice value. Raises NoQuota where it cannot be made.
+    """
+    period_us = period_ns // 1000
+    name = f"{_name(scratch, 'quota')}-{number}"
+    files = _limit(min(-(-budget_ns // 1000), period_us), period_us) | _weight(nice)
+    if not _is_of_version_2():
+        with _created(name, files) as group:
+            yield group
+        return
+    files = {"cgroup.type": "threaded", "../cgroup.subtree_control": "+cpu", **files}
+    with _created(name, _weight(nice)), _created(f"{name}/{_THREADS}", files) as group:
+        yield group
+
+
+def throttled(group: Path) -> Throttled:
+    """Of a group that is there; raises OSError."""
+    lines = (line.split() for line in (group / "cpu.stat").read_text(encoding="ascii").splitlines())
+    found = {key: int(value) for key, value in lines}
+    ns = found.get("throttled_time", 1000 * found.get("throttled_usec", 0))
+    return Throttled(ns, found.get("nr_throttled", 0), found.get("nr_periods", 0))
+
+
 def left_by(scratch: Path, *, remove_it: bool) -> list[str]:
-    """The group of a dead run that is still there."""
-    name = _name(scratch)
-    found = [root / name for root in _roots() if _NAME.fullmatch(name) and (root / name).is_dir()]
+    """The groups of a dead run that are still there."""
+    names = [_name(scratch, kind) for kind in _KINDS]
+    found = [
+        group
+        for root in _roots()
+        for name in names
+        for group in sorted(root.glob(f"{name}*"))
+        if _NAME.fullmatch(group.name)
+    ]
     for one in found if remove_it else []:
+        _remove(one / _THREADS)
         _remove(one)
     return list(map(str, found))
 
 
-def _name(scratch: Path) -> str:
-    return f"takt-load-{scratch.name[-8:]}"
+def _name(scratch: Path, kind: str) -> str:
+    return f"takt-{kind}-{scratch.name[-8:]}"
 
 
 def _roots() -> list[Path]:
     return [*(_GROUPS / one for one in _OLD if (_GROUPS / one / "cpu.shares").exists()), _GROUPS]
 
 
+def _is_of_version_2() -> bool:
+    return _roots()[0] == _GROUPS
+
+
+def _limit(budget_us: int, period_us: int) -> dict[str, str]:
+    if _is_of_version_2():
+        return {"cpu.max": f"{budget_us} {period_us}"}
+    return {"cpu.cfs_period_us": str(period_us), "cpu.cfs_quota_us": str(budget_us)}
+
+
+def _weight(nice: int) -> dict[str, str]:
+    if _is_of_version_2():
+        return {"cpu.weight.nice": str(nice)}
+    return {"cpu.shares": str(round(_WEIGHT * _PER_NICE**-nice))}
+
+
 @contextlib.contextmanager
-def _created(name: str, cpus: float) -> Iterator[Path]:
-    root = _roots()[0]
-    group, most = root / name, round(cpus * _PERIOD_US)
-    files = {"cpu.max": f"{most} {_PERIOD_US}"}
-    if root != _GROUPS:
-        files = {"cpu.cfs_period_us": str(_PERIOD_US), "cpu.cfs_quota_us": str(most)}
+def _created(name: str, files: dict[str, str]) -> Iterator[Path]:
+    group = _roots()[0] / name
     try:
         group.mkdir(exist_ok=True)
         for file, text in files.items():

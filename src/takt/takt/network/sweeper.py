@@ -15,7 +15,7 @@ def _of_run(scratch: Path, remove: bool) -> list[str]:
     groups = cpu_quota.left_by(scratch, remove_it=remove)
     return [
         *(f"link of a second host: {name}" for name in names),
-        *(f"control group of a load: {name}" for name in groups),
+        *(f"control group with a quota: {name}" for name in groups),
     ]
 
 

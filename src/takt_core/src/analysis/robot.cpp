@@ -62,7 +62,7 @@ class Robot {
         const Application view = process(i);
         Effects effects = changes_ != nullptr && changes_->changes(i)
                               ? ChangedProcess{view, *changes_, steps_}.effects(robot_)
-                              : effects_of(view, robot_, disturbed_[i], steps_);
+                              : effects_of(view, robot_, moves(i), disturbed_[i], steps_);
         changed = changed || effects != effects_[i];
         effects_[i] = std::move(effects);
       }
@@ -117,6 +117,13 @@ class Robot {
   [[nodiscard]] bool is_disturbed(std::size_t number) const { return disturbed_[number]; }
 
  private:
+  // Whether those below may see its jobs come from another core. Of a reservation its runtime
+  // counts.
+  [[nodiscard]] bool moves(std::size_t number) const {
+    const application::Process& process = robot_.processes[number];
+    return application::roams(process) && !process.reservation;
+  }
+
   // The messages of a topic that come from elsewhere.
   void receive(Application& view, application::Topic& topic, std::size_t number) {
     if (!application::comes_from_elsewhere(robot_, topic.name, number)) {
@@ -230,11 +237,13 @@ void forget(ScenarioReport& report) {
   }
 }
 
-// Of an executor of rclcpp with several threads: its utilization is that of all its cores.
+// Of an executor of rclcpp with several threads its utilization is that of all its cores.
 std::string threads_text(const application::Process& process) {
+  const std::string begin =
+      application::roams(process) ? ", on cores " : ", with a thread on each of cores ";
   std::string text;
   for (const int cpu : process.cpus) {
-    text += (text.empty() ? ", with a thread on each of cores " : " and ") + std::to_string(cpu);
+    text += (text.empty() ? begin : " and ") + std::to_string(cpu);
   }
   return text;
 }

@@ -90,6 +90,11 @@ bool is_never_throttled(const Effects& own, const std::vector<application::Inter
   return used && *used <= budget;
 }
 
+// Whether a reservation may keep another one from its core. Those that roam are no more than cores.
+bool delays(const Process& other, const Process& own) {
+  return application::share_core(other, own) && !application::roams(own);
+}
+
 // Whether a whole runtime ends no later after all of the other servers of the core than after the
 // longest time without supply. No jobs are looked at: this never changes.
 bool goes_well_below(const Application& robot, const Process& own) {
@@ -98,7 +103,7 @@ bool goes_well_below(const Application& robot, const Process& own) {
   const auto end = [&](nanoseconds window) {
     nanoseconds sum = server.runtime;
     for (const Process& other : robot.processes) {
-      if (other.reservation && &other != &own && application::share_core(other, own)) {
+      if (other.reservation && &other != &own && delays(other, own)) {
         const Arrivals runtimes{.period = other.reservation->period,
                                 .jitter = early(*other.reservation)};
         sum += runtimes.open(window) * other.reservation->runtime;
@@ -123,7 +128,7 @@ bool add_reservation(Core& core, const Application& robot, std::size_t number,
   bool disturbed = false;
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const Process& other = robot.processes[i];
-    if (i != number && other.reservation && application::share_core(other, own)) {
+    if (i != number && other.reservation && delays(other, own)) {
       disturbed = true;
       add_server(below, *other.reservation, effects[i], around);
       add_switches(core, *other.reservation, effects[i], around);
@@ -243,7 +248,7 @@ std::string rivals_of(const Application& robot, const Process& own) {
 
 // Whether the kernel may let several of its threads share a core by weights.
 bool shares_with_itself(const Process& process) {
-  return process.nice && process.cpus.size() > 1;
+  return process.nice && process.cpus.size() > 1 && !application::roams(process);
 }
 
 void replace(std::string& text, std::string_view from, std::string_view to) {
@@ -257,6 +262,10 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 ShareOfCore share_of_core(const Application& robot, std::size_t number,
                           const std::vector<Effects>& effects) {
   const Process& own = robot.processes[number];
+  Process placed = own;
+  if (application::roams(own)) {
+    placed.cpus.clear();  // it waits only while each of its cores is taken: this one, too
+  }
   const std::vector<Core> declared = declared_of(robot, own);
   ShareOfCore share;
   Core core = together(declared);
@@ -270,7 +279,7 @@ ShareOfCore share_of_core(const Application& robot, std::size_t number,
     if (application::share_by_weights(other, own)) {
       share.disturbed = true;
       core.interrupts.push_back({.duration = nanoseconds{1}});  // as often as it likes
-    } else if (application::runs_before(other, own)) {
+    } else if (application::runs_before(other, placed)) {
       share.disturbed = true;
       if (other.reservation) {
         add_server(core, *other.reservation, effects[i], around);
@@ -306,8 +315,15 @@ void add_to_assumed(std::vector<std::string>& remarks, const Application& robot,
          << sched::time_text(process.reservation->runtime) << " within "
          << sched::time_text(process.reservation->deadline) << " in every "
          << sched::time_text(process.reservation->period)
-         << " (SCHED_DEADLINE), and that no reservation beside those described is on " << core;
+         << " (SCHED_DEADLINE), and that no reservation beside those described is on "
+         << (application::roams(process) ? "its cores" : core);
     remarks.push_back(text.str());
+    if (!application::roams(process)) {
+      remarks.push_back("assuming that an exclusive cpuset binds the reservation of " + where +
+                        " to " + core +
+                        ": without one the kernel runs it on all cores of its scheduling domain, "
+                        "which cpus describes");
+    }
   }
   if (!process.nice) {
     return;

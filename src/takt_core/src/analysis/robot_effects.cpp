@@ -57,12 +57,12 @@ bool counts_starts(const application::Application& robot) {
 }
 
 Effects effects_of(const application::Application& view, const application::Application& robot,
-                   bool disturbed, std::int64_t& steps) {
+                   bool moves, bool disturbed, std::int64_t& steps) {
   const sched::CompiledStrategy strategy = application::compile(view);
   ScenarioModel model{view, strategy, strategy.scenarios().front()};
   const ScenarioBounds bounds = solve(model, disturbed, steps);
   const bool idles = may_idle(model, bounds);
-  const bool moves = has_several_threads(view, strategy.scenarios().front());
+  moves = moves || has_several_threads(view, strategy.scenarios().front());
   const bool starts = counts_starts(robot);
   Effects effects;
   for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {

@@ -45,10 +45,10 @@ bool counts_starts(const application::Application& robot);
 
 // The effects of one process.
 //
-// `view` is the process with all that the others do to it, as far as known, and `disturbed`
-// whether they do anything at all. `steps`: of the search for bounds that are left, for all
-// processes together.
+// `view` is the process with all that the others do to it, as far as known, `disturbed` whether
+// they do anything at all, and `moves` whether its thread may leave its core. `steps`: of the
+// search for bounds that are left, for all processes together.
 Effects effects_of(const application::Application& view, const application::Application& robot,
-                   bool disturbed, std::int64_t& steps);
+                   bool moves, bool disturbed, std::int64_t& steps);
 
 }  // namespace takt::analysis

@@ -7,6 +7,7 @@
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
+#include "process_cores.hpp"
 #include "robot.hpp"
 #include "robot_cores.hpp"
 #include "takt/sched/error.hpp"
@@ -89,12 +90,14 @@ void check_one_way(const Process& process) {
     refuse(where, "its nice value is " + std::to_string(*process.nice),
            "give one from -20, which has the most weight, to 19");
   }
-  if (!process.cpus.empty() && (process.reservation || process.quota)) {
+  if (!process.cpus.empty() && process.reservation && !roams(process)) {
     refuse(where,
-           std::string{"it has a thread on each of several cores, and "} +
-               (process.reservation ? "a reservation is that of one thread"
-                                    : "a quota is that of all of them together"),
-           "give it a priority or nice alone, or one core: cpu");
+           "it has a thread on each of several cores, and a reservation is that of one thread",
+           "give it a priority, or one core: cpu, or an executor with one thread");
+  }
+  if (!process.cpus.empty() && process.quota) {
+    refuse(where, "it has several cores, of which each may keep a part of its quota",
+           "remove cpu_max, or give one core: cpu");
   }
   if (!process.quota) {
     return;
@@ -126,19 +129,6 @@ void check_policy(const Process& process) {
                (policy->preemptive() ? " needs one for each job that preempts others"
                                      : " leaves the core to others on purpose"),
            "use np-fp, np-edf, rclcpp_single_threaded or rclcpp_events, or give it a priority");
-  }
-}
-
-// Others would wait for one that the kernel does not let run.
-void check_locks(const Application& application, std::size_t number) {
-  for (const Callback& callback : application.callbacks) {
-    if (callback.process == number && !callback.critical_sections.empty()) {
-      const Process& process = application.processes[number];
-      refuse(sched::task_text(callback.task),
-             "it takes locks in " + place_text(process) + ", which has " + what_it_has(process) +
-                 ": others would wait for it while the kernel keeps it from running",
-             "give the process a priority, or remove the critical sections");
-    }
   }
 }
 
@@ -179,6 +169,41 @@ void check_core(const Application& application, const Process& process) {
   }
 }
 
+// Its thread may be on each of them, and only there with reservations that may, too.
+void check_cores(const Application& application, const Process& process) {
+  const std::string where = place_text(process);
+  for (const int cpu : process.cpus) {
+    if (declared_core(application, process, cpu) != nullptr) {
+      refuse(where,
+             "it has one thread and several cores, of which core " + std::to_string(cpu) +
+                 " does not provide all of its time",
+             "give its core: cpu, or remove the description of this core");
+    }
+  }
+  if (!process.reservation) {
+    return;
+  }
+  std::size_t together = 0;
+  for (const Process& other : application.processes) {
+    if (!other.reservation || !share_core(other, process)) {
+      continue;
+    }
+    if (other.cpus != process.cpus) {
+      refuse(where,
+             "its reservation and that of " + place_text(other) +
+                 " have a core in common, and other ones",
+             "give both the same cpus: the kernel schedules reservations of common cores together");
+    }
+    ++together;
+  }
+  if (together > process.cpus.size()) {
+    refuse(where,
+           "it is one of " + std::to_string(together) + " reservations on " +
+               std::to_string(process.cpus.size()) + " cores, which is not analysed",
+           "give it more cores, a priority, or with exclusive cpusets a core: cpu");
+  }
+}
+
 int rank_of(const Process& process) {
   if (process.reservation) {
     return 2;
@@ -213,23 +238,23 @@ bool share_by_weights(const Process& left, const Process& right) {
 }
 
 void check_kernel_scheduling(const Application& application) {
-  for (std::size_t number = 0; number < application.processes.size(); ++number) {
-    const Process& process = application.processes[number];
+  for (const Process& process : application.processes) {
     check_one_way(process);
     if (is_fifo(process)) {
       continue;
     }
     check_policy(process);
-    check_locks(application, number);
     if (process.reservation) {
       check_reservation(process, *process.reservation);
     }
-    if (process.reservation || process.quota) {
+    if ((process.reservation || process.quota) && !roams(process)) {
       check_core(application, process);
     }
   }
   for (const Process& process : application.processes) {
-    if (process.reservation) {
+    if (roams(process)) {
+      check_cores(application, process);
+    } else if (process.reservation) {
       check_fit(application, process);
     }
   }

@@ -11,6 +11,7 @@
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "own_subscriptions.hpp"
+#include "process_cores.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 
@@ -21,6 +22,22 @@ namespace {
                          const std::string& fix) {
   throw sched::ScheduleError(sched::task_text(callback.task),
                              "several of its jobs may run at once" + what, fix);
+}
+
+// Each core of a process is one more process, to which all messages come: lanes would need turns.
+void check_robot(const Process& process, const Callback& callback, std::size_t lanes) {
+  if (callback.task.kind != sched::TaskKind::timer || callback.task.waits) {
+    refuse(callback, ", which is analysed of timers that do not wait only in processes of a robot",
+           "remove at_once, or describe its process alone");
+  }
+  if (sched::stock_executor(process.policy)) {
+    refuse(callback, ", and its executor is " + process.policy,
+           "remove at_once, or use the executor 'takt'");
+  }
+  if (lanes > cores_of(process).size()) {
+    refuse(callback, ", " + std::to_string(lanes) + " of them, and its process has fewer cores",
+           "lower at_once, or name more cores of the process in cpus");
+  }
 }
 
 void check_lanes(const Application& application, const Callback& callback, std::size_t lanes) {
@@ -35,8 +52,8 @@ void check_lanes(const Application& application, const Callback& callback, std::
            "remove at_once, or use the executor 'takt'");
   }
   if (!application.processes.empty()) {
-    refuse(callback, ", which is not analysed in processes of a robot yet",
-           "remove at_once, or describe its process alone");
+    check_robot(application.processes[callback.process], callback, lanes);
+    return;
   }
   if (has_stock_executor(application)) {
     refuse(callback, ", and its executor has one thread",

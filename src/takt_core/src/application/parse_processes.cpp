@@ -8,6 +8,7 @@
 #include "../sched/text.hpp"
 #include "kernel_scheduling.hpp"
 #include "parse_execution.hpp"
+#include "process_cores.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -161,6 +162,7 @@ void parse_processes(Object& object, Application& application,
   object.each("processes", [&](const Json& item, const std::string& path) {
     application.processes.push_back(parse_process(item, path));
   });
+  place_reservations(application.processes);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = std::ranges::find(application.processes, names[i], &Process::name);
     if (found != application.processes.end()) {

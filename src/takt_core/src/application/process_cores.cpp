@@ -24,11 +24,6 @@ bool writes(const Callback& callback, const std::string& topic) {
 }
 
 void check(const Process& process) {
-  if (sched::stock_executor(process.policy)) {
-    throw sched::ScheduleError(place_text(process),
-                               "it has several cores, and " + process.policy + " has one thread",
-                               "give its core: cpu, or use rclcpp_multi_threaded or takt");
-  }
   // An executor looks ahead to the timers of all its cores.
   if (!sched::parse_policy(process.policy)->work_conserving()) {
     throw sched::ScheduleError(place_text(process),
@@ -37,11 +32,9 @@ void check(const Process& process) {
                                "give its core: cpu, or use np-fp or np-edf");
   }
   if (!is_fifo(process)) {
-    throw sched::ScheduleError(place_text(process),
-                               std::string{"it has several cores, and "} +
-                                   (process.reservation ? "a reservation" : "a nice value") +
-                                   " is that of one thread",
-                               "give it a priority, or its core: cpu");
+    throw sched::ScheduleError(
+        place_text(process), "it has several cores, and a nice value is that of one thread",
+        "give it a priority, or its core: cpu, or an executor of rclcpp with one thread");
   }
 }
 
@@ -156,7 +149,7 @@ Application with_cores(Application application) {
   const std::size_t described = application.processes.size();
   for (std::size_t i = 0; i < described; ++i) {
     const Process& process = application.processes[i];
-    if (!process.cpus.empty() && !sched::has_threads(process.policy)) {
+    if (!process.cpus.empty() && !sched::has_threads(process.policy) && !roams(process)) {
       split(application, i);
     }
   }
@@ -165,6 +158,25 @@ Application with_cores(Application application) {
 
 std::vector<int> cores_of(const Process& process) {
   return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
+}
+
+bool roams(const Process& process) {
+  return !process.cpus.empty() && !sched::has_threads(process.policy) &&
+         (process.reservation || sched::stock_executor(process.policy));
+}
+
+std::vector<int> places_of(const Process& process) {
+  return roams(process) ? std::vector{process.cpu} : cores_of(process);
+}
+
+void place_reservations(std::vector<Process>& processes) {
+  std::map<std::pair<std::string, std::vector<int>>, std::size_t> placed;
+  for (Process& process : processes) {
+    if (process.reservation && roams(process)) {
+      std::size_t& number = placed[{process.host, process.cpus}];
+      process.cpu = process.cpus[number++ % process.cpus.size()];
+    }
+  }
 }
 
 const std::string& family_of(const Process& process) {

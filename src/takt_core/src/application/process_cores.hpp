@@ -22,6 +22,17 @@ Application with_cores(Application application);
 // The cores of its executor.
 std::vector<int> cores_of(const Process& process);
 
+// Whether its one thread may run on each of several cores: one with a reservation, or an executor
+// of rclcpp with one thread. It stays one process, which stands on one of them: `cpu`.
+bool roams(const Process& process);
+
+// The cores on which it stands, one for each thread of its executor.
+std::vector<int> places_of(const Process& process);
+
+// Of reservations that may run on the same cores each stands on a core of its own, as long as there
+// are so many.
+void place_reservations(std::vector<Process>& processes);
+
 // The process that a core or a thread belongs to, by name; else the own one.
 const std::string& family_of(const Process& process);
 

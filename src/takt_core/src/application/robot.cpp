@@ -333,7 +333,7 @@ Application process_of(const Application& application, std::size_t process) {
   result.policy = own.policy;
   result.strategy = scenarios_of(application, process);
   result.switches.clear();
-  result.cpus = cores_of(own);
+  result.cpus = places_of(own);
   std::erase_if(result.callbacks,
                 [&](const Callback& callback) { return callback.process != process; });
   for (Callback& callback : result.callbacks) {

@@ -115,7 +115,7 @@ class Simulation {
   void add_processes() {
     const std::vector<application::Process>& processes = application_.processes;
     for (std::size_t i = 0; i < processes.size(); ++i) {
-      for (const int cpu : application::cores_of(processes[i])) {
+      for (const int cpu : application::places_of(processes[i])) {
         order_.push_back({.process = i,
                           .cpu = cpu,
                           .number = application::core_number(application_, processes[i], cpu)});

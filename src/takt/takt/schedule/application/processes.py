@@ -35,7 +35,8 @@ class Process(KernelScheduling):
     cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
         None,
         description="in place of cpu: cores of an executor with a thread on each, takt with a "
-        "priority, rclcpp_multi_threaded or rclcpp_events_cbg; default: that of cpu",
+        "priority, rclcpp_multi_threaded or rclcpp_events_cbg; or those on which the one thread of "
+        "another executor or of a reservation may run; default: that of cpu",
     )
     nodes: Annotated[list[str], Field(min_length=1)] = Field(description="names of its nodes")
     threads: dict[Identifier, Thread] = Field(

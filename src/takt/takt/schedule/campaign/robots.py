@@ -12,6 +12,8 @@ Document = dict[str, Any]
 
 PLAIN = {"policy": "fp"}
 _OF_ROBOTS = {"processes", "handover", "links"}
+_OF_THE_KERNEL = {"reservation", "nice", "quota"}
+_LEAST = 10  # priority of a process: its threads need some from its own on
 
 
 def smaller(document: Document) -> Iterator[Document]:
@@ -34,7 +36,8 @@ def smaller(document: Document) -> Iterator[Document]:
         plain = {key: process[key] for key in process if key not in {"executor", "policy"}} | PLAIN
         bare = {key: process[key] for key in process if key != "threads"}
         single = {key: process[key] for key in process if key != "cpus"} | {"cpu": 0}
-        for other in (bare, plain, single):
+        fifo = process if "priority" in process else _by_priority(process, processes)
+        for other in (bare, plain, single, fifo):
             if other != process:
                 yield document | {"processes": [*processes[:place], other, *processes[place + 1 :]]}
     yield from _nearer(document)
@@ -50,7 +53,9 @@ def _nearer(document: Document) -> Iterator[Document]:
         return
     without = {key: one for key, one in document.items() if key != "links"}
     here = [{key: one[key] for key in one if key != "host"} for one in document["processes"]]
-    places = [(cpu, one["priority"]) for one in here for cpu in executor_cores(one)]
+    places = [
+        (cpu, one["priority"]) for one in here if "priority" in one for cpu in executor_cores(one)
+    ]
     if len(set(places)) == len(places):
         yield without | {"processes": here}
     for place, link in enumerate(document["links"]):
@@ -58,6 +63,14 @@ def _nearer(document: Document) -> Iterator[Document]:
             none = link | {"least": 0, "most": 0}
             links = [*document["links"][:place], none, *document["links"][place + 1 :]]
             yield document | {"links": links}
+
+
+def _by_priority(process: Document, processes: list[Document]) -> Document:
+    """In place of a reservation, or of a nice value and a quota."""
+    used = {one["priority"] for one in processes if "priority" in one}
+    free = next(one for one in range(_LEAST, 99) if one not in used)
+    kept = {key: one for key, one in process.items() if key not in _OF_THE_KERNEL}
+    return kept | {"priority": free}
 
 
 def whole(document: Document, callbacks: list[Document]) -> Document:

@@ -28,6 +28,7 @@ from takt.processes.scratch import Scratch
 from takt.processes.supervision import End, Limits, Program, Stop
 from takt.schedule.application.processes import places_of
 from takt.schedule.execution import places as machines
+from takt.schedule.execution import quotas
 from takt.schedule.execution.places import Place, Places
 from takt.schedule.execution.programs import OtherPrograms, append_attributes
 from takt.schedule.execution.recording import UntilItsTime, discard, recording_of
@@ -84,8 +85,10 @@ def execute(
     """
     with machines.opened(places, scratch, domain) as hosts:
         machines.check_cpus(application, hosts)
-        one = _Apart(application, hosts, scratch.folder, domain, trace, duration_s)
-        return one.run(program, seed, stop, progress)
+        away = {one.host: places.machines[one.host] for one in hosts if one.side.remote}
+        with quotas.applied(application, scratch.folder, away) as limited:
+            one = _Apart(application, hosts, scratch.folder, domain, trace, duration_s, limited)
+            return one.run(program, seed, stop, progress)
 
 
 class _Apart:
@@ -97,8 +100,10 @@ class _Apart:
         domain: int,
         trace: Path,
         duration_s: float,
+        limited: quotas.Quotas,
     ) -> None:
         self._application, self._hosts = application, hosts
+        self._limited = limited
         self._folder, self._domain = folder, domain
         self._trace, self._recording = trace, recording_of(trace)
         self._duration_s = duration_s
@@ -149,6 +154,7 @@ class _Apart:
             for host in list(before)[1:]
         ]
         append_attributes(self._recording, [one.attribute for one in clocks])
+        self._limited.append(self._recording)
         flush(self._recording)
         self._recording.replace(self._trace)
         flush(self._trace.parent)
@@ -185,6 +191,7 @@ class _Apart:
         }
         command = [str(side.call(stacks.program, name)), description]
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+        command += self._limited.options(self._application, host)
         stderr = home / f"{host}.stderr"
         result = _Runner(
             place,

@@ -27,7 +27,7 @@ from takt.processes.supervision import End, Limits, Program, Stop
 from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.processes import cores_of, hosts_of, refuse_processes
 from takt.schedule.application.under import fits
-from takt.schedule.execution import apart
+from takt.schedule.execution import apart, quotas
 from takt.schedule.execution.model import APPROACHES, RCLCPP, SEPARATE, Execution
 from takt.schedule.execution.places import Places, used_domains
 from takt.schedule.execution.places import check as check_places
@@ -35,6 +35,7 @@ from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.execution.recording import UntilItsTime, discard, parts, recording_of
 from takt.schedule.model.from_trace import observed
 from takt.schedule.trace import file as traces
+from takt.schedule.trace import quotas as traced
 from takt.schedule.trace.hosts import clocks_of
 
 SUFFIX = ".takttrace"
@@ -115,8 +116,11 @@ def execute(
                 return _execution(
                     application, approach, trace, duration_s, seed, outcome.frame, outcome.stopped
                 )
-            execution = _Executing(lock.folder, Journal(lock.folder), domain, stop, progress)
-            return execution.run(program, application, approach, trace, duration_s, seed)
+            with quotas.applied(application, lock.folder) as limited:
+                execution = _Executing(
+                    lock.folder, Journal(lock.folder), domain, stop, progress, limited
+                )
+                return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
 
@@ -184,12 +188,14 @@ class _Executing:
         domain: int,
         stop: Stop,
         progress: Callable[[float], None],
+        limited: quotas.Quotas,
     ) -> None:
         self._folder = folder
         self._journal = journal
         self._domain = domain
         self._stop = stop
         self._progress = progress
+        self._limited = limited
 
     def run(
         self,
@@ -213,6 +219,7 @@ class _Executing:
         }
         command = [str(program), str(description)]
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+        command += self._limited.options(application)
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         others = OtherPrograms(cpus, RUNNER)
         last_note = last_new = 0.0
@@ -250,6 +257,7 @@ class _Executing:
         disturbances = [what for what, _ in frame.disturbances.reported]
         _raise_failure(end, runner, recording, disturbances)
         others.append(recording)
+        self._limited.append(recording)
         flush(recording)
         recording.replace(trace)
         flush(trace.parent)
@@ -288,6 +296,7 @@ def _execution(
         not_granted=names.not_granted(),
         disturbances=[what for what, _ in frame.disturbances.reported],
         clocks=[one.sentence for one in clocks_of(names)],
+        throttled=[traced.sentence(*one) for one in traced.measured(names).items()],
         links=_links(trace) if len(hosts_of(application)) > 1 else [],
         trace=trace,
     )

@@ -43,6 +43,7 @@ class Execution(BaseModel):
     disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
     clocks: list[str] = []  # of the hosts of a robot: how far their times may be wrong
     links: list[str] = []  # between them: messages, how many were lost, how long they took
+    throttled: list[str] = []  # of the processes that have a quota: for how long
     trace: Path
 
 

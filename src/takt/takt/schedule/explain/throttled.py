@@ -4,7 +4,8 @@
 A trace does not show when the periods of a reservation (SCHED_DEADLINE) or of a quota begin. But
 who is throttled has computed for a whole budget since the begin of its period, and waits for at
 most period - budget for the next one. So the time that its jobs computed, from one period before
-its release on, bounds for how long it was throttled. The bound of the analysis knows of this time.
+its release on, bounds for how long it was throttled, and so does what the kernel counted of a quota
+while it was executed. The bound of the analysis knows of this time.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from takt.documents.units import format_duration
+from takt.machine.cpu_quota import Throttled
 from takt.schedule.application.kernel_scheduling import scheduling_text
 from takt.schedule.explain.account import Part
 from takt.schedule.explain.jobs import Job
 from takt.schedule.explain.model import ShareKind
 from takt.schedule.explain.recent import Recent
 from takt.schedule.explain.urgency import Urgency
+from takt.schedule.trace import quotas
 from takt.schedule.trace.file import Names
 
 _SLOP = 20_000  # ns by which the clock of a thread and the kernel's account may differ
@@ -35,6 +38,7 @@ class _Budget:
     period: int
     cut: bool  # what is left of it may be cut when the process wakes up
     tasks: frozenset[int]
+    counted: Throttled | None  # by the kernel, of the whole execution
 
 
 class Throttling:
@@ -63,8 +67,8 @@ class Throttling:
         if budget is None:
             return 0
         used = self._computed(budget, since, until)
-        times = (used + _SLOP) // budget.runtime
-        return min(until - since, times * (budget.period - budget.runtime))
+        most = (used + _SLOP) // budget.runtime * (budget.period - budget.runtime)
+        return min(until - since, most, budget.counted.ns if budget.counted else most)
 
     def named(self, parts: Sequence[Part], job: Job) -> list[Part]:
         """The parts of a response, where throttling takes what nothing else explains of it.
@@ -95,8 +99,9 @@ class Throttling:
             f"process {budget.process} has a {budget.text}, and computed for {used / 1e6:.3f} ms "
             f"since {format_duration(budget.period)} before the release"
         )
-        if throttled:
-            return text
+        counted = budget.counted
+        if throttled or (counted and not counted.times):
+            return f"{text}; {quotas.sentence(budget.process, counted)}" if counted else text
         most = self.at_most(job, job.release or 0, job.end or 0)
         if most:
             longest = f"{most / 1e6:.3f} ms"
@@ -133,6 +138,7 @@ def _budgets(names: Names, flat: dict[str, Any]) -> list[_Budget]:
     """Of the processes that have one, as far as the kernel granted it."""
     found = []
     refused = names.not_granted()
+    counted = quotas.measured(names)
     for process in flat.get("processes", []):
         name = process["name"]
         one = process.get("reservation") or process.get("quota")
@@ -151,6 +157,7 @@ def _budgets(names: Names, flat: dict[str, Any]) -> list[_Budget]:
                 int(one["period"]),
                 reserved and one["deadline"] < one["period"],
                 frozenset(task for task, of in names.tasks.items() if of in callbacks),
+                counted.get(name),
             )
         )
     return found

@@ -147,7 +147,13 @@ class Parameters(Thesis):
         0.0, description="of a robot's processes that have a thread which receives their topics"
     )
     several_cores: values.Share = Field(
-        0.0, description="of a robot's processes that have a thread on each core, if they may"
+        0.0, description="of a robot's processes that have all cores, if they may"
+    )
+    reservations: values.Share = Field(
+        0.0, description="of a robot's processes of one thread that have a reservation"
+    )
+    quotas: values.Share = Field(
+        0.0, description="of the other ones that have a nice value and a quota, one on each core"
     )
     hosts: values.Counts = Field([1], description="of a robot, at most; each process has one")
     link: values.Time = Field(

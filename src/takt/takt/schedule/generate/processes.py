@@ -8,6 +8,7 @@ from itertools import combinations
 
 from takt.schedule.application.executors import IDLING, SEVERAL_THREADS, STOCK_EXECUTORS
 from takt.schedule.generate.draft import Draft, Entry
+from takt.schedule.generate.kernel_scheduling import schedule_by_the_kernel
 from takt.schedule.generate.parameters import Parameters
 
 LOWEST, APART = 10, 17  # real-time priorities; a process's threads need some from its own on
@@ -65,6 +66,7 @@ def add_processes(draft: Draft, number: int) -> None:
         _fit_to_idling(draft, process)
     _fit_scenarios(draft)
     _spread(draft, cores)
+    schedule_by_the_kernel(draft, cores)
     most = draft.wanted.handover
     document["handover"] = {"least": chance.whole((0, most)), "most": most}
     _add_threads(draft)
@@ -72,11 +74,10 @@ def add_processes(draft: Draft, number: int) -> None:
 
 
 def _spread(draft: Draft, cores: int) -> None:
-    """Some executors have a thread on each core: no two processes have one priority."""
+    """Some executors have several cores: no two processes have one priority."""
     share = draft.wanted.several_cores
     for process in draft.document["processes"]:
-        several = process.get("executor") in SEVERAL_THREADS
-        if not share or cores < 2 or (not several and process.get("policy", IDLING[0]) in IDLING):
+        if not share or cores < 2 or process.get("policy") in IDLING:
             continue
         if draft.chance.happens(share):
             del process["cpu"]

@@ -158,7 +158,7 @@ struct TAKT_CORE_PUBLIC Thread {
 struct TAKT_CORE_PUBLIC Process {
   std::string name = {};       ///< Unique in the robot.
   std::string policy = "fp";   ///< As Application::policy.
-  int cpu = 0;                 ///< The core; of several the first one.
+  int cpu = 0;                 ///< The core; of several one of them.
   std::vector<int> cpus = {};  ///< All cores of an executor with several; else empty.
   int priority = 0;            ///< Of its thread: 1..98, unique on the core; 0: not FIFO.
   std::optional<Reservation> reservation = {};  ///< In place of a priority.
