@@ -26,9 +26,7 @@ nodes:
 """
 
 
-def _trace(
-    tmp_path: Path, jobs: list[tuple[int, int, int, int, int, int]], executor: str
-) -> Path:
+def _trace(tmp_path: Path, jobs: list[tuple[int, int, int, int, int, int]], executor: str) -> Path:
     """Jobs: task, release, start, end, time on a core, core."""
     app = tmp_path / "threads.app.yaml"
     app.write_text(APP.replace("EXECUTOR", executor))

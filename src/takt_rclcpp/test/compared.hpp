@@ -109,8 +109,8 @@ struct Counts {
       return;
     }
     const Permission answer = is_permitted(recording, executor, most);
-    const bool alone = std::ranges::none_of(recording.callbacks, &Drawn::outside);
-    const Bounds of_run = alone ? bounds_of(recording, executor) : Bounds{};
+    const bool whole = std::ranges::none_of(recording.callbacks, &Drawn::outside);
+    const Bounds of_run = whole ? bounds_of(recording, executor) : Bounds{};
     ++runs;
     jobs += recording.jobs.size();
     const Events events{recording, executor, false};

@@ -193,7 +193,7 @@ class Recorder {
     thread_local const int thread = threads++;
     const std::size_t place = taken_++;
     const TimePoint computed_at = start + callbacks_[callback].execution;
-    if (is_alone()) {
+    if (has_one_process()) {
       while (os::now() < computed_at) {
       }
     } else {
@@ -218,7 +218,7 @@ class Recorder {
     }
   }
 
-  [[nodiscard]] bool is_alone() const {
+  [[nodiscard]] bool has_one_process() const {
     return std::ranges::all_of(callbacks_, [](const Drawn& one) { return one.process == 0; });
   }
 

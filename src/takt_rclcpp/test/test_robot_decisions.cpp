@@ -8,7 +8,7 @@
 
 #include "compared.hpp"
 #include "drawn_robot.hpp"
-#include "talking.hpp"
+#include "line_process.hpp"
 
 namespace takt::test {
 namespace {
@@ -31,7 +31,7 @@ const std::vector<Executor>& executors() {
 }
 
 // What both processes did in one run.
-Recording record(const std::array<std::unique_ptr<Talking>, 2>& processes, std::uint64_t seed,
+Recording record(const std::array<std::unique_ptr<LineProcess>, 2>& processes, std::uint64_t seed,
                  const std::array<Executor, 2>& pair) {
   constexpr nanoseconds duration = 40ms;
   std::stringstream what;
@@ -77,9 +77,9 @@ Recording record(const std::array<std::unique_ptr<Talking>, 2>& processes, std::
 }
 
 TEST(DecisionsOfRobots, permit_the_order_of_each_process_of_each_recorded_run) {
-  std::array<std::unique_ptr<Talking>, 2> processes;
+  std::array<std::unique_ptr<LineProcess>, 2> processes;
   for (std::size_t process = 0; process < 2; ++process) {
-    processes.at(process) = std::make_unique<Talking>(
+    processes.at(process) = std::make_unique<LineProcess>(
         std::vector<std::string>{RECORDED_PROCESS, std::to_string(process)});
   }
   std::map<std::string, Counts> counts;
@@ -126,7 +126,7 @@ Recording recorded(std::size_t first, std::size_t second) {
   return all;
 }
 
-TEST(DecisionsOfRobots, tell_a_wait_set_from_a_queue) {
+TEST(DecisionsOfRobots, of_a_wait_set_are_not_the_decisions_of_a_queue) {
   const auto permits = [](const Executor& executor, const Recording& all) {
     const Permission answer = is_permitted(process_of(all, 0), executor, most_ways);
     return answer.permitted && !answer.late;

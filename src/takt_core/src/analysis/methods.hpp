@@ -115,7 +115,6 @@ inline constexpr std::string_view busy_level =
 inline constexpr std::string_view chains_as_a_whole =
     "responses with chains as a whole, eq. 15 to 17, 22, 37 to 39 and 42";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
-inline constexpr std::string_view age_of_chains = "longest age of the chains to it, eq. 10";
 inline constexpr std::string_view age_across =
     "longest age of the chains to it across processes, eq. 10";
 inline constexpr std::string_view age_in_order =

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "methods.hpp"
@@ -15,6 +16,7 @@ namespace {
 using application::Callback;
 
 constexpr std::size_t most_ways = 64;  // to one reader
+constexpr std::string_view age_of_chains = "longest age of the chains to it, eq. 10";
 
 }  // namespace
 
@@ -85,9 +87,8 @@ RobotReads::RobotReads(application::Application& robot) : described_(robot.chain
                                                      .chains = {}});
       Ways ways{whole};
       limited.known = ways.follow(read.topic, {reader.task.name}) && !ways.found().empty();
-      limited.report.bound_by = stays_within(whole, reader.process, ways.found())
-                                    ? methods::age_of_chains
-                                    : methods::age_across;
+      limited.report.bound_by =
+          stays_within(whole, reader.process, ways.found()) ? age_of_chains : methods::age_across;
       if (!ways.found().empty()) {
         limited.report.source = ways.found().front().front();
       }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which jobs of executors with several threads show what the executor costs, from a trace.
 
-The kernel moves such a thread between the cores of its process, and a trace does not tell where it
+The kernel moves such a thread between the cores of its process, and a trace does not show where it
 is. So a job counts only where no process that shares a core had one in progress meanwhile: else it
 may have waited for that core. EventsCBGExecutor has one more thread, which waits for all timers and
 needs a core, too: what a timer waits while the executor runs something is no cost of its dispatch.
@@ -33,7 +33,9 @@ class InProgress:
         new = np.ones(len(starts), dtype=bool)
         new[1:] = starts[1:] > until[:-1]
         self._begins = starts[new]
-        self._ends = until[np.append(np.flatnonzero(new)[1:], len(starts)) - 1] if len(starts) else ends
+        last = np.ones(len(starts), dtype=bool)  # of those that follow each other without a gap
+        last[:-1] = new[1:]
+        self._ends = until[last]
 
     def within(self, begin: Times, end: Times) -> Rows:
         """Whether one is in progress at some time between two, for each pair."""
@@ -89,14 +91,14 @@ class SeveralThreads:
         return ~process.others.within(release, jobs["end"])
 
     def waits(self, callback: Mapping[str, Any], jobs: Table) -> Times | None:
-        """Of a timer of EventsCBGExecutor: from when nothing ran to its start. Nothing: of others."""
+        """Of timers of EventsCBGExecutor: from when nothing ran to their starts; else nothing."""
         process = self._by_process.get(callback.get("process"))
         if process is None or process.executor != TIMERS_APART or callback["kind"] != "timer":
             return None
         jobs = chosen(jobs, recorded(jobs["release"]))
         since = np.maximum(jobs["release"], process.own.last_end(jobs["start"]))
-        alone = since < jobs["start"]
-        waits: Times = (jobs["start"] - since)[alone]
+        idle = since < jobs["start"]
+        waits: Times = (jobs["start"] - since)[idle]
         return waits
 
     def _progress(

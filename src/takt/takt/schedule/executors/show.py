@@ -92,7 +92,7 @@ def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
 
 
 def _equal_once(rows: list[Row], columns: Columns[Row]) -> list[Row]:
-    """One row for all candidates with the same figures; of the largest group only the first is named."""
+    """One row for all candidates with the same figures; the largest group has its first name."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(str(cell(row)) for cell in columns.values()), []).append(row)

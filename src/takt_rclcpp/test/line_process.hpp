@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program under test that is talked to line by line.
+// A program under test that reads and writes lines.
 #pragma once
 
 #include <sys/socket.h>
@@ -16,9 +16,9 @@
 namespace takt::test {
 
 // It ends when its input does, with this object.
-class Talking {
+class LineProcess {
  public:
-  explicit Talking(std::vector<std::string> arguments) {
+  explicit LineProcess(std::vector<std::string> arguments) {
     std::vector<char*> argv;
     for (std::string& argument : arguments) {
       argv.push_back(argument.data());
@@ -40,14 +40,14 @@ class Talking {
     socket_ = ends[0];
     heard_ = fdopen(socket_, "r");
   }
-  ~Talking() {
+  ~LineProcess() {
     std::fclose(heard_);
     waitpid(pid_, nullptr, 0);
   }
-  Talking(const Talking&) = delete;
-  Talking& operator=(const Talking&) = delete;
-  Talking(Talking&&) = delete;
-  Talking& operator=(Talking&&) = delete;
+  LineProcess(const LineProcess&) = delete;
+  LineProcess& operator=(const LineProcess&) = delete;
+  LineProcess(LineProcess&&) = delete;
+  LineProcess& operator=(LineProcess&&) = delete;
 
   void say(const std::string& line) {
     const std::string all = line + '\n';
