@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ def test_no_simulated_response_is_above_its_bound_under_any_executor(
     assert len(figures) > 20
     for figure in figures:
         assert figure["max_us"] <= figure["bound_us"], figure
+
+
+def test_candidates_with_equal_figures_share_a_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "arm.app.yaml"
+    path.write_text("nodes: {arm: {control: {timer: 10ms, wcet: 1ms}}}", encoding="utf-8")
+    run("compare-executors", path, "--duration", "100ms")
+    (row,) = re.findall(r"takt rm and \d+ more .*", capsys.readouterr().out)
+    assert row.split()[5:] == ["1", "ms"] * 4 + ["meets"]
 
 
 def test_only_preemption_keeps_the_short_deadline(

@@ -198,3 +198,22 @@ def test_simulated_misses_of_a_budget_are_throttled(
     if late == "detector.detect":
         shares = {(share.kind, share.us) for one in found.details for share in one.shares}
         assert shares == {(ShareKind.executed, 4500), (ShareKind.throttled, 6000)}
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "limited"),
+    [({"priority": 40}, True), ({"nice": 0}, False), ({"reservation": RESERVATION}, False)],
+)
+def test_the_limit_of_real_time_threads_is_named_where_it_counts(
+    tmp_path: Path, scheduling: dict[str, Any], limited: bool
+) -> None:
+    found = explained(
+        tmp_path,
+        robot(scheduling),
+        make.name("attribute", 0, "rt_share=950 of 1000 ms"),
+        begin(LOW, 0, 0, deadline=5 * MS),
+        end(LOW, 60 * MS, 5 * MS),
+    )
+    (miss,) = found.details
+    evidence = " ".join(share.evidence for share in miss.shares)
+    assert ("950 of 1000 ms" in evidence) == limited, evidence

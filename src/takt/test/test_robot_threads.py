@@ -243,6 +243,13 @@ def test_each_core_of_a_process_is_a_term_of_the_latency() -> None:
     }
 
 
+def test_callbacks_that_several_threads_share_have_all_their_cores(takt: Takt) -> None:
+    shown = takt("analyse", EXAMPLE.with_name("several_threads.app.yaml")).stdout
+    assert re.search(r"^mapper\.draw +0, 1 ", shown, re.MULTILINE)
+    assert re.search(r"^guard\.brake +0 ", shown, re.MULTILINE)
+    assert "cores 0, 1: utilization" in shown
+
+
 def test_a_robot_with_several_scenarios_has_bounds_in_each() -> None:
     analysis = _analysed(EXAMPLE.with_name("modes.app.yaml"))
     assert [(one.name, one.verdict) for one in analysis.scenarios] == [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small applications: timers, and subscriptions to what another callback publishes at its end, in
-// callback groups of one node.
+// Small applications: timers, and what hears another callback at its end, in callback groups of one
+// node for each process.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,23 @@ namespace takt::test {
 
 using std::chrono::nanoseconds;
 
+// In the order in which a wait set has them.
+enum class Kind : std::uint8_t { timer, subscription, service, client };
+
 struct Drawn {
-  nanoseconds period{0};  // 0: a subscription
+  nanoseconds period{0};  // 0: no timer
   nanoseconds offset{0};
   nanoseconds execution{0};
-  std::size_t trigger = 0;  // of a subscription: the callback whose messages it hears
-  std::size_t group = 0;    // 0: a mutually exclusive one of its own
-  bool reentrant = false;   // in the reentrant group of all such callbacks
+  // The callback whose messages it hears; of a service: whose requests; of a client: the service.
+  std::size_t trigger = 0;
+  std::size_t group = 0;            // 0: a mutually exclusive one of its own
+  bool reentrant = false;           // in the reentrant group of all such callbacks
+  Kind hears = Kind::subscription;  // unless it is a timer
+  std::size_t process = 0;
+  bool outside = false;  // what it hears comes from a process that is not looked at
 
   [[nodiscard]] bool is_timer() const { return period.count() > 0; }
+  [[nodiscard]] Kind kind() const { return is_timer() ? Kind::timer : hears; }
 };
 
 // One to three timers and up to three subscriptions, which load this number of threads by about
@@ -75,7 +83,7 @@ inline application::Application described(const std::vector<Drawn>& callbacks,
     task.parameters.offset = drawn.offset;
     task.parameters.expected_execution = drawn.execution;
     if (!drawn.is_timer()) {
-      task.trigger = "t" + std::to_string(drawn.trigger);
+      task.trigger = drawn.outside ? "x" + name : "t" + std::to_string(drawn.trigger);
     }
     task.writes = {"t" + name};
     if (drawn.group > 0) {
@@ -89,6 +97,9 @@ inline application::Application described(const std::vector<Drawn>& callbacks,
   }
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     result.topics.push_back({.name = "t" + std::to_string(i), .depth = 100});
+    if (callbacks[i].outside) {
+      result.topics.push_back({.name = "x" + std::to_string(i), .depth = 100, .external = true});
+    }
   }
   return result;
 }

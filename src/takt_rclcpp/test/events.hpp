@@ -65,6 +65,9 @@ class Events {
       return recording_.jobs[job].release;
     }
     const auto number = std::ranges::find(jobs_[callback], job) - jobs_[callback].begin();
+    if (drawn.outside) {
+      return recording_.from_outside[callback][static_cast<std::size_t>(number)].earliest;
+    }
     return recording_.jobs[jobs_[drawn.trigger][static_cast<std::size_t>(number)]].computed;
   }
 
@@ -159,6 +162,13 @@ class Events {
   }
 
   void add_messages(std::size_t callback) {
+    if (recording_.callbacks[callback].outside) {
+      const std::vector<Arrival>& arrivals = recording_.from_outside[callback];
+      for (std::size_t number = 0; number < arrivals.size(); ++number) {
+        add_release(callback, number, arrivals[number].earliest, arrivals[number].latest);
+      }
+      return;
+    }
     const auto& writer = jobs_[recording_.callbacks[callback].trigger];
     for (std::size_t number = 0; number < writer.size(); ++number) {
       const RecordedJob& job = recording_.jobs[writer[number]];

@@ -191,18 +191,19 @@ class Walk {
     return count > 1;
   }
 
-  // A thread of MultiThreadedExecutor looks at all timers and then at all subscriptions. If a group
+  // A thread of MultiThreadedExecutor looks at one kind after the other, timers first. If a group
   // becomes free in between, a subscription of it is taken, although a timer of it is ready.
-  [[nodiscard]] std::vector<std::size_t> passed_by(std::size_t timer) const {
+  [[nodiscard]] std::vector<std::size_t> passed_by(std::size_t taken) const {
     const auto& callbacks = recording_.callbacks;
-    const std::size_t group = callbacks[timer].group;
+    const std::size_t group = callbacks[taken].group;
     std::vector<std::size_t> found;
-    if (executor_.name != "rclcpp_multi_threaded" || group == 0 || !callbacks[timer].is_timer() ||
+    if (executor_.name != "rclcpp_multi_threaded" || group == 0 ||
         now_ - freed_[group] > usual_race) {
       return found;
     }
     for (std::size_t i = 0; i < callbacks.size(); ++i) {
-      if (!callbacks[i].is_timer() && callbacks[i].group == group && decisions_.is_ready(i)) {
+      if (callbacks[i].kind() > callbacks[taken].kind() && callbacks[i].group == group &&
+          decisions_.is_ready(i)) {
         found.push_back(i);
       }
     }
@@ -270,16 +271,21 @@ inline std::vector<std::vector<std::size_t>> orders(const Recording& recording,
                                                     const Executor& executor) {
   std::vector<std::size_t> order(recording.callbacks.size());
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  std::ranges::stable_partition(order,
-                                [&](std::size_t i) { return recording.callbacks[i].is_timer(); });
-  const auto subscriptions = std::ranges::find_if(
-      order, [&](std::size_t i) { return !recording.callbacks[i].is_timer(); });
+  const auto kind = [&](std::size_t i) { return recording.callbacks[i].kind(); };
+  std::ranges::stable_sort(order, {}, kind);
   std::vector<std::vector<std::size_t>> all;
-  do {
-    do {
+  const auto add = [&](const auto& self, auto begin) -> void {
+    if (begin == order.end()) {
       all.push_back(order);
-    } while (std::prev_permutation(subscriptions, order.end()));
-  } while (std::prev_permutation(order.begin(), subscriptions));
+      return;
+    }
+    const auto end =
+        std::find_if(begin, order.end(), [&](std::size_t i) { return kind(i) != kind(*begin); });
+    do {
+      self(self, end);
+    } while (std::prev_permutation(begin, end));
+  };
+  add(add, order.begin());
   if (!executor.has_wait_set()) {
     all.resize(1);
   }

@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <rcl_interfaces/srv/list_parameters.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int32.hpp>
 #include <string>
@@ -34,11 +36,18 @@ struct RecordedJob {
   TimePoint published;  // its end
 };
 
+// When a message came: after its publisher had computed, and about when it had published.
+struct Arrival {
+  TimePoint earliest;
+  TimePoint latest;
+};
+
 struct Recording {
   std::vector<Drawn> callbacks;
   TimePoint begin;
-  TimePoint end;                  // what starts later was not watched
-  std::vector<RecordedJob> jobs;  // by start
+  TimePoint end;                                        // what starts later was not watched
+  std::vector<RecordedJob> jobs;                        // by start
+  std::vector<std::vector<Arrival>> from_outside = {};  // by callback that hears another process
 
   // Whether a callback ran twice at once, which no simulation does.
   [[nodiscard]] bool overlaps() const {
@@ -59,24 +68,50 @@ struct Recording {
   }
 };
 
-// The nodes of a drawn application, whose callbacks note what they do.
+// The node of a drawn application in one of its processes, whose callbacks note what they do.
 class Recorder {
  public:
-  explicit Recorder(std::vector<Drawn> callbacks) : callbacks_(std::move(callbacks)) {
+  // `name`: of the application, the same in all of its processes.
+  explicit Recorder(std::vector<Drawn> callbacks, std::string name = unique("drawn"),
+                    std::size_t process = 0)
+      : callbacks_(std::move(callbacks)), name_(std::move(name)), process_(process) {
     node_ = std::make_shared<rclcpp::Node>("drawn", rclcpp::NodeOptions{}
                                                         .start_parameter_services(false)
                                                         .start_parameter_event_publisher(false)
                                                         .enable_rosout(false));
+    publishers_.resize(callbacks_.size());
     for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-      publishers_.push_back(node_->create_publisher<Message>(topic(i), rclcpp::QoS{depth}));
+      if (callbacks_[i].process == process_) {
+        publishers_[i] = node_->create_publisher<Message>(topic(i), rclcpp::QoS{depth});
+      }
     }
     for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-      add(i);
+      if (callbacks_[i].process == process_) {
+        add(i);
+      }
     }
   }
 
-  // With its threads on two CPUs, in real time where that is granted.
-  Recording run(const std::string& executor_name, std::size_t threads, nanoseconds duration) {
+  // Whether each publisher knows its subscriptions, also those in other processes, and each client
+  // its service.
+  [[nodiscard]] bool is_heard() const {
+    for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+      const auto hearers =
+          static_cast<std::size_t>(std::ranges::count_if(callbacks_, [&](const Drawn& one) {
+            return one.kind() == Kind::subscription && one.trigger == i;
+          }));
+      if (publishers_[i] && publishers_[i]->get_subscription_count() != hearers) {
+        return false;
+      }
+    }
+    return std::ranges::all_of(
+        clients_, [](const auto& client) { return client.second->service_is_ready(); });
+  }
+
+  // With its threads on two CPUs, in real time where that is granted. `begin`: now if it is not
+  // given.
+  Recording run(const std::string& executor_name, std::size_t threads, nanoseconds duration,
+                TimePoint begin = {}) {
     const auto executor = takt_rclcpp::make_executor(executor_name, {}, threads);
     executor->add_node(node_);
     Recording recording;
@@ -85,7 +120,7 @@ class Recorder {
       os::Thread spinning{{.policy = os::SchedulingPolicy::fifo, .priority = 40},
                           [&] { executor->spin(); }};
       os::sleep_until(os::now() + 2ms);
-      recording.begin = os::now() + 2ms;
+      recording.begin = std::max(begin, os::now() + 2ms);
       begin_at(recording.begin);
       recording.end = recording.begin + duration;
       os::sleep_until(recording.end + 2ms);
@@ -99,11 +134,12 @@ class Recorder {
 
  private:
   using Message = std_msgs::msg::Int32;
+  using Service = rcl_interfaces::srv::ListParameters;  // one that is always there
   static constexpr std::size_t depth = 100;
   static constexpr std::size_t most_jobs = 2000;
 
-  static std::string topic(std::size_t callback) {
-    return unique("drawn") + "_" + std::to_string(callback);
+  [[nodiscard]] std::string topic(std::size_t callback) const {
+    return name_ + "_" + std::to_string(callback);
   }
 
   // Made in a group of its own unless it shares one.
@@ -131,6 +167,19 @@ class Recorder {
       timers_.back()->cancel();  // until begin_at()
       return;
     }
+    if (drawn.kind() == Kind::service) {
+      services_.push_back(node_->create_service<Service>(
+          topic(callback),
+          [this, callback](const Service::Request::ConstSharedPtr&,
+                           const Service::Response::SharedPtr&) { run_job(callback, {}); },
+          rclcpp::ServicesQoS{}.keep_last(depth), group));
+      return;
+    }
+    if (drawn.kind() == Kind::client) {
+      clients_[callback] = node_->create_client<Service>(
+          topic(drawn.trigger), rclcpp::ServicesQoS{}.keep_last(depth), group);
+      return;
+    }
     rclcpp::SubscriptionOptions options;
     options.callback_group = group;
     subscriptions_.push_back(node_->create_subscription<Message>(
@@ -144,10 +193,21 @@ class Recorder {
     thread_local const int thread = threads++;
     const std::size_t place = taken_++;
     const TimePoint computed_at = start + callbacks_[callback].execution;
-    while (os::now() < computed_at) {
+    if (has_one_process()) {
+      while (os::now() < computed_at) {
+      }
+    } else {
+      os::sleep_until(computed_at);  // there are not enough CPUs for the threads of all processes
     }
     const TimePoint computed = os::now();
     publishers_[callback]->publish(Message{});
+    for (const auto& [response, client] : clients_) {
+      if (callbacks_[callbacks_[response].trigger].trigger == callback) {
+        client->async_send_request(
+            std::make_shared<Service::Request>(),
+            [this, own = response](rclcpp::Client<Service>::SharedFuture) { run_job(own, {}); });
+      }
+    }
     if (place < jobs_.size()) {
       jobs_[place] = {.callback = callback,
                       .thread = thread,
@@ -158,12 +218,16 @@ class Recorder {
     }
   }
 
+  [[nodiscard]] bool has_one_process() const {
+    return std::ranges::all_of(callbacks_, [](const Drawn& one) { return one.process == 0; });
+  }
+
   // rcl counts from the reset of a timer, for one period; a period of another length for that
   // moment puts the first call where it is wanted.
   void begin_at(TimePoint begin) {
     std::size_t number = 0;
     for (const Drawn& drawn : callbacks_) {
-      if (!drawn.is_timer()) {
+      if (!drawn.is_timer() || drawn.process != process_) {
         continue;
       }
       const auto& timer = timers_[number++];
@@ -179,12 +243,16 @@ class Recorder {
     }
   }
 
-  std::vector<Drawn> callbacks_;
+  std::vector<Drawn> callbacks_;  // of all processes
+  std::string name_;
+  std::size_t process_;
   rclcpp::Node::SharedPtr node_;
   std::array<rclcpp::CallbackGroup::SharedPtr, 3> groups_;
   rclcpp::CallbackGroup::SharedPtr reentrant_;
   std::vector<rclcpp::CallbackGroup::SharedPtr> all_;
-  std::vector<rclcpp::Publisher<Message>::SharedPtr> publishers_;
+  std::vector<rclcpp::Publisher<Message>::SharedPtr> publishers_;      // by callback
+  std::map<std::size_t, rclcpp::Client<Service>::SharedPtr> clients_;  // by callback
+  std::vector<rclcpp::Service<Service>::SharedPtr> services_;
   std::vector<rclcpp::Subscription<Message>::SharedPtr> subscriptions_;
   std::vector<rclcpp::TimerBase::SharedPtr> timers_;
   std::vector<RecordedJob> jobs_ = std::vector<RecordedJob>(most_jobs);

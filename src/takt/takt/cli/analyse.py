@@ -77,7 +77,7 @@ def analyse(
     if as_json:
         print_json(analysis.model_dump(mode="json"))
     else:
-        show(stdout(), analysis)
+        show(stdout(), analysis, document)
     if analysis.verdict != "meets":
         raise typer.Exit(1)
 

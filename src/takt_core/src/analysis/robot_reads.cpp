@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "methods.hpp"
@@ -15,6 +16,7 @@ namespace {
 using application::Callback;
 
 constexpr std::size_t most_ways = 64;  // to one reader
+constexpr std::string_view age_of_chains = "longest age of the chains to it, eq. 10";
 
 }  // namespace
 
@@ -57,6 +59,20 @@ class RobotReads::Ways {
   std::vector<std::vector<std::string>> found_;
 };
 
+namespace {
+
+// Whether all callbacks of the ways are of one process.
+bool stays_within(const application::Application& robot, std::size_t process,
+                  const std::vector<std::vector<std::string>>& ways) {
+  return std::ranges::all_of(robot.callbacks, [&](const Callback& callback) {
+    return callback.process == process || std::ranges::none_of(ways, [&](const auto& way) {
+             return std::ranges::find(way, callback.task.name) != way.end();
+           });
+  });
+}
+
+}  // namespace
+
 RobotReads::RobotReads(application::Application& robot) : described_(robot.chains.size()) {
   const application::Application whole = application::with_drivers(robot);
   for (const Callback& reader : whole.callbacks) {
@@ -69,9 +85,10 @@ RobotReads::RobotReads(application::Application& robot) : described_(robot.chain
                                                                 .source = {},
                                                                 .max_age = read.max_age},
                                                      .chains = {}});
-      limited.report.bound_by = methods::age_across;
       Ways ways{whole};
       limited.known = ways.follow(read.topic, {reader.task.name}) && !ways.found().empty();
+      limited.report.bound_by =
+          stays_within(whole, reader.process, ways.found()) ? age_of_chains : methods::age_across;
       if (!ways.found().empty()) {
         limited.report.source = ways.found().front().front();
       }

@@ -32,6 +32,21 @@ TEST(robot_reads, data_of_other_processes_has_the_age_of_its_chain_and_its_own_a
   EXPECT_TRUE(all.chains.empty());
 }
 
+// rclcpp releases nobody early, so the age is that of the chain, which stays in its process.
+TEST(robot_reads, data_of_the_own_process_does_not_cross_any) {
+  const Report report = analyse_json(
+      app("{'name': 'see', 'process': 'a', 'period': 40, 'execution': {'worst': 2}, "
+          "'writes': ['image']}, {'name': 'watch', 'process': 'a', 'period': 60, "
+          "'execution': {'worst': 1}, 'reads': [{'topic': 'image', 'max_age': 200}]}",
+          ", 'topics': [{'name': 'image'}], 'handover': {'least': 1, 'most': 20}, 'processes': "
+          "[{'name': 'a', 'executor': 'rclcpp_events', 'cpu': 0, 'priority': 40}]"));
+  const ScenarioReport& all = report.scenarios.front();
+  ASSERT_EQ(all.ages.size(), 1U);
+  EXPECT_TRUE(all.ages[0].age.has_value());
+  EXPECT_EQ(all.ages[0].bound_by.find("across processes"), std::string::npos);
+  EXPECT_NE(all.ages[0].bound_by.find("eq. 10"), std::string::npos);
+}
+
 // Nobody knows when the topic comes from outside.
 TEST(robot_reads, data_from_outside_has_no_age) {
   const Report report = analyse_json(

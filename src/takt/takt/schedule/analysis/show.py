@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -31,10 +32,14 @@ WORDS: dict[Verdict, str] = {
 }
 
 
-def show(console: Console, analysis: Analysis) -> None:
-    """Prints a table for each scenario, and what has to be known about it."""
+def show(console: Console, analysis: Analysis, document: Mapping[str, Any]) -> None:
+    """Prints a table for each scenario, and what has to be known about it.
+
+    ``document``: the flat application.
+    """
+    place = _Place(document)
     for scenario in analysis.scenarios:
-        _show_scenario(console, analysis, scenario)
+        _show_scenario(console, analysis, scenario, place)
     if analysis.switches is not None:
         console.print(
             f"across switches: {_meets(analysis.switches.meets)}; "
@@ -58,13 +63,38 @@ def _assumed(analysis: Analysis) -> list[str]:
     return [remark for remark in analysis.remarks if remark.startswith("assuming ")]
 
 
-def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBounds) -> None:
+class _Place:
+    """Where a callback runs, in words."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        processes = document.get("processes", [])
+        self._shared: dict[str, list[int]] = {
+            one["name"]: one["cpus"]
+            for one in processes
+            if one.get("executor") in SEVERAL_THREADS and one.get("cpus")
+        }
+        self._process = {one["name"]: one.get("process") for one in document["callbacks"]}
+
+    def __call__(self, one: CallbackBound | CoreBound) -> str:
+        """Its core, or the cores whose threads share its callbacks."""
+        if isinstance(one, CoreBound):
+            process = one.process
+        else:  # or the subscription of a topic that the callback reads
+            process = self._process.get(one.name) or self._process.get(one.name.rpartition(".")[0])
+        cpus = self._shared.get(process or "", [])
+        text = ", ".join(map(str, cpus)) if one.cpu in cpus else f"{one.cpu}"
+        return text if one.host is None else f"{text} of {escape(one.host)}"
+
+
+def _show_scenario(
+    console: Console, analysis: Analysis, scenario: ScenarioBounds, place: _Place
+) -> None:
     console.print(
         f"[bold]{escape(analysis.application)}[/], scenario {escape(scenario.name)},"
         f" policy {scenario.policy}: {', '.join([WORDS[scenario.verdict], *_assumed(analysis)])}",
         soft_wrap=True,
     )
-    console.print(_callbacks(scenario))
+    console.print(_callbacks(scenario, place))
     methods: dict[str, list[str]] = {}  # by equation, which several of them may share
     for words, equation in map(_method, dict.fromkeys(one.bound_by for one in scenario.callbacks)):
         methods.setdefault(equation, []).append(words)
@@ -75,7 +105,8 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
         utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
         shared = scenario.policy in SEVERAL_THREADS  # whichever thread is free takes a callback
-        where = "all cores together" if shared else f"core {_place(core)}"
+        on = place(core)
+        where = "all cores together" if shared else f"{'cores' if ',' in on else 'core'} {on}"
         console.print(
             f"{where}: utilization {utilization}, {WORDS[core.verdict]}{by}",
             soft_wrap=True,
@@ -125,11 +156,11 @@ def _proposed(one: PlacedProcess) -> str:
     return f"{one.policy}, core {one.cpu}{how}"
 
 
-def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
+def _callbacks(scenario: ScenarioBounds, place: _Place) -> RowTable[CallbackBound]:
     several = len(scenario.cores) > 1
     prioritised = any(each.priority is not None for each in scenario.callbacks)
     waits = any(each.suspension_us for each in scenario.callbacks)
-    core: Columns[CallbackBound] = {"core": _place}
+    core: Columns[CallbackBound] = {"core": place}
     priority: Columns[CallbackBound] = {"prio": lambda one: one.priority or "-"}
     locks = any(each.locks for each in scenario.callbacks)
     blocking: Columns[CallbackBound] = {
@@ -156,10 +187,6 @@ def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
         where_any={},
         words=frozenset({"", "by", "by locks"}),
     )
-
-
-def _place(one: CallbackBound | CoreBound) -> str:
-    return f"{one.cpu}" if one.host is None else f"{one.cpu} of {escape(one.host)}"
 
 
 def _lost(chain: ChainBound) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.application.executors import IDLING, STOCK_EXECUTORS
+from takt.schedule.application.measured_threads import SeveralThreads
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, Type, by_number, recorded
 
@@ -118,12 +119,17 @@ def _costs(
     slices = _joined(gathered.slices)
     ends = {core: np.sort(end) for core, (end,) in by_number(slices["core"], slices["end"])}
     publishing = _publishing(slices, _joined(gathered.published))
-    for number, rows in _by_task(_joined(gathered.jobs)).items():
+    all_jobs = _joined(gathered.jobs)
+    threads = SeveralThreads(trace, flat, all_jobs)
+    for number, rows in _by_task(all_jobs).items():
         callback = callbacks.get(trace.names.task(number))
         whole = recorded(rows["end"]) & recorded(rows["start"]) & recorded(rows["cpu_time"])
-        if callback is None or np.count_nonzero(whole) < LEAST_JOBS:
+        if callback is None:
             continue
         jobs = files.chosen(rows, whole)
+        jobs = files.chosen(jobs, threads.counted(callback, jobs))
+        if len(jobs["job"]) < LEAST_JOBS:
+            continue
         sent = publishing.get(number, {})
         took = np.array([sent.get(job, 0) for job in jobs["job"].tolist()])
         at = _Percentile(percentile)
@@ -138,7 +144,11 @@ def _costs(
         }
         late: Times | list[int] = []
         if not _is_excluded(callback, flat):
-            late = _waits(jobs, ends)
+            apart = threads.waits(callback, jobs)
+            if apart is None:
+                late = _waits(jobs, ends)
+            elif len(apart) >= LEAST_JOBS:
+                late = apart
         yield Cost(
             at(late)
             + at(jobs["running"] - jobs["cpu_time"])

@@ -13,7 +13,8 @@ from takt.pages.row_table import RowTable, count
 from takt.schedule.analysis.show import WORDS
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 
-Row = tuple[str, Figures]  # the candidate
+Row = tuple[str, Figures]  # the candidates
+_NAMED = 2  # of candidates with equal figures
 
 
 def show(console: Console, comparison: Comparison) -> None:
@@ -100,7 +101,7 @@ def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
     )
     return RowTable(
         heading=name if limit is None else f"{name} (limit {_time(limit)})",
-        rows=rows,
+        rows=_equal_once(rows, columns),
         name=lambda row: row[0],
         always=columns,
         words=frozenset({""}),
@@ -109,6 +110,22 @@ def _figures(name: str, rows: list[Row]) -> RowTable[Row]:
 
 def _measured(one: Figures, which: str) -> str:
     return _time(getattr(one.measured, which, None))
+
+
+def _equal_once(rows: list[Row], columns: Columns[Row]) -> list[Row]:
+    """One row for all candidates with the same figures; the largest group has its first name."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(str(cell(row)) for cell in columns.values()), []).append(row)
+    largest = max(groups.values(), key=len)
+    found = []
+    for group in groups.values():
+        names = [name for name, _ in group]
+        joined = ", ".join(names)
+        if group is largest and len(group) > _NAMED:
+            joined = f"{names[0]} and {len(names) - 1} more"
+        found.append((joined, group[0][1]))
+    return found
 
 
 def _time(time_us: float | None) -> str:

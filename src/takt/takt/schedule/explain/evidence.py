@@ -10,6 +10,7 @@ from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job
 from takt.schedule.explain.model import ShareKind
 from takt.schedule.explain.throttled import Throttling
+from takt.schedule.explain.urgency import Urgency
 from takt.schedule.trace.file import Names
 
 _NOTABLY_LONGER = 1.05  # than declared: else it is no news of another callback
@@ -25,6 +26,7 @@ class Evidence:
         declared: Declarations,
         throttling: Throttling,
         locks: Sequence[str],
+        urgency: Urgency,
         *,
         waits: bool,
     ) -> None:
@@ -32,6 +34,7 @@ class Evidence:
         self._locks = locks
         self._declared = declared
         self._throttling = throttling
+        self._urgency = urgency
         self._waits = waits
 
     def of(self, part: Part, job: Job, ticks: int) -> str:
@@ -108,7 +111,7 @@ class Evidence:
         else:
             text += kernel
         share = self._names.values("rt_share")
-        if share and part.ns > _NOTABLE_PAUSE:
+        if share and part.ns > _NOTABLE_PAUSE and self._urgency.has_priority(of.task):
             text += f". The kernel limits real-time threads to {share[0]} of the time"
         return text
 

@@ -37,13 +37,21 @@ class Urgency:
             return less_urgent(one, other)
         return mine[1] < its[1]
 
+    def has_priority(self, task: int) -> bool:
+        """Whether its threads are SCHED_FIFO, as far as the application tells."""
+        mine = self._ranks.get(task)
+        return mine is None or mine[1][0] == _PRIORITY
+
     def is_below(self, one: int, other: int) -> bool:
         """Whether the kernel prefers the process of the second task to that of the first."""
         mine, its = self._ranks.get(one), self._ranks.get(other)
         return mine is not None and its is not None and mine[1] < its[1]
 
 
+_NICE, _PRIORITY, _RESERVATION = 0, 1, 2
+
+
 def _rank(scheduled: dict[str, Any]) -> _Rank:
     if "reservation" in scheduled:
-        return (2, 0)
-    return (0, 0) if "nice" in scheduled else (1, int(scheduled.get("priority", 0)))
+        return (_RESERVATION, 0)
+    return (_NICE, 0) if "nice" in scheduled else (_PRIORITY, int(scheduled.get("priority", 0)))
