@@ -207,10 +207,12 @@ ChainNet ScenarioModel::chain_net() const {
     const bool joined =
         parent != nobody && core_of(parent) == core_of(i) && demand(i).lag.count() == 0;
     const std::size_t first = joined ? net.links[parent].first : i;
+    const std::size_t root = parent == nobody ? i : net.links[parent].root;
     const Cost& cost = costs_[streams_[i].callback];
     net.links.push_back({.demand = &demand(i),
                          .before = parent,
-                         .root = parent == nobody ? i : net.links[parent].root,
+                         .root = root,
+                         .number = net.instances[root].size(),
                          .first = first,
                          .core = core_of(i),
                          .offset = offset(i),
@@ -218,7 +220,7 @@ ChainNet ScenarioModel::chain_net() const {
                          .joined = joined,
                          .overlaps = cost.anywhere || cost.around.count() > 0,
                          .message_after = cost.anywhere ? nanoseconds{0} : best_case(i)});
-    net.instances[net.links.back().root].push_back(i);
+    net.instances[root].push_back(i);
   }
   const Test test = test_without_idling(scenario_->policy());
   const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
@@ -252,8 +254,9 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
     bound_subchains(net, at, bounds, units);
   }
   bounds.latencies.assign(streams_.size(), {});
+  PathLatencies paths{net};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    bound_stream(net, i, units, bounds);
+    bound_stream(net, i, units, paths, bounds);
   }
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     take_over(at, bounds);
@@ -285,7 +288,8 @@ bool comes_back(const ChainNet& net, std::size_t root) {
 
 // From the root's release to the end of the stream, after those before it.
 void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
-                                 const std::vector<Response>& units, ScenarioBounds& bounds) {
+                                 const std::vector<Response>& units, PathLatencies& paths,
+                                 ScenarioBounds& bounds) {
   const std::size_t parent = streams_[stream].parent;
   const auto until = [&](std::size_t link) {
     return link == nobody ? Bound{nanoseconds{0}} : bounds.latencies[link].bound;
@@ -306,7 +310,7 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   const std::size_t root = net.links[stream].root;
   if (first != root || comes_back(net, root)) {
     take_less(latency, limited(chain_effort_,
-                               [&](Effort& part) { return path_latency(net, stream, part); }));
+                               [&](Effort& part) { return paths.until(stream, part); }));
   }
   if (latency.bound) {
     Response own = latency;

@@ -22,6 +22,7 @@
 namespace takt::analysis {
 
 struct ChainNet;
+class PathLatencies;
 
 /// The demands of one scenario and their fixed point. Not thread-safe.
 class TAKT_CORE_PUBLIC ScenarioModel {
@@ -293,7 +294,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void keep_busy(const ChainNet& net, std::size_t at, std::optional<sched::Level> floor,
                  ScenarioBounds& bounds, std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
-                    ScenarioBounds& bounds);
+                    PathLatencies& paths, ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;
   void shorten_by_graphs(ScenarioBounds& bounds);
   void forget_latencies();
