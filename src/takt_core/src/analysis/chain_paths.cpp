@@ -17,13 +17,6 @@ namespace {
 // Longer than so many periods of its root no chain is followed.
 constexpr std::int64_t most_periods = 100;
 
-// Links of the path that are joined.
-struct Visit {
-  std::size_t core = 0;
-  sched::Level floor = sched::infinite_ceiling;  // the lowest level of them
-  std::size_t begin = 0;                         // the place of the first one on the path
-};
-
 }  // namespace
 
 class PathLatencies::PathTest {
@@ -149,7 +142,7 @@ class PathLatencies::PathTest {
   }
 
   // Whether a job of the link that has started keeps the core when this part of the path comes.
-  [[nodiscard]] bool may_block(std::size_t i, const Visit& visit) const {
+  [[nodiscard]] bool may_block(std::size_t i, const PathVisit& visit) const {
     const Demand& demand = *link(i).demand;
     const ChainCore& here = core(i);
     if (demand.execution.count() == 0) {
@@ -171,7 +164,7 @@ class PathLatencies::PathTest {
     }
     // What is no rival only because of its level comes late on the path.
     const bool late = counted && core(i).by_level;
-    const std::int64_t visits = std::ranges::count_if(visits_, [&](const Visit& visit) {
+    const std::int64_t visits = std::ranges::count_if(visits_, [&](const PathVisit& visit) {
       return visit.core == link(i).core && may_block(i, visit) &&
              (!late || visit.begin > order.place(link(i).number));
     });
@@ -179,12 +172,12 @@ class PathLatencies::PathTest {
       return;
     }
     const std::size_t of = link(i).root == root_ ? nobody : add_to_instance(i, all);
-    work_.core(link(i).core).blockers.push_back(
-        {.all = all,
-         .part = counted,
-         .length = link(i).demand->execution - core(i).supply.head_start(),
-         .visits = visits,
-         .of = of});
+    work_.core(link(i).core)
+        .blockers.push_back({.all = all,
+                             .part = counted,
+                             .length = link(i).demand->execution - core(i).supply.head_start(),
+                             .visits = visits,
+                             .of = of});
   }
 
   // `jobs` of the link that may delay the path. Returns the place of the instances.
@@ -265,7 +258,7 @@ class PathLatencies::PathTest {
 
   // Whether a job of the link may run while the path is at a core, besides those that only begin
   // before.
-  [[nodiscard]] bool may_run(std::size_t i, const Visit& visit) const {
+  [[nodiscard]] bool may_run(std::size_t i, const PathVisit& visit) const {
     return visit.core == link(i).core &&
            (!core(i).by_level || link(i).demand->level >= visit.floor || may_block(i, visit));
   }
@@ -369,9 +362,9 @@ class PathLatencies::PathTest {
     }
     for (const Demand& interrupt : here.interrupts) {
       work_.add({.releases = &interrupt.releases,
-                              .end = *busy,
-                              .execution = interrupt.execution,
-                              .on = &visited});
+                 .end = *busy,
+                 .execution = interrupt.execution,
+                 .on = &visited});
     }
     return true;
   }
@@ -387,7 +380,7 @@ class PathLatencies::PathTest {
   std::vector<bool> behind_;          // by number
   std::vector<bool> within_;          // of those behind: may run before the last one has ended
   std::vector<bool> delays_;          // by link: of those with other roots, whether it may
-  std::vector<Visit> visits_;
+  std::vector<PathVisit> visits_;
   Meetings meetings_;
   std::vector<Meeting> jobs_;  // of an instance
   bool only_instance_ = true;  // of its root, when that is released

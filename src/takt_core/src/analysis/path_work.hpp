@@ -26,15 +26,15 @@ struct PathRival {
   nanoseconds execution{0};
   PathCore* on = nullptr;
   std::size_t of = nobody;  // if their root is not that of the path: the place of its instances
-  bool own = false;             // it has the root of the path
-  bool on_path = false;         // the path's own job is counted elsewhere
-  bool after = false;           // of later instances no job interferes with the path
-  bool now = false;             // of these, that of the path's own instance may
-  bool within = false;          // the path's last job leads to it, before that has ended
-  bool elsewhere = false;       // that of the path's own instance comes when the path has left
-  bool message = false;         // its job is among those of PathWork::in_order
-  bool at_end = false;          // it comes after the path's last callback
-  bool ordered = false;         // `after` because jobs of a callback keep their order
+  bool own = false;         // it has the root of the path
+  bool on_path = false;     // the path's own job is counted elsewhere
+  bool after = false;       // of later instances no job interferes with the path
+  bool now = false;         // of these, that of the path's own instance may
+  bool within = false;      // the path's last job leads to it, before that has ended
+  bool elsewhere = false;   // that of the path's own instance comes when the path has left
+  bool message = false;     // its job is among those of PathWork::in_order
+  bool at_end = false;      // it comes after the path's last callback
+  bool ordered = false;     // `after` because jobs of a callback keep their order
 
   // Jobs that may run within `time` after the release of the path's root: their roots were released
   // after `end` before that, and not so late that they are released, or due, too late.
@@ -53,7 +53,7 @@ struct PathBlocker {
   std::optional<PathRival> all;   // of its jobs; nothing: not known
   std::optional<PathRival> part;  // those that count as rivals
   nanoseconds length{0};
-  std::int64_t visits = 0;      // which it may delay
+  std::int64_t visits = 0;  // which it may delay
   std::size_t of = nobody;  // as of rivals
 
   // Those that may keep the core, and count nowhere else.
@@ -89,6 +89,13 @@ struct PathCore {
   nanoseconds rivals{0};                   // work of these
   std::int64_t messages = 0;               // jobs of all messages, up to the path's last callback
   nanoseconds due_later{0};                // their latest deadline, after `due`
+};
+
+// Links of the path that are joined: they come to their core together.
+struct PathVisit {
+  std::size_t core = 0;
+  sched::Level floor = sched::infinite_ceiling;  // the lowest level of them
+  std::size_t begin = 0;                         // the place of the first one on the path
 };
 
 // Jobs of all messages of the path's own release of its root, in the order of MessageOrder.

@@ -309,8 +309,8 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   }
   const std::size_t root = net.links[stream].root;
   if (first != root || comes_back(net, root)) {
-    take_less(latency, limited(chain_effort_,
-                               [&](Effort& part) { return paths.until(stream, part); }));
+    take_less(latency,
+              limited(chain_effort_, [&](Effort& part) { return paths.until(stream, part); }));
   }
   if (latency.bound) {
     Response own = latency;
@@ -372,33 +372,6 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
     take_less(least[i], bounds.latencies[i]);
   }
   bounds.latencies = std::move(least);
-}
-
-void ScenarioModel::forget_latencies() {
-  best_responses_.assign(streams_.size(), nanoseconds{0});
-  renew_chain_effort();
-  many_rounds_ = false;
-  latencies_.assign(streams_.size(), nanoseconds{0});
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const std::size_t parent = streams_[i].parent;
-    const nanoseconds before = parent == nobody ? nanoseconds{0} : *latencies_[parent];
-    latencies_[i] = before + demand(i).lag + demand(i).execution;
-  }
-}
-
-void ScenarioModel::renew_chain_effort() noexcept {
-  chain_effort_ = {.steps = most_chain_steps};
-  deadline_effort_ = {.steps = most_deadline_steps};
-  busy_effort_ = {.steps = most_busy_steps};
-}
-
-bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {
-  bool changed = false;
-  for (std::size_t i = 0; i < bounds.latencies.size(); ++i) {
-    changed = changed || latencies_[i] != bounds.latencies[i].bound;
-    latencies_[i] = bounds.latencies[i].bound;
-  }
-  return changed;
 }
 
 }  // namespace takt::analysis

@@ -334,7 +334,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters
   // By stream: from a release to the end, at least, beside what is above; 0: not known.
   std::vector<nanoseconds> best_responses_;
-  std::vector<std::size_t> streams_of_callback_;  // how many, for best_responses_
+  std::vector<std::size_t> streams_of_callback_;       // how many, for best_responses_
   Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
   Effort deadline_effort_ = {.steps = most_deadline_steps};
   Effort busy_effort_ = {.steps = most_busy_steps};
