@@ -39,8 +39,8 @@ std::optional<double> margin_of(const ScenarioModel& model, const ScenarioBounds
   return result ? std::optional{static_cast<double>(result->count())} : std::nullopt;
 }
 
-// Whether these are the bounds of rounds that kept every deadline: jitters only grew on
-// the way, and no graph has shortened a response.
+// Whether these are the bounds of rounds that kept every deadline: jitters only grew on the way,
+// and no graph has shortened a response.
 bool is_of_rounds(const ScenarioModel& model, const ScenarioBounds& solved) {
   return solved.converged && solved.schedulable == true && model.test() == Test::fixed_priority &&
          std::ranges::none_of(solved.cores, &CoreBounds::explored) &&
