@@ -81,7 +81,8 @@ class ScenarioAnalysis {
     if (options.sensitivity && (explored || without_idling) && bounds_.schedulable == true) {
       report.sensitivity = find_sensitivity(model_, application_, Graphs::brief, options.progress);
     } else if (options.sensitivity && !explored && has_test) {
-      report.sensitivity = find_sensitivity(model_, application_, Graphs::none, options.progress);
+      report.sensitivity =
+          find_sensitivity(model_, application_, Graphs::none, options.progress, &bounds_);
     }
     if (report.sensitivity && report.sensitivity->left_out > 0) {
       report.remarks.push_back("how much longer they may compute is left out for " +

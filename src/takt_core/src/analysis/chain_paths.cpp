@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "busy_period.hpp"
 #include "chain_meetings.hpp"
@@ -16,26 +17,22 @@ namespace {
 // Longer than so many periods of its root no chain is followed.
 constexpr std::int64_t most_periods = 100;
 
-// Links of the path that are joined.
-struct Visit {
-  std::size_t core = 0;
-  sched::Level floor = sched::infinite_ceiling;  // the lowest level of them
-  std::size_t begin = 0;                         // the place of the first one on the path
-};
+}  // namespace
 
-class PathTest {
+class PathLatencies::PathTest {
  public:
-  PathTest(const ChainNet& net, std::size_t last, Effort& effort)
-      : net_(net), last_(last), root_(net.links[last].root), effort_(effort) {}
+  explicit PathTest(const ChainNet& net) : net_(net), work_(net.cores.size(), net.links.size()) {}
 
-  Response run() {
+  Response run(std::size_t last, Effort& effort) {
+    begin(last);
+    effort_ = &effort;
     Response result{.bound = {}, .by = By::path};
     if (!visit() || !add_rivals()) {
       return result;
     }
     const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
     for (nanoseconds time = least_; time <= most;) {
-      if (!effort_.spend(work_.effort())) {
+      if (!effort_->spend(work_.effort())) {
         return result;
       }
       const nanoseconds next = lag_ + work_.time_for(time);
@@ -53,14 +50,24 @@ class PathTest {
   [[nodiscard]] const ChainLink& link(std::size_t i) const { return net_.links[i]; }
   [[nodiscard]] const ChainCore& core(std::size_t i) const { return net_.cores[link(i).core]; }
 
+  void begin(std::size_t last) {
+    last_ = last;
+    root_ = link(last).root;
+    own_ = net_.instances[root_];
+    work_.clear();
+    path_.clear();
+    visits_.clear();
+    delays_.assign(net_.links.size(), false);
+    only_instance_ = true;
+    least_ = lag_ = nanoseconds{0};
+  }
+
   // False if a core of the path does not keep the order.
   bool visit() {
     for (std::size_t i = last_; i != nobody; i = link(i).before) {
       path_.push_back(i);
     }
     std::ranges::reverse(path_);
-    behind_.assign(net_.links.size(), false);
-    within_.assign(net_.links.size(), false);
     for (std::size_t k = 0; k < path_.size(); ++k) {
       const std::size_t i = path_[k];
       const Demand& demand = *link(i).demand;
@@ -71,7 +78,7 @@ class PathTest {
       }
       lag_ += demand.lag;
       least_ += demand.execution + demand.lag;
-      PathCore& visited = work_.cores[link(i).core];
+      PathCore& visited = work_.core(link(i).core);
       visited.supply = &core(i).supply;
       visited.work += demand.execution;
       visited.floor = std::min(visited.floor, demand.level);
@@ -85,12 +92,19 @@ class PathTest {
       sched::Level& floor = visits_.back().floor;
       floor = std::min(floor, demand.level);
     }
-    for (std::size_t i = last_ + 1; i < net_.links.size(); ++i) {
-      const std::size_t before = link(i).before;
-      behind_[i] = before != nobody && (before == last_ || behind_[before]);
-      within_[i] = before != nobody && (before == last_ || within_[before]) && runs_within_last(i);
-    }
+    find_behind();
     return true;
+  }
+
+  void find_behind() {
+    behind_.assign(own_.size(), false);
+    within_.assign(own_.size(), false);
+    for (const std::size_t i : own_.subspan(link(last_).number + 1)) {
+      const std::size_t before = link(i).before;
+      const std::size_t from = link(before).number;
+      behind_[link(i).number] = before == last_ || behind_[from];
+      within_[link(i).number] = (before == last_ || within_[from]) && runs_within_last(i);
+    }
   }
 
   // Whether a job of the link, which the message of the path's last job has led to, may run before
@@ -116,7 +130,7 @@ class PathTest {
   // Whether the path has left the core of the link for good when a job of it comes that messages of
   // the job at this place lead to.
   [[nodiscard]] bool has_left(std::size_t i, std::size_t place) const {
-    if (place == nobody || behind_[i]) {
+    if (place == nobody || behind_[link(i).number]) {
       return false;
     }
     const auto from = path_.begin() +
@@ -128,7 +142,7 @@ class PathTest {
   }
 
   // Whether a job of the link that has started keeps the core when this part of the path comes.
-  [[nodiscard]] bool may_block(std::size_t i, const Visit& visit) const {
+  [[nodiscard]] bool may_block(std::size_t i, const PathVisit& visit) const {
     const Demand& demand = *link(i).demand;
     const ChainCore& here = core(i);
     if (demand.execution.count() == 0) {
@@ -150,48 +164,55 @@ class PathTest {
     }
     // What is no rival only because of its level comes late on the path.
     const bool late = counted && core(i).by_level;
-    const std::int64_t visits = std::ranges::count_if(visits_, [&](const Visit& visit) {
+    const std::int64_t visits = std::ranges::count_if(visits_, [&](const PathVisit& visit) {
       return visit.core == link(i).core && may_block(i, visit) &&
-             (!late || visit.begin > order.place(i));
+             (!late || visit.begin > order.place(link(i).number));
     });
     if (visits == 0) {
       return;
     }
-    PathInstances* const of = link(i).root == root_ ? nullptr : &add_to_instance(i, all);
-    work_.cores[link(i).core].blockers.push_back(
-        {.all = all,
-         .part = counted,
-         .length = link(i).demand->execution - core(i).supply.head_start(),
-         .visits = visits,
-         .of = of});
+    const std::size_t of = link(i).root == root_ ? nobody : add_to_instance(i, all);
+    work_.core(link(i).core)
+        .blockers.push_back({.all = all,
+                             .part = counted,
+                             .length = link(i).demand->execution - core(i).supply.head_start(),
+                             .visits = visits,
+                             .of = of});
   }
 
-  // `jobs` of the link that may delay the path.
-  PathInstances& add_to_instance(std::size_t i, const std::optional<PathRival>& jobs) {
-    PathInstances& instances = work_.instances[link(i).root];
+  // `jobs` of the link that may delay the path. Returns the place of the instances.
+  std::size_t add_to_instance(std::size_t i, const std::optional<PathRival>& jobs) {
+    PathInstances& instances = work_.instances_of(link(i).root);
+    const std::size_t place = work_.place_of(instances);
     if (!jobs) {
       instances.known = false;
-      return instances;
+      return place;
     }
     PathRival& any = instances.any;
-    if (instances.links.empty()) {
+    if (instances.links == 0) {
       any = *jobs;
     }
     any.offset = std::min(any.offset, jobs->offset);
     any.end = std::max(any.end, jobs->end);
     any.due = std::max(any.due, jobs->due);
-    if (instances.links.empty() || instances.links.back() != i) {
-      instances.links.push_back(i);
-    }
-    return instances;
+    instances.links += delays_[i] ? 0 : 1;
+    delays_[i] = true;
+    return place;
   }
 
   // False if one of them has no bound.
   bool add_rivals() {
-    const LaterJobs order{path_, net_.links.size(), [&](std::size_t i) { return link(i).before; },
-                          [&](std::size_t i) { return link(i).demand->task; }};
-    for (auto& [at, visited] : work_.cores) {
-      const ChainCore& here = net_.cores[at];
+    numbers_.clear();
+    std::ranges::transform(path_, std::back_inserter(numbers_),
+                           [&](std::size_t i) { return link(i).number; });
+    const auto number_before = [&](std::size_t number) {
+      const std::size_t before = link(own_[number]).before;
+      return before == nobody ? nobody : link(before).number;
+    };
+    const LaterJobs order{numbers_, own_.size(), number_before,
+                          [&](std::size_t number) { return link(own_[number]).demand->task; }};
+    for (PathCore& visited : work_.cores()) {
+      const ChainCore& here = net_.cores[visited.core];
       if (!add_interrupts(here, visited)) {
         return false;
       }
@@ -201,7 +222,7 @@ class PathTest {
         }
       }
     }
-    for (auto& [at, visited] : work_.cores) {
+    for (PathCore& visited : work_.cores()) {
       std::ranges::sort(visited.blockers, std::greater{}, &PathBlocker::length);
     }
     add_messages(order);
@@ -211,30 +232,33 @@ class PathTest {
   // All that a path waits for counts once, whatever core it is on, so their supply must be whole. A
   // release that is noticed at a cost may be noticed late.
   void add_messages(const LaterJobs& order) {
-    const MessageOrder messages{net_, path_, order};
-    if (!only_instance_ || !messages.several() || net_.release_overhead.count() > 0 ||
-        !is_whole() || !messages.known()) {
+    if (!only_instance_ || own_.size() == path_.size() || net_.release_overhead.count() > 0 ||
+        !is_whole()) {
       return;
     }
-    for (auto& [at, visited] : work_.cores) {
-      const std::optional<nanoseconds> due = messages.due_on(at);
+    const MessageOrder messages{net_, path_, order};
+    if (!messages.several() || !messages.known()) {
+      return;
+    }
+    for (PathCore& visited : work_.cores()) {
+      const std::optional<nanoseconds> due = messages.due_on(visited.core);
       if (!due) {
         return;
       }
-      visited.messages = messages.jobs_on(at);
+      visited.messages = messages.jobs_on(visited.core);
       visited.due_later = *due - visited.due;
     }
-    work_.in_order = {.root = &link(root_).demand->releases, .longest = messages.longest()};
+    work_.order({.root = &link(root_).demand->releases, .longest = messages.longest()});
   }
 
   [[nodiscard]] bool is_whole() const {
-    return std::ranges::all_of(work_.cores,
-                               [](const auto& one) { return one.second.supply->whole(); });
+    return std::ranges::all_of(work_.cores(),
+                               [](const PathCore& one) { return one.supply->whole(); });
   }
 
   // Whether a job of the link may run while the path is at a core, besides those that only begin
   // before.
-  [[nodiscard]] bool may_run(std::size_t i, const Visit& visit) const {
+  [[nodiscard]] bool may_run(std::size_t i, const PathVisit& visit) const {
     return visit.core == link(i).core &&
            (!core(i).by_level || link(i).demand->level >= visit.floor || may_block(i, visit));
   }
@@ -243,35 +267,28 @@ class PathTest {
   // known on which of the cores, so their supply must be whole.
   bool limit_instances() {
     const bool whole = is_whole();
-    for (auto& [root, instances] : work_.instances) {
-      if (!whole || !instances.known || visits_.size() < 2 || instances.links.size() < 2) {
+    for (PathInstances& instances : work_.instances()) {
+      if (!whole || !instances.known || visits_.size() < 2 || instances.links < 2) {
         continue;
       }
-      const std::vector<std::size_t>& links = net_.instances[root];
-      if (!effort_.spend(links.size() * visits_.size())) {
+      const std::vector<std::size_t>& links = net_.instances[instances.root];
+      if (!effort_->spend(links.size() * visits_.size())) {
         return false;
       }
-      instances.any.execution = most_met(links, instances);
+      instances.any.execution = most_met(links);
       instances.limited = true;
     }
     return true;
   }
 
-  nanoseconds most_met(std::span<const std::size_t> links, PathInstances& instances) {
-    std::ranges::sort(instances.links);
-    auto delaying = instances.links.begin();
+  // `links`: all with one root.
+  nanoseconds most_met(std::span<const std::size_t> links) {
     jobs_.clear();
     for (const std::size_t i : links) {
       const std::size_t before = link(i).before;
-      const bool delays = delaying != instances.links.end() && *delaying == i;
-      delaying += delays ? 1 : 0;
-      const auto place =
-          before == nobody
-              ? nobody
-              : static_cast<std::size_t>(std::ranges::lower_bound(links, before) - links.begin());
       jobs_.push_back({.link = i,
-                       .before = place,
-                       .execution = delays ? link(i).demand->execution : nanoseconds{0},
+                       .before = before == nobody ? nobody : link(before).number,
+                       .execution = delays_[i] ? link(i).demand->execution : nanoseconds{0},
                        .overlaps = link(i).overlaps});
     }
     return meetings_.most(jobs_, visits_.size(), [&](std::size_t i, std::size_t visit) {
@@ -299,33 +316,36 @@ class PathTest {
                     .on = &visited,
                     .own = link(i).root == root_};
     if (rival.execution.count() > 0) {  // each release is noticed
-      work_.rivals.push_back(rival);
+      work_.add(rival);
     }
     rival.execution = demand.execution;
     if (rival.own) {
-      rival.on_path = path_[order.place(i)] == i;
-      rival.after = behind_[i];
-      rival.now = rival.within = within_[i] && link(i).core == link(last_).core;
-      rival.elsewhere = has_left(i, order.branches_from(i));
-      rival.message = order.matches(i);
-      rival.at_end = order.place(i) + 1 == path_.size();
+      const std::size_t number = link(i).number;
+      const std::size_t place = order.place(number);
+      rival.on_path = path_[place] == i;
+      rival.after = behind_[number];
+      rival.now = rival.within = within_[number] && link(i).core == link(last_).core;
+      rival.elsewhere = has_left(i, order.branches_from(number));
+      rival.message = order.matches(number);
+      rival.at_end = place + 1 == path_.size();
       only_instance_ = only_instance_ && releases.closed(rival.end - nanoseconds{1}) == 1;
     }
     std::optional<PathRival> counted;
     if (runs) {
       counted = rival;
-      if (rival.own && !behind_[i] && !may_follow(i, order.place(i))) {
+      const std::size_t number = link(i).number;
+      if (rival.own && !behind_[number] && !may_follow(i, order.place(number))) {
         counted->after = true;
         counted->ordered = i != last_;
-        counted->now = !rival.on_path && !order.later_message(i);
+        counted->now = !rival.on_path && !order.later_message(number);
       }
       if (here.by_deadline) {
         counted->due = visited.due - demand.deadline - rival.offset;
       }
       if (!rival.own) {
-        counted->of = &add_to_instance(i, counted);
+        counted->of = add_to_instance(i, counted);
       }
-      work_.rivals.push_back(*counted);
+      work_.add(*counted);
     }
     add_blocker(i, rival, counted, order);
     return true;
@@ -336,28 +356,31 @@ class PathTest {
     if (here.interrupts.empty()) {
       return true;
     }
-    const auto busy = busy_period(here.interrupts, nanoseconds{0}, effort_, here.supply);
+    const auto busy = busy_period(here.interrupts, nanoseconds{0}, *effort_, here.supply);
     if (!busy) {
       return false;
     }
     for (const Demand& interrupt : here.interrupts) {
-      work_.rivals.push_back({.releases = &interrupt.releases,
-                              .end = *busy,
-                              .execution = interrupt.execution,
-                              .on = &visited});
+      work_.add({.releases = &interrupt.releases,
+                 .end = *busy,
+                 .execution = interrupt.execution,
+                 .on = &visited});
     }
     return true;
   }
 
   const ChainNet& net_;
-  std::size_t last_;
-  std::size_t root_;
-  Effort& effort_;
   PathWork work_;
+  std::size_t last_ = 0;
+  std::size_t root_ = 0;
+  std::span<const std::size_t> own_;  // the links with this root
+  Effort* effort_ = nullptr;
   std::vector<std::size_t> path_;
-  std::vector<bool> behind_;
-  std::vector<bool> within_;  // of those behind: may run before the last one has ended
-  std::vector<Visit> visits_;
+  std::vector<std::size_t> numbers_;  // of its links
+  std::vector<bool> behind_;          // by number
+  std::vector<bool> within_;          // of those behind: may run before the last one has ended
+  std::vector<bool> delays_;          // by link: of those with other roots, whether it may
+  std::vector<PathVisit> visits_;
   Meetings meetings_;
   std::vector<Meeting> jobs_;  // of an instance
   bool only_instance_ = true;  // of its root, when that is released
@@ -365,10 +388,11 @@ class PathTest {
   nanoseconds lag_{0};         // until the path's jobs are noticed
 };
 
-}  // namespace
+PathLatencies::PathLatencies(const ChainNet& net) : test_(std::make_unique<PathTest>(net)) {}
+PathLatencies::~PathLatencies() = default;
 
-Response path_latency(const ChainNet& net, std::size_t last, Effort& effort) {
-  return PathTest{net, last, effort}.run();
+Response PathLatencies::until(std::size_t last, Effort& effort) {
+  return test_->run(last, effort);
 }
 
 }  // namespace takt::analysis

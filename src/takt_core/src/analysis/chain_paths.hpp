@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,6 +21,7 @@ struct ChainLink {
   const Demand* demand = nullptr;
   std::size_t before = nobody;  // whose ends release it
   std::size_t root = 0;         // the first link, which time or the environment releases
+  std::size_t number = 0;       // among the links with this root
   std::size_t first = 0;        // of those that are joined up to here
   std::size_t core = 0;
   nanoseconds offset{0};         // from the release of the root to its own, at least
@@ -49,8 +51,24 @@ struct ChainNet {
   std::span<const std::optional<nanoseconds>> latencies;
 };
 
-// docs/reference/analysis.md, eq. 17: from the release of the root to the end of `last`. No bound
-// if there is none, or `effort` is used up.
-Response path_latency(const ChainNet& net, std::size_t last, Effort& effort);
+// Bounds the paths of a net, one after the other in the same memory.
+class PathLatencies {
+ public:
+  // The net must outlive it.
+  explicit PathLatencies(const ChainNet& net);
+  ~PathLatencies();
+  PathLatencies(const PathLatencies&) = delete;
+  PathLatencies& operator=(const PathLatencies&) = delete;
+  PathLatencies(PathLatencies&&) = delete;
+  PathLatencies& operator=(PathLatencies&&) = delete;
+
+  // docs/reference/analysis.md, eq. 17: from the release of the root to the end of `last`. No bound
+  // if there is none, or `effort` is used up.
+  [[nodiscard]] Response until(std::size_t last, Effort& effort);
+
+ private:
+  class PathTest;
+  std::unique_ptr<PathTest> test_;
+};
 
 }  // namespace takt::analysis

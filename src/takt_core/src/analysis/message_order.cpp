@@ -8,9 +8,10 @@ namespace takt::analysis {
 MessageOrder::MessageOrder(const ChainNet& net, std::span<const std::size_t> path,
                            const LaterJobs& order)
     : net_(net), path_(path), messages_(path.size()) {
-  for (std::size_t i = path.front(); i < net.links.size(); ++i) {
-    if (order.matches(i)) {
-      messages_[order.place(i)].push_back(i);
+  for (const std::size_t i : net.instances[path.front()]) {
+    const std::size_t number = net.links[i].number;
+    if (order.matches(number)) {
+      messages_[order.place(number)].push_back(i);
     }
   }
   several_ = std::ranges::any_of(messages_, [](const auto& links) { return links.size() > 1; });

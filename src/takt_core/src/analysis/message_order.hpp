@@ -18,7 +18,7 @@ namespace takt::analysis {
 
 class MessageOrder {
  public:
-  // `path` from a root on.
+  // `path` from a root on; `order` of the links with this root, by number.
   MessageOrder(const ChainNet& net, std::span<const std::size_t> path, const LaterJobs& order);
 
   // Whether a callback of the path runs for several messages of one release of the root.

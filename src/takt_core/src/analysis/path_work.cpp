@@ -22,6 +22,15 @@ std::int64_t PathRival::jobs(nanoseconds time) const noexcept {
   return std::max<std::int64_t>(0, std::min(earlier + from_now, all) - counted);
 }
 
+nanoseconds PathRival::same_before(nanoseconds time, std::int64_t jobs) const noexcept {
+  constexpr nanoseconds tick{1};
+  if (own) {
+    return time;
+  }
+  const nanoseconds next = (jobs > 0 ? releases->time(jobs) : nanoseconds{0}) - (end - tick);
+  return next > due ? never : next + offset + tick;
+}
+
 std::int64_t PathRival::jobs_beside_messages(nanoseconds time) const noexcept {
   if (message) {
     return 0;
@@ -44,42 +53,70 @@ std::int64_t PathBlocker::jobs(nanoseconds time) const noexcept {
   return all ? std::min(visits, all->jobs(time) - (part ? part->jobs(time) : 0)) : visits;
 }
 
-namespace {
+void PathWork::clear() noexcept {
+  for (const PathCore& core : cores_) {
+    place_of_core_[core.core] = nobody;
+  }
+  for (const PathInstances& one : instances_) {
+    place_of_root_[one.root] = nobody;
+  }
+  cores_.clear();
+  instances_.clear();
+  rivals_.clear();
+  jobs_.clear();
+  in_order_.reset();
+}
+
+PathCore& PathWork::core(std::size_t number) {
+  std::size_t& place = place_of_core_[number];
+  if (place == nobody) {
+    place = cores_.size();
+    cores_.push_back({.core = number});
+  }
+  return cores_[place];
+}
+
+PathInstances& PathWork::instances_of(std::size_t root) {
+  std::size_t& place = place_of_root_[root];
+  if (place == nobody) {
+    place = instances_.size();
+    instances_.push_back({.root = root});
+  }
+  return instances_[place];
+}
 
 // One job for each visit, of those that are there.
-nanoseconds longest_blocking(const PathCore& core, nanoseconds time) {
+nanoseconds PathWork::longest_blocking(const PathCore& core, nanoseconds time) noexcept {
   std::int64_t visits = core.visits;
   nanoseconds sum{0};
   for (auto blocker = core.blockers.begin(); visits > 0 && blocker != core.blockers.end();
        ++blocker) {
-    if (blocker->of != nullptr && blocker->of->fewer) {
+    if (blocker->of != nobody && instances_[blocker->of].fewer) {
       continue;
     }
     const std::int64_t taken = std::min(visits, blocker->jobs(time));
     sum += taken * blocker->length;
     visits -= taken;
-    if (blocker->of != nullptr) {
-      blocker->of->blocking += taken * blocker->length;
+    if (blocker->of != nobody) {
+      instances_[blocker->of].blocking += taken * blocker->length;
     }
   }
   return sum;
 }
 
-}  // namespace
-
 std::size_t PathWork::effort() const noexcept {
-  std::size_t result = rivals.size() + instances.size() + 1;
-  for (const auto& [at, core] : cores) {
+  std::size_t result = rivals_.size() + instances_.size() + 1;
+  for (const PathCore& core : cores_) {
     result += std::min(core.blockers.size(), static_cast<std::size_t>(core.visits));
   }
   return result;
 }
 
 // Of what counts in each core, and blocking.
-nanoseconds PathWork::provided(nanoseconds time) {
+nanoseconds PathWork::provided(nanoseconds time) noexcept {
   nanoseconds result{0};
-  for (const auto& [at, core] : cores) {
-    const nanoseconds sum = core.sum + longest_blocking(core, time);
+  for (const PathCore& core : cores_) {
+    const nanoseconds sum = core.work + core.rivals + longest_blocking(core, time);
     result += core.visits == 1 ? core.supply->time_for(sum)
                                : core.supply->time_in_parts(sum, core.visits);
   }
@@ -87,22 +124,26 @@ nanoseconds PathWork::provided(nanoseconds time) {
 }
 
 // Whether the path meets less of some instances than their links do one by one.
-bool PathWork::is_less_by_instances(nanoseconds time) {
+bool PathWork::is_less_by_instances(nanoseconds time) noexcept {
   bool any = false;
-  for (auto& [root, one] : instances) {
-    one.fewer = one.limited && one.any.jobs(time) * one.any.execution < one.work + one.blocking;
+  for (PathInstances& one : instances_) {
+    if (one.limited && time >= one.same_before) {
+      one.jobs = one.any.jobs(time);
+      one.same_before = one.any.same_before(time, one.jobs);
+    }
+    one.fewer = one.limited && one.jobs * one.any.execution < one.work + one.blocking;
     any = any || one.fewer;
   }
   return any;
 }
 
 // Each of the messages' jobs that the path may wait for may be blocked by itself.
-nanoseconds PathWork::beside_messages(nanoseconds time) const {
-  nanoseconds result = in_order->longest;
-  for (const PathRival& rival : rivals) {
+nanoseconds PathWork::beside_messages(nanoseconds time) const noexcept {
+  nanoseconds result = in_order_->longest;
+  for (const PathRival& rival : rivals_) {
     result += rival.jobs_beside_messages(time) * rival.execution;
   }
-  for (const auto& [at, core] : cores) {
+  for (const PathCore& core : cores_) {
     std::int64_t blocked = core.messages;
     for (const PathBlocker& blocker : core.blockers) {
       const std::int64_t taken = std::min(blocked, blocker.jobs_beside_messages(time, blocked));
@@ -116,7 +157,7 @@ nanoseconds PathWork::beside_messages(nanoseconds time) const {
 nanoseconds PathWork::time_for(nanoseconds time) {
   constexpr nanoseconds tick{1};
   const nanoseconds each = one_by_one(time);
-  if (!in_order || in_order->root->closed(time - tick) > 1) {
+  if (!in_order_ || in_order_->root->closed(time - tick) > 1) {
     return each;
   }
   const nanoseconds together = beside_messages(time);
@@ -130,7 +171,7 @@ By PathWork::by(nanoseconds time) const noexcept {
   if (by_ == By::path_messages) {
     return by_;
   }
-  const bool later = std::ranges::any_of(rivals, [&](PathRival rival) {
+  const bool later = std::ranges::any_of(rivals_, [&](PathRival rival) {
     const std::int64_t jobs = rival.jobs(time);
     rival.after = rival.after && !rival.ordered;
     return rival.jobs(time) > jobs;
@@ -141,29 +182,38 @@ By PathWork::by(nanoseconds time) const noexcept {
   return later ? By::path_later : by_;
 }
 
-nanoseconds PathWork::one_by_one(nanoseconds time) {
-  by_ = By::path;
-  for (auto& [at, core] : cores) {
-    core.sum = core.work;
-  }
-  for (auto& [root, one] : instances) {
-    one.work = one.blocking = nanoseconds{0};
-    one.fewer = false;
-  }
-  for (const PathRival& rival : rivals) {
-    const nanoseconds work = rival.jobs(time) * rival.execution;
-    rival.on->sum += work;
-    if (rival.of != nullptr) {
-      rival.of->work += work;
+// Only where their number has changed since the time before.
+void PathWork::count_rivals(nanoseconds time) noexcept {
+  for (std::size_t i = 0; i < rivals_.size(); ++i) {
+    Counted& counted = jobs_[i];
+    if (time < counted.same_before) {
+      continue;
     }
+    const PathRival& rival = rivals_[i];
+    const std::int64_t jobs = rival.jobs(time);
+    const nanoseconds work = (jobs - counted.jobs) * rival.execution;
+    rival.on->rivals += work;
+    if (rival.of != nobody) {
+      instances_[rival.of].work += work;
+    }
+    counted = {.same_before = rival.same_before(time, jobs), .jobs = jobs};
+  }
+}
+
+nanoseconds PathWork::one_by_one(nanoseconds time) noexcept {
+  by_ = By::path;
+  count_rivals(time);
+  for (PathInstances& one : instances_) {
+    one.blocking = nanoseconds{0};
+    one.fewer = false;
   }
   const nanoseconds each = provided(time);
   if (!is_less_by_instances(time)) {
     return each;
   }
   nanoseconds less = provided(time);  // others may block now
-  for (const auto& [root, one] : instances) {
-    less -= one.fewer ? one.work - one.any.jobs(time) * one.any.execution : nanoseconds{0};
+  for (const PathInstances& one : instances_) {
+    less -= one.fewer ? one.work - one.jobs * one.any.execution : nanoseconds{0};
   }
   if (less < each) {
     by_ = By::path_instances;

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
@@ -15,7 +16,6 @@
 namespace takt::analysis {
 
 struct PathCore;
-struct PathInstances;
 
 // A link on a core of the path, whose jobs may come before those of the path.
 struct PathRival {
@@ -25,22 +25,25 @@ struct PathRival {
   nanoseconds due{never};  // the latest release of its root after that of the path's
   nanoseconds execution{0};
   PathCore* on = nullptr;
-  PathInstances* of = nullptr;  // if their root is not that of the path
-  bool own = false;             // it has the root of the path
-  bool on_path = false;         // the path's own job is counted elsewhere
-  bool after = false;           // of later instances no job interferes with the path
-  bool now = false;             // of these, that of the path's own instance may
-  bool within = false;          // the path's last job leads to it, before that has ended
-  bool elsewhere = false;       // that of the path's own instance comes when the path has left
-  bool message = false;         // its job is among those of PathWork::in_order
-  bool at_end = false;          // it comes after the path's last callback
-  bool ordered = false;         // `after` because jobs of a callback keep their order
+  std::size_t of = nobody;  // if their root is not that of the path: the place of its instances
+  bool own = false;         // it has the root of the path
+  bool on_path = false;     // the path's own job is counted elsewhere
+  bool after = false;       // of later instances no job interferes with the path
+  bool now = false;         // of these, that of the path's own instance may
+  bool within = false;      // the path's last job leads to it, before that has ended
+  bool elsewhere = false;   // that of the path's own instance comes when the path has left
+  bool message = false;     // its job is among those of PathWork::in_order
+  bool at_end = false;      // it comes after the path's last callback
+  bool ordered = false;     // `after` because jobs of a callback keep their order
 
   // Jobs that may run within `time` after the release of the path's root: their roots were released
   // after `end` before that, and not so late that they are released, or due, too late.
   [[nodiscard]] std::int64_t jobs(nanoseconds time) const noexcept;
 
-  // The same beside the jobs of all messages, if no other instance of the path's root exists.
+  // How long at least they are no more than these jobs(time).
+  [[nodiscard]] nanoseconds same_before(nanoseconds time, std::int64_t jobs) const noexcept;
+
+  // Those beside the jobs of all messages, if no other instance of the path's root exists.
   [[nodiscard]] std::int64_t jobs_beside_messages(nanoseconds time) const noexcept;
 };
 
@@ -50,8 +53,8 @@ struct PathBlocker {
   std::optional<PathRival> all;   // of its jobs; nothing: not known
   std::optional<PathRival> part;  // those that count as rivals
   nanoseconds length{0};
-  std::int64_t visits = 0;      // which it may delay
-  PathInstances* of = nullptr;  // as of rivals
+  std::int64_t visits = 0;  // which it may delay
+  std::size_t of = nobody;  // as of rivals
 
   // Those that may keep the core, and count nowhere else.
   [[nodiscard]] std::int64_t jobs(nanoseconds time) const noexcept;
@@ -62,26 +65,37 @@ struct PathBlocker {
 
 // All instances of another root.
 struct PathInstances {
-  std::vector<std::size_t> links = {};  // on cores of the path, whose jobs may delay it
-  PathRival any;         // jobs of any of these; its execution: the most that the path can meet
-  bool known = true;     // all of them are
-  bool limited = false;  // it cannot meet one job of each
-  nanoseconds work{0};   // of each link by itself
+  std::size_t root = 0;
+  std::size_t links = 0;  // on cores of the path, whose jobs may delay it
+  PathRival any = {};     // jobs of any of these; its execution: the most that the path can meet
+  bool known = true;      // all of them are
+  bool limited = false;   // it cannot meet one job of each
+  std::int64_t jobs = 0;  // of `any`, and before which time there are no more
+  nanoseconds same_before{0};
+  nanoseconds work{0};  // of each link by itself
   nanoseconds blocking{0};
   bool fewer = false;  // by instances it is less
 };
 
 // The part of the path on one core.
 struct PathCore {
+  std::size_t core = 0;
   sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
   nanoseconds due{0};   // the latest deadline of the path's jobs, after the root's release
   nanoseconds work{0};  // the path's own
   std::int64_t visits = 0;
   const Supply* supply = nullptr;
   std::vector<PathBlocker> blockers = {};  // the longest first
-  nanoseconds sum{0};                      // with that of rivals
+  nanoseconds rivals{0};                   // work of these
   std::int64_t messages = 0;               // jobs of all messages, up to the path's last callback
   nanoseconds due_later{0};                // their latest deadline, after `due`
+};
+
+// Links of the path that are joined: they come to their core together.
+struct PathVisit {
+  std::size_t core = 0;
+  sched::Level floor = sched::infinite_ceiling;  // the lowest level of them
+  std::size_t begin = 0;                         // the place of the first one on the path
 };
 
 // Jobs of all messages of the path's own release of its root, in the order of MessageOrder.
@@ -90,11 +104,36 @@ struct PathMessages {
   nanoseconds longest{0};  // until the path's last job has ended
 };
 
-struct PathWork {
-  std::map<std::size_t, PathCore> cores;  // by number
-  std::vector<PathRival> rivals;
-  std::map<std::size_t, PathInstances> instances;  // by root
-  std::optional<PathMessages> in_order;            // the order is known
+// Times to which it is asked about a path must not fall.
+class PathWork {
+ public:
+  // Of a net with so many cores and links.
+  PathWork(std::size_t cores, std::size_t links)
+      : place_of_core_(cores, nobody), place_of_root_(links, nobody) {}
+
+  // Begins another path.
+  void clear() noexcept;
+
+  [[nodiscard]] std::span<PathCore> cores() noexcept { return cores_; }
+  [[nodiscard]] std::span<const PathCore> cores() const noexcept { return cores_; }
+  [[nodiscard]] std::span<PathInstances> instances() noexcept { return instances_; }
+
+  // Of this number, added if it is new: before all rivals.
+  [[nodiscard]] PathCore& core(std::size_t number);
+  // Of this root, added if it is new. References do not last.
+  [[nodiscard]] PathInstances& instances_of(std::size_t root);
+  // The index of these.
+  [[nodiscard]] std::size_t place_of(const PathInstances& one) const noexcept {
+    return place_of_root_[one.root];
+  }
+
+  void add(const PathRival& rival) {
+    rivals_.push_back(rival);
+    jobs_.push_back({});
+  }
+
+  // The order of its messages is known.
+  void order(const PathMessages& messages) noexcept { in_order_ = messages; }
 
   // Of time_for(), in evaluations of one demand.
   [[nodiscard]] std::size_t effort() const noexcept;
@@ -107,12 +146,27 @@ struct PathWork {
   [[nodiscard]] By by(nanoseconds time) const noexcept;
 
  private:
-  [[nodiscard]] nanoseconds provided(nanoseconds time);
-  [[nodiscard]] bool is_less_by_instances(nanoseconds time);
-  By by_ = By::path;
+  // How many of a rival count as work, and before which time there are no more.
+  struct Counted {
+    nanoseconds same_before{0};
+    std::int64_t jobs = 0;
+  };
 
-  [[nodiscard]] nanoseconds one_by_one(nanoseconds time);
-  [[nodiscard]] nanoseconds beside_messages(nanoseconds time) const;
+  void count_rivals(nanoseconds time) noexcept;
+  [[nodiscard]] nanoseconds longest_blocking(const PathCore& core, nanoseconds time) noexcept;
+  [[nodiscard]] nanoseconds provided(nanoseconds time) noexcept;
+  [[nodiscard]] bool is_less_by_instances(nanoseconds time) noexcept;
+  [[nodiscard]] nanoseconds one_by_one(nanoseconds time) noexcept;
+  [[nodiscard]] nanoseconds beside_messages(nanoseconds time) const noexcept;
+
+  std::vector<PathCore> cores_;
+  std::vector<std::size_t> place_of_core_;  // by number
+  std::vector<PathInstances> instances_;
+  std::vector<std::size_t> place_of_root_;  // by link
+  std::vector<PathRival> rivals_;
+  std::vector<Counted> jobs_;  // by rival
+  std::optional<PathMessages> in_order_;
+  By by_ = By::path;
 };
 
 }  // namespace takt::analysis

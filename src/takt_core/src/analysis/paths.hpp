@@ -103,6 +103,7 @@ class Paths {
   // Why no data passes the chain, or why it may be lost before a callback's job reads it; empty: it
   // is not.
   [[nodiscard]] std::string loss_on(const application::Chain& chain) const;
+  [[nodiscard]] std::string loss_before(std::size_t callback) const;
   // Says in the report why the chain has no latency, where the reason is known.
   void explain_without_bound(const application::Chain& chain, ChainReport& report) const;
   // As may_drop() for a stream whose jobs lead to this stream's.
@@ -110,6 +111,8 @@ class Paths {
   // Whether a job of the stream ends before the message comes that its chain sends so many
   // instances later.
   [[nodiscard]] bool ends_before_message(std::size_t stream, std::size_t later) const;
+  [[nodiscard]] Bound end_after_message(std::span<const std::size_t> streams,
+                                        std::size_t later) const;
   // The most messages of a topic within a window, from all callbacks except `but`; none: no bound.
   [[nodiscard]] std::optional<std::int64_t> messages(const std::string& topic, nanoseconds window,
                                                      std::size_t but) const;

@@ -3,15 +3,19 @@
 // What gets lost on the way of data: releases that come to nothing, and messages that others
 // overwrite before they are read. And how long one then waits for the next.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "../application/requests.hpp"
+#include "../sched/text.hpp"
 #include "paths.hpp"
 
 namespace takt::analysis {
 namespace {
 
 using sched::TaskKind;
+
+constexpr std::int64_t uncounted = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -66,15 +70,26 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
   return shortest;
 }
 
-// By its whole chain: responses alone may be too long, because they count with more releases.
-bool Paths::ends_before_message(std::size_t stream, std::size_t later) const {
-  if (bounds_.latencies.empty() || model_.streams()[stream].parent == nobody) {
-    return false;
+// How long after the message that comes so many later, at the earliest, a job may end; 0 or less:
+// never. By its whole chain: responses alone may be too long, because they count with more
+// releases.
+Bound Paths::end_after_message(std::span<const std::size_t> streams, std::size_t later) const {
+  if (bounds_.latencies.empty() || streams.size() != 1 ||
+      model_.streams()[streams.front()].parent == nobody) {
+    return {};
   }
+  const std::size_t stream = streams.front();
   const Bound& end = bounds_.latencies[stream].bound;
   const Arrivals& releases = model_.demand(model_.root_of(stream)).releases;
-  return end && releases.period.count() > 0 &&
-         *end <= releases.time(static_cast<std::int64_t>(later)) + model_.offset(stream);
+  if (!end || releases.period.count() <= 0) {
+    return {};
+  }
+  return *end - releases.time(static_cast<std::int64_t>(later)) - model_.offset(stream);
+}
+
+bool Paths::ends_before_message(std::size_t stream, std::size_t later) const {
+  const Bound late = end_after_message(std::span{&stream, 1}, later);
+  return late && late->count() <= 0;
 }
 
 // A scenario changes what is released. Which message a job takes is the callback's own: the oldest
@@ -123,6 +138,34 @@ bool Paths::may_drop(std::size_t callback) const {
   return (!bound || *bound > releases.time(1)) && !ends_before_message(stream, 1);
 }
 
+// With what to change so that nothing is lost.
+std::string Paths::loss_before(std::size_t callback) const {
+  const sched::Task& task = strategy_.tasks()[callback];
+  const bool each = takes_each(callback);
+  const std::size_t kept = each ? depth(task.trigger) : 1;
+  const auto in_busy_period = model_.jobs_while_busy(streams_[callback], bounds_);
+  const auto in_response =
+      application::is_requested(task.trigger)
+          ? std::nullopt
+          : messages(task.trigger, *response(callback) - nanoseconds{1}, nobody);
+  const std::int64_t most =
+      std::min(in_busy_period.value_or(uncounted), in_response.value_or(uncounted));
+  const bool counted = most != uncounted && std::cmp_greater(most, kept);
+  const std::string wanted = counted ? "a depth of " + std::to_string(most) : "more depth";
+  std::string text = application::message_text(task.trigger) + " may be lost before '" + task.name +
+                     "' reads it: ";
+  text += counted ? "up to " + std::to_string(most) + " come " : "more of them may come ";
+  text += counted && in_busy_period == most ? "in one busy period" : "within its response";
+  text += each ? ", and the topic keeps " + std::to_string(kept) + ". Fix: give it " + wanted
+               : ", and each job reads the newest. Fix: let it catch up (overrun: catch_up), and "
+                 "give the topic " +
+                     wanted;
+  if (const Bound late = end_after_message(streams_[callback], kept); late && late->count() > 0) {
+    text += "; or let the chain up to there end " + sched::time_text(*late) + " sooner";
+  }
+  return text;
+}
+
 std::string Paths::loss_on(const application::Chain& chain) const {
   for (const std::string& name : chain.callbacks) {
     if (streams_[*strategy_.find_task(name)].empty()) {
@@ -135,17 +178,7 @@ std::string Paths::loss_on(const application::Chain& chain) const {
     if (task.kind != TaskKind::message || !response(callback) || !may_drop(callback)) {
       continue;
     }
-    const bool each = takes_each(callback);
-    const auto jobs = model_.jobs_while_busy(streams_[callback], bounds_);
-    std::string text = application::message_text(task.trigger) + " may be lost before '" +
-                       task.name + "' reads it: ";
-    text += jobs ? "up to " + std::to_string(*jobs) + " come in one busy period"
-                 : "more of them may come within its response";
-    text += each ? ", and the topic keeps " + std::to_string(depth(task.trigger)) +
-                       ". Fix: give the topic more depth"
-                 : ", and each job reads the newest. Fix: let it catch up (overrun: catch_up), and "
-                   "give the topic as much depth";
-    return text;
+    return loss_before(callback);
   }
   return {};
 }

@@ -86,7 +86,7 @@ bool ScenarioModel::executes_all(std::size_t stream) const noexcept {
   const bool each = parameters.overrun == sched::Overrun::catch_up &&
                     task.parameters.overrun == sched::Overrun::catch_up;
   const std::optional<nanoseconds>& end = latencies_[stream];
-  if (!end || std::ranges::count(streams_, own.callback, &Stream::callback) != 1) {
+  if (!end || streams_of_callback_[own.callback] != 1) {
     return false;
   }
   if (own.parent == nobody && each) {
@@ -126,7 +126,9 @@ void ScenarioModel::find_best_cases() {
     return;
   }
   std::vector<bool> releases(streams_.size());
+  streams_of_callback_.assign(costs_.size(), 0);
   for (const Stream& stream : streams_) {
+    ++streams_of_callback_[stream.callback];
     if (stream.parent != nobody) {
       releases[stream.parent] = true;
     }

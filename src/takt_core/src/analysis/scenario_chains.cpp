@@ -211,10 +211,12 @@ ChainNet ScenarioModel::chain_net() const {
     const bool joined =
         parent != nobody && core_of(parent) == core_of(i) && demand(i).lag.count() == 0;
     const std::size_t first = joined ? net.links[parent].first : i;
+    const std::size_t root = parent == nobody ? i : net.links[parent].root;
     const Cost& cost = costs_[streams_[i].callback];
     net.links.push_back({.demand = &demand(i),
                          .before = parent,
-                         .root = parent == nobody ? i : net.links[parent].root,
+                         .root = root,
+                         .number = net.instances[root].size(),
                          .first = first,
                          .core = core_of(i),
                          .offset = offset(i),
@@ -222,7 +224,7 @@ ChainNet ScenarioModel::chain_net() const {
                          .joined = joined,
                          .overlaps = cost.anywhere || cost.around.count() > 0,
                          .message_after = cost.anywhere ? nanoseconds{0} : best_case(i)});
-    net.instances[net.links.back().root].push_back(i);
+    net.instances[root].push_back(i);
   }
   const Test test = test_without_idling(scenario_->policy());
   const bool by_deadline = test == Test::edf || test == Test::non_preemptive_edf;
@@ -257,8 +259,9 @@ void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
     bound_subchains(net, at, bounds, units, from_roots);
   }
   bounds.latencies.assign(streams_.size(), {});
+  PathLatencies paths{net};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    bound_stream(net, i, units, from_roots, bounds);
+    bound_stream(net, i, units, from_roots, paths, bounds);
   }
   for (std::size_t at = 0; at < cores_.size(); ++at) {
     take_over(at, bounds);
@@ -291,7 +294,8 @@ bool comes_back(const ChainNet& net, std::size_t root) {
 // From the root's release to the end of the stream, after those before it.
 void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
                                  const std::vector<Response>& units,
-                                 const std::vector<Response>& from_roots, ScenarioBounds& bounds) {
+                                 const std::vector<Response>& from_roots, PathLatencies& paths,
+                                 ScenarioBounds& bounds) {
   const std::size_t parent = streams_[stream].parent;
   const auto until = [&](std::size_t link) {
     return link == nobody ? Bound{nanoseconds{0}} : bounds.latencies[link].bound;
@@ -312,8 +316,8 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   take_less(latency, from_roots[stream]);
   const std::size_t root = net.links[stream].root;
   if (first != root || comes_back(net, root)) {
-    take_less(latency, limited(chain_effort_,
-                               [&](Effort& part) { return path_latency(net, stream, part); }));
+    take_less(latency,
+              limited(chain_effort_, [&](Effort& part) { return paths.until(stream, part); }));
   }
   if (latency.bound) {
     Response own = latency;
@@ -375,33 +379,6 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
     take_less(least[i], bounds.latencies[i]);
   }
   bounds.latencies = std::move(least);
-}
-
-void ScenarioModel::forget_latencies() {
-  best_responses_.assign(streams_.size(), nanoseconds{0});
-  renew_chain_effort();
-  many_rounds_ = false;
-  latencies_.assign(streams_.size(), nanoseconds{0});
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const std::size_t parent = streams_[i].parent;
-    const nanoseconds before = parent == nobody ? nanoseconds{0} : *latencies_[parent];
-    latencies_[i] = before + demand(i).lag + demand(i).execution;
-  }
-}
-
-void ScenarioModel::renew_chain_effort() noexcept {
-  chain_effort_ = {.steps = most_chain_steps};
-  deadline_effort_ = {.steps = most_deadline_steps};
-  busy_effort_ = {.steps = most_busy_steps};
-}
-
-bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {
-  bool changed = false;
-  for (std::size_t i = 0; i < bounds.latencies.size(); ++i) {
-    changed = changed || latencies_[i] != bounds.latencies[i].bound;
-    latencies_[i] = bounds.latencies[i].bound;
-  }
-  return changed;
 }
 
 }  // namespace takt::analysis

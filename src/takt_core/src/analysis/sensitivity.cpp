@@ -158,7 +158,8 @@ Sensitivity search(Asked& question, ScenarioModel& model,
 
 std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
                                             const application::Application& application,
-                                            Graphs graphs, const Progress& progress) {
+                                            Graphs graphs, const Progress& progress,
+                                            const ScenarioBounds* solved) {
   if (graphs != Graphs::none) {
     OfGraphs question{model, graphs};
     question.ask_for(nobody);
@@ -169,7 +170,7 @@ std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
     return search(question, model, application, progress, [&] { return question.is_used_up(); });
   }
   if (model.iterates()) {
-    OfRounds question{model};
+    OfRounds question{model, solved};
     return search(question, model, application, progress, [&] { return question.is_used_up(); });
   }
   OfCores question{model};

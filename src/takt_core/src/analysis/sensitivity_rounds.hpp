@@ -19,7 +19,8 @@ namespace takt::analysis {
 // The question of a FactorSearch, answered by the closed tests.
 class OfRounds final : public Question {
  public:
-  explicit OfRounds(ScenarioModel& model);
+  // `solved`: see find_sensitivity().
+  explicit OfRounds(ScenarioModel& model, const ScenarioBounds* solved = nullptr);
 
   // Asks about this callback from now on, or about all (nobody).
   void ask_for(std::size_t callback);

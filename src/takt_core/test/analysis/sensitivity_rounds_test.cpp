@@ -64,6 +64,12 @@ void compare(const std::string& policy, int sets) {
     Whole whole{application};
     const auto sensitivity = find_sensitivity(whole.model(), application, Graphs::none);
     ASSERT_TRUE(sensitivity) << json;
+    Whole solved{application};
+    Effort effort;
+    const ScenarioBounds bounds = solved.model().solve(effort, Graphs::witness);
+    const auto same = find_sensitivity(solved.model(), application, Graphs::none, {}, &bounds);
+    EXPECT_EQ(same->all, sensitivity->all) << json;
+    EXPECT_EQ(same->callbacks, sensitivity->callbacks) << json;
     const auto holds = [&](double factor, std::size_t callback) {
       if (factor < 1) {  // shorter best cases change the jitters, too
         return;

@@ -166,11 +166,10 @@ TEST(BusyCore, counts_a_publication_with_stored_messages) {
       reason(),
       "a message of topic 'both' may be lost before 'reader' reads it: up to 2 come in one busy "
       "period, and each job reads the newest. Fix: let it catch up (overrun: catch_up), "
-      "and give the topic as much depth");
+      "and give the topic a depth of 2");
   app.callbacks.back().task.parameters.overrun = sched::Overrun::catch_up;
   app.topics.back().depth = 1;
-  EXPECT_NE(reason().find("and the topic keeps 1. Fix: give the topic more depth"),
-            std::string::npos);
+  EXPECT_NE(reason().find("and the topic keeps 1. Fix: give it a depth of 2"), std::string::npos);
 }
 
 // By callback: whether all that comes to it while the core is busy gets its job, by the count.

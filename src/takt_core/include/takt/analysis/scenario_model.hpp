@@ -22,6 +22,7 @@
 namespace takt::analysis {
 
 struct ChainNet;
+class PathLatencies;
 
 /// The demands of one scenario and their fixed point. Not thread-safe.
 class TAKT_CORE_PUBLIC ScenarioModel {
@@ -297,7 +298,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void keep_busy(const ChainNet& net, std::size_t at, std::optional<sched::Level> floor,
                  ScenarioBounds& bounds, std::vector<Response>& latencies);
   void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
-                    const std::vector<Response>& from_roots, ScenarioBounds& bounds);
+                    const std::vector<Response>& from_roots, PathLatencies& paths,
+                    ScenarioBounds& bounds);
   void take_over(std::size_t at, ScenarioBounds& bounds) const;
   void shorten_by_graphs(ScenarioBounds& bounds);
   void forget_latencies();
@@ -338,6 +340,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters
   // By stream: from a release to the end, at least, beside what is above; 0: not known.
   std::vector<nanoseconds> best_responses_;
+  std::vector<std::size_t> streams_of_callback_;       // how many, for best_responses_
   Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
   Effort deadline_effort_ = {.steps = most_deadline_steps};
   Effort busy_effort_ = {.steps = most_busy_steps};
