@@ -6,6 +6,7 @@
 
 #include "busy_period.hpp"
 #include "chain_meetings.hpp"
+#include "chain_pace.hpp"
 #include "later_jobs.hpp"
 #include "message_order.hpp"
 #include "path_work.hpp"
@@ -59,6 +60,7 @@ class PathTest {
       path_.push_back(i);
     }
     std::ranges::reverse(path_);
+    work_.releases = &link(root_).demand->releases;
     behind_.assign(net_.links.size(), false);
     within_.assign(net_.links.size(), false);
     for (std::size_t k = 0; k < path_.size(); ++k) {
@@ -224,7 +226,7 @@ class PathTest {
       visited.messages = messages.jobs_on(at);
       visited.due_later = *due - visited.due;
     }
-    work_.in_order = {.root = &link(root_).demand->releases, .longest = messages.longest()};
+    work_.in_order = {.longest = messages.longest()};
   }
 
   [[nodiscard]] bool is_whole() const {
@@ -253,6 +255,9 @@ class PathTest {
       }
       instances.any.execution = most_met(links, instances);
       instances.limited = true;
+      if (work_.instances.size() == 1) {
+        instances.at_its_pace = most_at_its_pace(net_, path_, root, effort_);
+      }
     }
     return true;
   }

@@ -44,6 +44,10 @@ std::int64_t PathBlocker::jobs(nanoseconds time) const noexcept {
   return all ? std::min(visits, all->jobs(time) - (part ? part->jobs(time) : 0)) : visits;
 }
 
+nanoseconds PathInstances::met(nanoseconds time) const noexcept {
+  return any.jobs(time) * (paced ? std::min(any.execution, *at_its_pace) : any.execution);
+}
+
 namespace {
 
 // One job for each visit, of those that are there.
@@ -86,11 +90,18 @@ nanoseconds PathWork::provided(nanoseconds time) {
   return result;
 }
 
+// Whether no other instance of the path's root is released within this time.
+bool PathWork::is_only_instance(nanoseconds time) const noexcept {
+  constexpr nanoseconds tick{1};
+  return releases->closed(time - tick) <= 1;
+}
+
 // Whether the path meets less of some instances than their links do one by one.
 bool PathWork::is_less_by_instances(nanoseconds time) {
   bool any = false;
   for (auto& [root, one] : instances) {
-    one.fewer = one.limited && one.any.jobs(time) * one.any.execution < one.work + one.blocking;
+    one.paced = one.at_its_pace && is_only_instance(time);
+    one.fewer = one.limited && one.met(time) < one.work + one.blocking;
     any = any || one.fewer;
   }
   return any;
@@ -114,9 +125,8 @@ nanoseconds PathWork::beside_messages(nanoseconds time) const {
 }
 
 nanoseconds PathWork::time_for(nanoseconds time) {
-  constexpr nanoseconds tick{1};
   const nanoseconds each = one_by_one(time);
-  if (!in_order || in_order->root->closed(time - tick) > 1) {
+  if (!in_order || !is_only_instance(time)) {
     return each;
   }
   const nanoseconds together = beside_messages(time);
@@ -163,10 +173,13 @@ nanoseconds PathWork::one_by_one(nanoseconds time) {
   }
   nanoseconds less = provided(time);  // others may block now
   for (const auto& [root, one] : instances) {
-    less -= one.fewer ? one.work - one.any.jobs(time) * one.any.execution : nanoseconds{0};
+    less -= one.fewer ? one.work - one.met(time) : nanoseconds{0};
   }
   if (less < each) {
-    by_ = By::path_instances;
+    const bool paced = std::ranges::any_of(instances, [](const auto& entry) {
+      return entry.second.paced && *entry.second.at_its_pace < entry.second.any.execution;
+    });
+    by_ = paced ? By::path_paced : By::path_instances;
   }
   return std::min(each, less);
 }

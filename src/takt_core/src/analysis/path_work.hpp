@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What cores do, at most, while a path across them is on its way (docs/reference/analysis.md, eq.
-// 17, 37 and 38).
+// 17, 37, 38 and 46).
 #pragma once
 
 #include <cstddef>
@@ -66,9 +66,16 @@ struct PathInstances {
   PathRival any;         // jobs of any of these; its execution: the most that the path can meet
   bool known = true;     // all of them are
   bool limited = false;  // it cannot meet one job of each
+  // The most that it delays the path by if no other instance of the path's root exists; nothing:
+  // not known.
+  std::optional<nanoseconds> at_its_pace = {};
   nanoseconds work{0};   // of each link by itself
   nanoseconds blocking{0};
   bool fewer = false;  // by instances it is less
+  bool paced = false;  // because they advance with the path
+
+  // The most that all that are there within `time` delay the path by.
+  [[nodiscard]] nanoseconds met(nanoseconds time) const noexcept;
 };
 
 // The part of the path on one core.
@@ -86,11 +93,11 @@ struct PathCore {
 
 // Jobs of all messages of the path's own release of its root, in the order of MessageOrder.
 struct PathMessages {
-  const Arrivals* root = nullptr;
   nanoseconds longest{0};  // until the path's last job has ended
 };
 
 struct PathWork {
+  const Arrivals* releases = nullptr;     // of the path's root
   std::map<std::size_t, PathCore> cores;  // by number
   std::vector<PathRival> rivals;
   std::map<std::size_t, PathInstances> instances;  // by root
@@ -107,6 +114,7 @@ struct PathWork {
   [[nodiscard]] By by(nanoseconds time) const noexcept;
 
  private:
+  [[nodiscard]] bool is_only_instance(nanoseconds time) const noexcept;
   [[nodiscard]] nanoseconds provided(nanoseconds time);
   [[nodiscard]] bool is_less_by_instances(nanoseconds time);
   By by_ = By::path;
