@@ -118,8 +118,7 @@ class Pace {
     }
     const nanoseconds delay = net_.links[other_[other]].demand->execution;
     most_ = std::max(most_, delay);
-    follow({.own = own, .other = other + 1, .later = true, .whole = true, .delay = delay},
-           next);
+    follow({.own = own, .other = other + 1, .later = true, .whole = true, .delay = delay}, next);
     if (met.preempts) {
       follow({.own = own,
               .other = other + 1,

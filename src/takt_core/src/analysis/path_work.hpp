@@ -69,7 +69,7 @@ struct PathInstances {
   // The most that it delays the path by if no other instance of the path's root exists; nothing:
   // not known.
   std::optional<nanoseconds> at_its_pace = {};
-  nanoseconds work{0};   // of each link by itself
+  nanoseconds work{0};  // of each link by itself
   nanoseconds blocking{0};
   bool fewer = false;  // by instances it is less
   bool paced = false;  // because they advance with the path

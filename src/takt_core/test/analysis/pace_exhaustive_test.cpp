@@ -13,14 +13,15 @@
 #include "analysis/every_run_of_cores.hpp"
 #include "analysis/exhaustive_sets.hpp"
 #include "analysis/random_tasks.hpp"
+#include "takt/analysis/analyse.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
 
-// Two chains over two cores, with periods in which all of their jobs may end; sometimes a
-// callback that does not belong to them.
+// Two chains over two cores, mostly with periods in which all of their jobs may end; sometimes they
+// branch, publish early, or a callback is there that does not belong to them.
 class PaceSets : public RandomTasks {
  public:
   using RandomTasks::RandomTasks;
@@ -31,26 +32,32 @@ class PaceSets : public RandomTasks {
     const auto first = static_cast<std::size_t>(number(2, static_cast<int>(all) - 2));
     constexpr int cores = 2;
     const bool fixed = chance(0.4);
-    const bool foreign = chance(0.15);
+    const bool foreign = chance(0.3);
+    const bool branches = chance(0.15);
+    const bool anywhere = chance(0.25);
     for (std::size_t i = 0; i < all; ++i) {
       const bool begins = i == 0 || i == first;
+      const bool leaves = branches && !begins && i - 1 != first && i > 1 && chance(0.4);
+      const std::size_t before = leaves ? i - 2 : i - 1;
       const bool turns = !begins && chance(0.8);
-      const auto core = turns ? (tasks.back().core + 1) % static_cast<std::size_t>(cores)
+      const auto core = turns ? (tasks[before].core + 1) % static_cast<std::size_t>(cores)
                               : static_cast<std::size_t>(number(0, cores - 1));
       const std::int64_t worst = number(1, 3);
       tasks.push_back({.core = core,
-                       .before = begins ? CoreTask::timer : i - 1,
+                       .before = begins ? CoreTask::timer : before,
                        .best = fixed || chance(0.5) ? worst : number(0, worst),
                        .worst = worst,
-                       .deadline = number(4, 30)});
+                       .deadline = number(4, 30),
+                       .anywhere = anywhere && chance(0.4)});
     }
     if (foreign && all < 7) {
       tasks.push_back({.core = static_cast<std::size_t>(number(0, cores - 1)), .deadline = 10});
     }
     order(tasks, first);
-    const std::int64_t period = number(16, 30);
-    for (CoreTask& task : tasks) {
-      task.period = period;
+    const std::int64_t period = number(6, 30);
+    const std::int64_t other = chance(0.5) ? period : number(6, 30);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].period = i < first ? period : other;
     }
     return tasks;
   }
@@ -117,6 +124,86 @@ TEST_P(EveryRunOfTwoChains, keeps_to_its_bounds) {
   EXPECT_GT(tally.reached, 0);
   std::cout << tally.complete << " of " << sets << " sets complete; " << tally.reached << " of "
             << tally.paced << " latencies by eq. 46 reached\n";
+}
+
+// Two chains over two cores in turn, the second one above the first: without eq. 46 all that the
+// second one computes delays the first.
+application::Application two_chains() {
+  application::Application app{.name = "two", .policy = "fp"};
+  app.cpus = {0, 1};
+  for (const std::string name : {"a", "b"}) {
+    app.chains.push_back({.name = name});
+    for (int i = 0; i < 6; ++i) {
+      application::Callback own;
+      own.task.name = own.node = name + std::to_string(i);
+      own.task.cpu = i % 2;
+      own.task.parameters = {.deadline = nanoseconds{1000},
+                             .priority = (name == "a" ? 20 : 40) + i,
+                             .expected_execution = nanoseconds{10},
+                             .overrun = sched::Overrun::catch_up};
+      own.execution = {.best = nanoseconds{10}, .worst = nanoseconds{10}};
+      own.execution.quantiles = {own.execution.best};
+      if (i == 0) {
+        own.task.parameters.period = nanoseconds{1000};
+      } else {
+        own.task.kind = sched::TaskKind::message;
+        own.task.trigger = name + "_from_" + std::to_string(i - 1);
+      }
+      own.task.writes = {name + "_from_" + std::to_string(i)};
+      app.topics.push_back({.name = own.task.writes.front(), .depth = 10});
+      app.chains.back().callbacks.push_back(own.task.name);
+      app.callbacks.push_back(std::move(own));
+    }
+  }
+  return app;
+}
+
+bool is_paced(const application::Application& app) {
+  const ChainReport chain =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front().chains.front();
+  return chain.bound_by.ends_with("eq. 17 and 46");
+}
+
+TEST(TwoChains, that_have_their_cores_to_themselves_advance_together) {
+  const application::Application app = two_chains();
+  const ChainReport chain =
+      analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front().chains.front();
+  EXPECT_TRUE(is_paced(app)) << chain.bound_by;
+  EXPECT_EQ(chain.latency, nanoseconds{80});  // two jobs of the other one, and never again
+}
+
+TEST(TwoChains, do_not_advance_together_where_something_else_takes_time) {
+  const auto with = [](auto change) {
+    application::Application app = two_chains();
+    change(app);
+    return is_paced(app);
+  };
+  EXPECT_FALSE(with([](auto& app) { app.overheads.release = nanoseconds{1}; }));
+  EXPECT_FALSE(with([](auto& app) { app.overheads.dispatch = nanoseconds{1}; }));
+  EXPECT_FALSE(with([](auto& app) {
+    app.cores = {
+        {.cpu = 1, .interrupts = {{.period = nanoseconds{500}, .duration = nanoseconds{1}}}}};
+  }));
+  EXPECT_FALSE(with([](auto& app) {
+    app.cores = {
+        {.cpu = 1,
+         .supply = application::Supply{.budget = nanoseconds{9}, .period = nanoseconds{10}}}};
+  }));
+  EXPECT_FALSE(with([](auto& app) { app.cores = {{.cpu = 1, .latency = nanoseconds{1}}}; }));
+  EXPECT_FALSE(with([](auto& app) { app.callbacks.front().jitter = nanoseconds{1}; }));
+  EXPECT_FALSE(with([](auto& app) { app.callbacks[8].publishes_anywhere = true; }));
+  EXPECT_FALSE(
+      with([](auto& app) { app.callbacks[6].messages["b_from_0"] = {.least = 1, .most = 2}; }));
+  EXPECT_FALSE(with([](auto& app) {
+    app.callbacks[1].task.group = "group";
+    app.callbacks[7].task.group = "group";
+    app.policy = "edf";
+  }));
+  EXPECT_FALSE(with([](auto& app) {
+    for (application::Callback& callback : app.callbacks) {  // the next ones come before
+      callback.task.parameters.period = callback.task.parameters.period * 7 / 100;
+    }
+  }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryRunOfTwoChains,
