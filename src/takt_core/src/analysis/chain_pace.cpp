@@ -188,7 +188,7 @@ class Pace {
 };
 
 // Whether all instances of this root have ended before the next one is released.
-bool is_alone(const ChainNet& net, std::size_t root) {
+bool ends_before_the_next(const ChainNet& net, std::size_t root) {
   const Arrivals& releases = net.links[root].demand->releases;
   return std::ranges::all_of(net.instances[root], [&](std::size_t i) {
     const auto& latency = net.latencies[i];
@@ -239,8 +239,8 @@ std::optional<nanoseconds> most_at_its_pace(const ChainNet& net, std::span<const
                                             std::size_t root, Effort& effort) {
   const std::vector<std::size_t>& others = net.instances[root];
   if (net.release_overhead.count() > 0 || !is_a_line(net, path, true) ||
-      !is_a_line(net, others, false) || !is_alone(net, root) || !is_alone(net, path.front()) ||
-      !are_among_themselves(net, path, root)) {
+      !is_a_line(net, others, false) || !ends_before_the_next(net, root) ||
+      !ends_before_the_next(net, path.front()) || !are_among_themselves(net, path, root)) {
     return {};
   }
   Effort part{.steps = effort.steps / 4};  // a bound without it is still one
