@@ -2,8 +2,8 @@
 //
 // Two chains that advance at the same time (docs/reference/analysis.md, eq. 46). Where the cores of
 // a path run only its own jobs and those of another chain, one of the two computes for each
-// nanosecond that the other one does while that delays nobody. So from the first time that the
-// other chain's instance delays the path to the last one, the path gets on, too.
+// nanosecond that the other one does while it does not wait. So from the first time that the other
+// chain's instance delays the path to the last one, the path gets on, too.
 #pragma once
 
 #include <cstddef>
