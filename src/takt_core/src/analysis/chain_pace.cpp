@@ -12,7 +12,8 @@ struct Encounter {
   bool together = false;  // they have the same core. The instance's may run before the path's has
                           // ended,
   bool delays = false;    // even if it is released later,
-  bool blocks = false;    // only if it was released before,
+  bool precedes = false;  // only if it was released before,
+  bool blocks = false;    // or had started before that,
   bool preempts = false;  // even if the path's has started; or
   bool waits = false;     // it may wait while the path's computes,
   bool yields = false;    // although it has started
@@ -28,7 +29,7 @@ Encounter encounter(const ChainNet& net, std::size_t own, std::size_t other) {
   if (core.by_deadline) {
     return {.together = true,
             .delays = its.deadline <= mine.deadline,
-            .blocks = true,
+            .precedes = true,
             .preempts = core.preemptive && its.deadline < mine.deadline,
             .waits = true,
             .yields = core.preemptive && mine.deadline < its.deadline};
@@ -113,7 +114,7 @@ class Pace {
   // is left, perhaps next to nothing.
   void begin(std::size_t own, std::size_t other, Entries& next) {
     const Encounter met = at({.own = own, .other = other});
-    if (!met.together || !(met.delays || met.blocks)) {
+    if (!met.together || !(met.delays || met.precedes || met.blocks)) {
       return;
     }
     const nanoseconds delay = net_.links[other_[other]].demand->execution;
@@ -161,7 +162,8 @@ class Pace {
       if (point.passed.count() > 0 && point.passed >= all) {
         return;  // nothing of the path's job is left
       }
-      const bool may_run = met.delays || (met.blocks && !point.later);
+      const bool may_run =
+          met.delays || (met.precedes && !point.later) || (met.blocks && !point.whole);
       if (met.together && (!may_run || (point.started && !met.preempts))) {
         return;  // it comes later
       }
