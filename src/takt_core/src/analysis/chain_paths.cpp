@@ -255,11 +255,16 @@ class PathTest {
       }
       instances.any.execution = most_met(links, instances);
       instances.limited = true;
-      if (work_.instances.size() == 1) {
+      if (work_.instances.size() == 1 && !preempts_its_end()) {
         instances.at_its_pace = most_at_its_pace(net_, path_, root, effort_);
       }
     }
     return true;
+  }
+
+  // Whether the path's last job has computed all, but has not ended, while what it leads to runs.
+  [[nodiscard]] bool preempts_its_end() const {
+    return std::ranges::any_of(core(last_).links, [&](std::size_t i) { return within_[i]; });
   }
 
   nanoseconds most_met(std::span<const std::size_t> links, PathInstances& instances) {

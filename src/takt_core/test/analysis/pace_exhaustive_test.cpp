@@ -39,7 +39,7 @@ class PaceSets : public RandomTasks {
       const bool begins = i == 0 || i == first;
       const bool leaves = branches && !begins && i - 1 != first && i > 1 && chance(0.4);
       const std::size_t before = leaves ? i - 2 : i - 1;
-      const bool turns = !begins && chance(0.8);
+      const bool turns = !begins && chance(0.65);
       const auto core = turns ? (tasks[before].core + 1) % static_cast<std::size_t>(cores)
                               : static_cast<std::size_t>(number(0, cores - 1));
       const std::int64_t worst = number(1, 3);
@@ -199,6 +199,34 @@ TEST(TwoChains, do_not_advance_together_where_something_else_takes_time) {
     app.callbacks[7].task.group = "group";
     app.policy = "edf";
   }));
+}
+
+// c4 begins while c0 computes, and c5 delays c1 although c4 takes longer than c1.
+TEST(TwoChains, may_compute_across_the_end_of_a_job) {
+  const std::vector<CoreTask> tasks = {
+      {.core = 0, .period = 40, .best = 3, .worst = 3, .deadline = 40, .priority = 1},
+      {.core = 0, .before = 0, .period = 40, .best = 3, .worst = 3, .deadline = 40, .priority = 2},
+      {.core = 1, .before = 1, .period = 40, .best = 1, .worst = 1, .deadline = 40, .priority = 3},
+      {.core = 0, .period = 40, .best = 4, .worst = 4, .deadline = 40, .priority = 4},
+      {.core = 1, .before = 3, .period = 40, .best = 5, .worst = 5, .deadline = 40, .priority = 5},
+      {.core = 0, .before = 4, .period = 40, .best = 4, .worst = 4, .deadline = 40, .priority = 6}};
+  PaceTally tally;
+  hold_paced(tasks, "fp", tally);
+  EXPECT_EQ(tally.complete, 1);
+}
+
+// c2 preempts c1, whose message has released it, before c1 has ended; c6 comes meanwhile.
+TEST(TwoChains, may_delay_a_job_that_has_computed_all) {
+  const std::vector<CoreTask> tasks = {
+      {.core = 1, .period = 30, .best = 3, .worst = 3, .deadline = 19, .priority = 3},
+      {.core = 0, .before = 0, .period = 30, .deadline = 28, .priority = 2},
+      {.core = 0, .before = 1, .period = 30, .best = 2, .worst = 2, .deadline = 26, .priority = 1},
+      {.core = 1, .before = 2, .period = 30, .best = 2, .worst = 2, .deadline = 15, .priority = 7},
+      {.core = 0, .period = 30, .best = 3, .worst = 3, .deadline = 22, .priority = 6},
+      {.core = 1, .before = 4, .period = 30, .deadline = 4, .priority = 5},
+      {.core = 0, .before = 5, .period = 30, .deadline = 19, .priority = 4}};
+  PaceTally tally;
+  hold_paced(tasks, "edf", tally);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryRunOfTwoChains,
