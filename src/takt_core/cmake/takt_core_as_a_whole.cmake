@@ -73,6 +73,6 @@ together(sim sim
 together(sim_runs sim
   partition_releases simulation withheld)
 together(analysis_chains analysis
-  chain_paths fixed_priority path_work paths_ages paths_calls)
+  chain_pace chain_paths fixed_priority path_work paths_ages paths_calls)
 together(analysis_joins analysis
   paths_joins scenario_chains scenario_joins wait_set)

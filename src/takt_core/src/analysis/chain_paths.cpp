@@ -7,6 +7,7 @@
 
 #include "busy_period.hpp"
 #include "chain_meetings.hpp"
+#include "chain_pace.hpp"
 #include "later_jobs.hpp"
 #include "message_order.hpp"
 #include "path_work.hpp"
@@ -54,7 +55,7 @@ class PathLatencies::PathTest {
     last_ = last;
     root_ = link(last).root;
     own_ = net_.instances[root_];
-    work_.clear();
+    work_.begin(link(root_).demand->releases);
     path_.clear();
     visits_.clear();
     delays_.assign(net_.links.size(), false);
@@ -248,7 +249,7 @@ class PathLatencies::PathTest {
       visited.messages = messages.jobs_on(visited.core);
       visited.due_later = *due - visited.due;
     }
-    work_.order({.root = &link(root_).demand->releases, .longest = messages.longest()});
+    work_.order({.longest = messages.longest()});
   }
 
   [[nodiscard]] bool is_whole() const {
@@ -277,8 +278,18 @@ class PathLatencies::PathTest {
       }
       instances.any.execution = most_met(links);
       instances.limited = true;
+      if (work_.instances().size() == 1 && !preempts_its_end()) {
+        instances.at_its_pace = most_at_its_pace(net_, path_, instances.root, *effort_);
+      }
     }
     return true;
+  }
+
+  // Whether the path's last job has computed all, but has not ended, while what it leads to runs.
+  [[nodiscard]] bool preempts_its_end() const {
+    return std::ranges::any_of(own_, [this](std::size_t i) {
+      return link(i).core == link(last_).core && within_[link(i).number];
+    });
   }
 
   // `links`: all with one root.

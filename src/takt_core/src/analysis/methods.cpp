@@ -56,6 +56,8 @@ std::string_view chain_method(Test test, By by) {
       return methods::path_instances;
     case By::path_later_instances:
       return methods::path_later_instances;
+    case By::path_paced:
+      return methods::path_paced;
     case By::path_messages:
       return methods::path_messages;
     case By::busy:

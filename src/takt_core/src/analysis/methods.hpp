@@ -106,6 +106,8 @@ inline constexpr std::string_view path_instances =
     "path analysis, other chains met on their way (Schliecker & Ernst 2009), eq. 17 and 38";
 inline constexpr std::string_view path_later_instances =
     "path analysis, other chains met on their way (Schliecker & Ernst 2009), eq. 17, 37 and 38";
+inline constexpr std::string_view path_paced =
+    "path analysis, another chain met as both advance (Schliecker & Ernst 2009), eq. 17 and 46";
 inline constexpr std::string_view path_messages =
     "path analysis, messages of a burst in their order (Schliecker & Ernst 2009), eq. 17 and 39";
 inline constexpr std::string_view busy_path =

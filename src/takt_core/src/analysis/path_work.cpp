@@ -53,7 +53,8 @@ std::int64_t PathBlocker::jobs(nanoseconds time) const noexcept {
   return all ? std::min(visits, all->jobs(time) - (part ? part->jobs(time) : 0)) : visits;
 }
 
-void PathWork::clear() noexcept {
+void PathWork::begin(const Arrivals& releases) noexcept {
+  releases_ = &releases;
   for (const PathCore& core : cores_) {
     place_of_core_[core.core] = nobody;
   }
@@ -83,6 +84,10 @@ PathInstances& PathWork::instances_of(std::size_t root) {
     instances_.push_back({.root = root});
   }
   return instances_[place];
+}
+
+nanoseconds PathInstances::met() const noexcept {
+  return jobs * (paced ? std::min(any.execution, *at_its_pace) : any.execution);
 }
 
 // One job for each visit, of those that are there.
@@ -123,6 +128,12 @@ nanoseconds PathWork::provided(nanoseconds time) noexcept {
   return result;
 }
 
+// Whether no other instance of the path's root is released within this time.
+bool PathWork::is_only_instance(nanoseconds time) const noexcept {
+  constexpr nanoseconds tick{1};
+  return releases_->closed(time - tick) <= 1;
+}
+
 // Whether the path meets less of some instances than their links do one by one.
 bool PathWork::is_less_by_instances(nanoseconds time) noexcept {
   bool any = false;
@@ -131,7 +142,8 @@ bool PathWork::is_less_by_instances(nanoseconds time) noexcept {
       one.jobs = one.any.jobs(time);
       one.same_before = one.any.same_before(time, one.jobs);
     }
-    one.fewer = one.limited && one.jobs * one.any.execution < one.work + one.blocking;
+    one.paced = one.at_its_pace && is_only_instance(time);
+    one.fewer = one.limited && one.met() < one.work + one.blocking;
     any = any || one.fewer;
   }
   return any;
@@ -155,9 +167,8 @@ nanoseconds PathWork::beside_messages(nanoseconds time) const noexcept {
 }
 
 nanoseconds PathWork::time_for(nanoseconds time) {
-  constexpr nanoseconds tick{1};
   const nanoseconds each = one_by_one(time);
-  if (!in_order_ || in_order_->root->closed(time - tick) > 1) {
+  if (!in_order_ || !is_only_instance(time)) {
     return each;
   }
   const nanoseconds together = beside_messages(time);
@@ -213,10 +224,13 @@ nanoseconds PathWork::one_by_one(nanoseconds time) noexcept {
   }
   nanoseconds less = provided(time);  // others may block now
   for (const PathInstances& one : instances_) {
-    less -= one.fewer ? one.work - one.jobs * one.any.execution : nanoseconds{0};
+    less -= one.fewer ? one.work - one.met() : nanoseconds{0};
   }
   if (less < each) {
-    by_ = By::path_instances;
+    const bool paced = std::ranges::any_of(instances_, [](const PathInstances& one) {
+      return one.paced && *one.at_its_pace < one.any.execution;
+    });
+    by_ = paced ? By::path_paced : By::path_instances;
   }
   return std::min(each, less);
 }

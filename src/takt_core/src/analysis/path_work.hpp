@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What cores do, at most, while a path across them is on its way (docs/reference/analysis.md, eq.
-// 17, 37 and 38).
+// 17, 37, 38 and 46).
 #pragma once
 
 #include <cstddef>
@@ -70,11 +70,18 @@ struct PathInstances {
   PathRival any = {};     // jobs of any of these; its execution: the most that the path can meet
   bool known = true;      // all of them are
   bool limited = false;   // it cannot meet one job of each
+  // The most that it delays the path by if no other instance of the path's root exists; nothing:
+  // not known.
+  std::optional<nanoseconds> at_its_pace = {};
   std::int64_t jobs = 0;  // of `any`, and before which time there are no more
   nanoseconds same_before{0};
   nanoseconds work{0};  // of each link by itself
   nanoseconds blocking{0};
   bool fewer = false;  // by instances it is less
+  bool paced = false;  // because they advance with the path
+
+  // The most that all `jobs` delay the path by.
+  [[nodiscard]] nanoseconds met() const noexcept;
 };
 
 // The part of the path on one core.
@@ -100,7 +107,6 @@ struct PathVisit {
 
 // Jobs of all messages of the path's own release of its root, in the order of MessageOrder.
 struct PathMessages {
-  const Arrivals* root = nullptr;
   nanoseconds longest{0};  // until the path's last job has ended
 };
 
@@ -111,8 +117,8 @@ class PathWork {
   PathWork(std::size_t cores, std::size_t links)
       : place_of_core_(cores, nobody), place_of_root_(links, nobody) {}
 
-  // Begins another path.
-  void clear() noexcept;
+  // Begins another path, with these releases of its root.
+  void begin(const Arrivals& releases) noexcept;
 
   [[nodiscard]] std::span<PathCore> cores() noexcept { return cores_; }
   [[nodiscard]] std::span<const PathCore> cores() const noexcept { return cores_; }
@@ -152,6 +158,7 @@ class PathWork {
     std::int64_t jobs = 0;
   };
 
+  [[nodiscard]] bool is_only_instance(nanoseconds time) const noexcept;
   void count_rivals(nanoseconds time) noexcept;
   [[nodiscard]] nanoseconds longest_blocking(const PathCore& core, nanoseconds time) noexcept;
   [[nodiscard]] nanoseconds provided(nanoseconds time) noexcept;
@@ -159,6 +166,7 @@ class PathWork {
   [[nodiscard]] nanoseconds one_by_one(nanoseconds time) noexcept;
   [[nodiscard]] nanoseconds beside_messages(nanoseconds time) const noexcept;
 
+  const Arrivals* releases_ = nullptr;  // of the path's root
   std::vector<PathCore> cores_;
   std::vector<std::size_t> place_of_core_;  // by number
   std::vector<PathInstances> instances_;

@@ -167,6 +167,7 @@ enum class By : std::uint8_t {
   suspension,  ///< the test of the policy, with suspension of some callbacks above as blocking
   intervals,   ///< the waiting of a job, and the intervals between its waits
   segments,    ///< the same with the known lengths of segments
+  path_paced,  ///< `path` beside another chain, as both advance
 };
 
 /// The response time of one demand.
