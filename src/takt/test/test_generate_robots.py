@@ -25,11 +25,12 @@ from takt.schedule.generate.code import write_packages
 from takt.schedule.generate.space import read_space
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "robots.json"
+OF_THE_KERNEL = EXAMPLE.with_name("kernel_scheduling.json")
 
 
 @functools.cache  # they are not changed
-def _drawn(count: int = 30) -> list[Generated]:
-    space = read_space(EXAMPLE)
+def _drawn(count: int = 30, example: Path = EXAMPLE) -> list[Generated]:
+    space = read_space(example)
     return [one for c in range(len(space.combinations)) for one in block(space, 4, c, 0, count)]
 
 
@@ -43,9 +44,6 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
     }
     assert {tuple(executor_cores(one)) for one in processes} == {(0,), (1,), (0, 1)}
     assert any(one.get("threads") for one in processes)
-    assert {
-        key for one in processes for key in ("priority", "reservation", "quota") if key in one
-    } == {*("priority", "reservation", "quota")}
     assert any(
         one["process"] != writer["process"]
         for robot in applications
@@ -54,6 +52,19 @@ def test_each_number_of_processes_and_each_executor_is_drawn() -> None:
         for writer in robot["callbacks"]
         if one.get("trigger") in writer["writes"]
     )
+
+
+def test_each_way_of_the_kernel_is_drawn_on_one_core_and_on_several() -> None:
+    applications = [one.flat for one in _drawn(10, OF_THE_KERNEL)]
+    processes = [each for one in applications for each in one.get("processes", [])]
+    found = {
+        (key, len(executor_cores(one)))
+        for one in processes
+        for key in ("priority", "reservation", "quota")
+        if key in one
+    }
+    several = {("priority", 2), ("reservation", 2)}
+    assert found == {("priority", 1), ("reservation", 1), ("quota", 1)} | several
 
 
 def test_each_process_of_a_drawn_robot_has_a_node() -> None:
@@ -65,7 +76,8 @@ def test_each_process_of_a_drawn_robot_has_a_node() -> None:
 
 
 def test_no_drawn_robot_is_refused_and_its_file_says_the_same(tmp_path: Path) -> None:
-    robots = [one for one in _drawn(6) if "processes" in one.document]
+    drawn = (*_drawn(6), *_drawn(6, OF_THE_KERNEL))
+    robots = [one for one in drawn if "processes" in one.document]
     texts = [one.text for one in robots]
     results = takt_core.simulate_many(texts, duration_ns=1_000_000)
     assert [one["error"] for one in results if "error" in one] == []
@@ -83,9 +95,10 @@ def test_the_number_of_robots_changes_none_of_them() -> None:
     assert [one.flat for one in _drawn(3)] == [one.flat for one in _drawn(7) if one.repetition < 3]
 
 
-def test_a_campaign_holds_robots_to_their_bounds() -> None:
+@pytest.mark.parametrize("example", [EXAMPLE, OF_THE_KERNEL])
+def test_a_campaign_holds_robots_to_their_bounds(example: Path) -> None:
     batch = Batch(index=0, combination=0, first=0, size=25)
-    rows = evaluate(read_space(EXAMPLE), 4, batch, ("analyse", "simulate")).to_pylist()
+    rows = evaluate(read_space(example), 4, batch, ("analyse", "simulate")).to_pylist()
     robots = [one for one in rows if one["policy"] == "robot"]
     assert len(robots) > 10
     for row in robots:
@@ -142,7 +155,7 @@ def test_a_robot_shrinks_to_what_still_shows_it() -> None:
 def test_a_reservation_and_a_quota_shrink_to_priorities() -> None:
     robot = next(
         one.flat
-        for one in _drawn()
+        for one in _drawn(10, OF_THE_KERNEL)
         if {"reservation", "quota"}
         <= {key for each in one.flat.get("processes", []) for key in each}
     )

@@ -72,8 +72,8 @@ def test_each_executor_has_bounds_in_a_process(tmp_path: Path, executor: str, pl
 def test_one_thread_on_several_cores_waits_for_one_of_them(tmp_path: Path, executor: str) -> None:
     """Nothing is above it on core 0: it has that, whatever top does on core 1."""
     bounds, _ = _read(_robot(tmp_path, executor, CORES))
-    alone, _ = _read(_robot(tmp_path, executor, "cpu: 0, priority: 60"))
-    of, at = ({one.name: one for one in found.scenarios[0].callbacks} for found in (bounds, alone))
+    pinned, _ = _read(_robot(tmp_path, executor, "cpu: 0, priority: 60"))
+    of, at = ({one.name: one for one in found.scenarios[0].callbacks} for found in (bounds, pinned))
     for name in ("guard.brake", "guard.plan", "wheels.drive"):
         assert of[name].response_us == at[name].response_us
     assert any("on cores 0 and 1" in (one.bound_by or "") for one in bounds.scenarios[0].cores)

@@ -264,7 +264,7 @@ ShareOfCore share_of_core(const Application& robot, std::size_t number,
   const Process& own = robot.processes[number];
   Process placed = own;
   if (application::roams(own)) {
-    placed.cpus.clear();  // it waits only while each of its cores is taken: this one, too
+    placed.cpus.clear();  // it waits only while each of its cores is taken or away: this one, too
   }
   const std::vector<Core> declared = declared_of(robot, own);
   ShareOfCore share;

@@ -169,19 +169,17 @@ void check_core(const Application& application, const Process& process) {
   }
 }
 
-// Its thread may be on each of them, and only there with reservations that may, too.
+// Of a reservation whose thread may be on each of its cores: so may the others of these cores.
 void check_cores(const Application& application, const Process& process) {
   const std::string where = place_text(process);
   for (const int cpu : process.cpus) {
-    if (declared_core(application, process, cpu) != nullptr) {
+    const Core* const core = declared_core(application, process, cpu);
+    if (core != nullptr && (core->supply || !core->interrupts.empty())) {
       refuse(where,
-             "it has one thread and several cores, of which core " + std::to_string(cpu) +
+             "it has a reservation on several cores, of which core " + std::to_string(cpu) +
                  " does not provide all of its time",
-             "give its core: cpu, or remove the description of this core");
+             "remove the description of this core, or give the process a priority");
     }
-  }
-  if (!process.reservation) {
-    return;
   }
   std::size_t together = 0;
   for (const Process& other : application.processes) {
@@ -252,7 +250,7 @@ void check_kernel_scheduling(const Application& application) {
     }
   }
   for (const Process& process : application.processes) {
-    if (roams(process)) {
+    if (process.reservation && roams(process)) {
       check_cores(application, process);
     } else if (process.reservation) {
       check_fit(application, process);

@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from takt.schedule.application.executors import (
     IDLING,
-    SEVERAL_THREADS,
     STOCK_EXECUTORS,
     Cpu,
     Executor,
@@ -146,7 +145,8 @@ class Robot:
     def cores(self, callback: str) -> list[int]:
         """Those of the executor that ran it, among which it has its own; none: any of them."""
         home = next(one for one in self.processes if one["name"] == self.homes[callback])
-        return [] if home.get("executor") in SEVERAL_THREADS else executor_cores(home)
+        one_thread_or_any = "executor" in home or "reservation" in home
+        return [] if one_thread_or_any else executor_cores(home)
 
     def _driver(self, callback: str) -> dict[str, Any] | None:
         """The thread whose jobs these are, process.thread; None: those of a node's callback."""
