@@ -61,7 +61,9 @@ inline std::vector<Drawn> draw_robot(std::uint64_t seed,
 
 // One process of a recorded application as a recording of its own.
 inline Recording process_of(const Recording& all, std::size_t process) {
-  Recording own{.begin = all.begin, .end = all.end};
+  Recording own;
+  own.begin = all.begin;
+  own.end = all.end;
   std::vector<std::size_t> numbers(all.callbacks.size());
   for (std::size_t i = 0; i < all.callbacks.size(); ++i) {
     Drawn one = all.callbacks[i];

@@ -132,5 +132,61 @@ TEST(tiny_robots, what_delays_a_chain_in_a_process_counts_once) {
   EXPECT_EQ(chain.latency, nanoseconds{3 * 2 + 2 * 1 + 2 * 1 + 1});
 }
 
+// top keeps a thread of seat from core 1 while it runs brake. steer waits for brake in its group,
+// while low has core 0 to itself. Then both of steer's jobs come to core 0, one right after the
+// other.
+std::string moved(const std::string& executor, int top, int steer, int low, int delay) {
+  const auto in = [](const std::string& process) { return ", 'process': '" + process + "'"; };
+  const auto offset = [](int time) { return ", 'offset': " + std::to_string(time); };
+  const int end = top + 2;  // of brake
+  return app(
+      timer("top", 120, top, 1, in("top") + offset(1)) + ", " +
+          timer("lamp", 120, 2, 1, in("seat")) + ", " +
+          timer("brake", 120, 2, 1, in("seat") + ", 'node': 'wheels', 'group': 'g'") + ", " +
+          timer("steer", 24, steer, 1,
+                in("seat") + offset(2) + ", 'node': 'wheels', 'group': 'g'") +
+          ", " + timer("horn", 120, 2, 1, in("seat") + offset(end)) + ", " +
+          timer("low", 120, low, 1, in("low") + offset(end + delay)),
+      ", 'processes': [{'name': 'top', 'policy': 'fp', 'cpu': 1, 'priority': 90}, {'name': 'seat', "
+      "'executor': '" +
+          executor +
+          "', 'cpus': [0, 1], 'priority': 80}, {'name': 'low', 'policy': 'fp', 'cpu': 0, "
+          "'priority': 40}]");
+}
+
+// Of low, if each job of seat came to its core as it is released: with the jitter J alone.
+nanoseconds without_responses(int steer, int low) {
+  const auto count = [](int time, int period) { return (time + period - 1) / period; };
+  int response = low;
+  for (int before = 0; before != response;) {
+    before = response;
+    response = low + 3 * 2 * count(before, 120) + steer * count(before, 24);
+  }
+  return nanoseconds{response};
+}
+
+TEST(tiny_robots, jobs_of_several_threads_come_to_a_core_later_than_they_are_released) {
+  int late = 0;
+  for (const std::string executor : {"rclcpp_multi_threaded", "rclcpp_events_cbg"}) {
+    for (int number = 0; number < 5 * 3 * 3 * 3; ++number) {
+      const int top = 8 + 2 * (number % 5);
+      const int steer = 8 + number / 5 % 3;
+      const int low = 6 + number / 15 % 3;
+      const std::string text = moved(executor, top, steer, low, number / 45 - 1);
+      SCOPED_TRACE(text);
+      const application::Application robot = parsed(text);
+      const Report report = analyse(robot, {.sensitivity = false});
+      const auto& bound = callback(report.scenarios.front(), "low").response;
+      const sim::Result played =
+          sim::simulate(robot, {.duration = nanoseconds{240}, .percentiles = false});
+      const nanoseconds longest = played.callbacks.back().response.max;
+      ASSERT_TRUE(bound);
+      EXPECT_LE(longest, *bound);
+      late += longest > without_responses(steer, low) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(late, 0);
+}
+
 }  // namespace
 }  // namespace takt::analysis
