@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "takt/probe/failure.hpp"
+#include "takt/testing/temporary.hpp"
 
 namespace takt::probe {
 namespace {
@@ -38,17 +39,10 @@ struct Contents {
 
 class SampleFileTest : public testing::Test {
  protected:
-  SampleFileTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "takt_samples_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    path_ = folder_ / "a.taktsamples";
-  }
-  ~SampleFileTest() override { std::filesystem::remove_all(folder_); }
-
   static os::TimePoint at(std::int64_t ns) { return os::TimePoint{std::chrono::nanoseconds{ns}}; }
 
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
+  test::TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "a.taktsamples";
 };
 
 TEST_F(SampleFileTest, has_the_layout_of_the_contract) {
@@ -109,7 +103,7 @@ TEST_F(SampleFileTest, never_overwrites_recorded_samples) {
 }
 
 TEST_F(SampleFileTest, a_missing_folder_is_named_with_its_fix) {
-  const auto where = folder_ / "absent" / "a.taktsamples";
+  const auto where = folder_.path() / "absent" / "a.taktsamples";
   try {
     SampleFile(where, 1);
     FAIL() << "expected a Failure";

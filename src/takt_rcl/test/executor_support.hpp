@@ -5,17 +5,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <filesystem>
 #include <string>
-#include <takt/os/clock.hpp>
-#include <takt/os/thread.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
+#include <takt/testing/temporary.hpp>
 #include <thread>
-#include <vector>
 
 #include "support.hpp"
 
@@ -23,12 +17,6 @@ namespace takt::test {
 
 inline ExecutorOptions quiet(PolicyPtr policy = fixed_priority()) {
   return {.policy = std::move(policy), .on_not_granted = [](const auto&) {}};
-}
-
-inline void burn(std::chrono::nanoseconds time) {
-  const auto end = os::now() + time;
-  while (os::now() < end) {
-  }
 }
 
 // A node with a topic that no other test has.
@@ -51,35 +39,6 @@ bool spin_until(SchedulingExecutor& executor, Predicate done) {
   asking.join();
   return held;
 }
-
-// Why real-time priorities cannot be had here; empty when they can.
-inline std::string no_real_time() {
-  std::string reason;
-  std::thread{[&] {
-    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!not_granted.empty()) reason = not_granted.front().why;
-  }}.join();
-  return reason;
-}
-
-class TemporaryFile {
- public:
-  TemporaryFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "takt_rcl_XXXXXX").string();
-    const int file = mkstemp(name.data());
-    EXPECT_GE(file, 0);
-    close(file);
-    path_ = name;
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // What the exception of type Error says that `function` throws; empty when it throws none.
 template <class Error, class Function>

@@ -4,37 +4,18 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
-#include <takt/os/clock.hpp>
 #include <takt/rcl/error.hpp>
 #include <takt/rcl/node.hpp>
+#include <takt/testing/patience.hpp>
 #include <thread>
 #include <utility>
 
 namespace takt::test {
-
-using namespace std::chrono_literals;
-
-// For what has to come about at all, on a machine with ten times as much to do.
-inline constexpr auto patience = 150s;
-
-// Asks again until it holds, for at most a time after which waiting longer would not help. No
-// property depends on how long it takes.
-template <class Predicate>
-bool eventually(Predicate holds) {
-  const auto deadline = os::now() + patience;
-  while (!holds()) {
-    if (os::now() > deadline) return false;
-    os::sleep_until(os::now() + 1ms);
-  }
-  return true;
-}
 
 // Whether it returns, instead of waiting for itself. What it uses has to outlive the test.
 template <class Act>
@@ -49,10 +30,6 @@ bool returns(Act act) {
     acting.detach();
   }
   return returned;
-}
-
-inline std::string unique_topic(const std::string& name) {
-  return name + "_" + std::to_string(getpid());
 }
 
 // The RclError that `function` throws; nothing when it throws none.

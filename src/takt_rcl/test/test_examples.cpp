@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -55,8 +54,8 @@ std::vector<std::string> starts_of(const trace::Trace& trace) {
 class Examples : public testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string reason = no_real_time(); !reason.empty()) {
-      GTEST_SKIP() << "needs real-time priorities: " << reason;
+    if (const auto reason = no_fifo()) {
+      GTEST_SKIP() << "needs real-time priorities: " << *reason;
     }
   }
   TemporaryFile file;

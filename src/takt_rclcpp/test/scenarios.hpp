@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenarios in few words, a node that shows whether its timer runs, and a file for a trace.
+// Scenarios in few words, and a node that shows whether its timer runs.
 #pragma once
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "support.hpp"
@@ -66,30 +59,5 @@ inline bool rests(const Counting& resting, const Counting& other) {
   EXPECT_TRUE(other.goes_on());
   return resting.runs == before;
 }
-
-// Empty, and removed with the test.
-class TraceFile {
- public:
-  TraceFile() {
-    const int opened = mkstemp(path_.data());
-    if (opened < 0) {
-      throw std::system_error{errno, std::generic_category(), path_};
-    }
-    close(opened);
-  }
-  ~TraceFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  TraceFile(const TraceFile&) = delete;
-  TraceFile& operator=(const TraceFile&) = delete;
-  TraceFile(TraceFile&&) = delete;
-  TraceFile& operator=(TraceFile&&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = (std::filesystem::temp_directory_path() / "takt_trace_XXXXXX").string();
-};
 
 }  // namespace takt::test

@@ -7,56 +7,21 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <future>
-#include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
-#include <thread>
 
-#include "takt/os/clock.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
+#include "takt/testing/patience.hpp"
 
 namespace takt::test {
 
-using namespace std::chrono_literals;
 using takt_rclcpp::CallbackId;
 using takt_rclcpp::CallbackKind;
 using takt_rclcpp::SchedulingExecutor;
 using takt_rclcpp::Timing;
-
-template <class Predicate>
-bool eventually(Predicate holds) {
-  const auto deadline = os::now() + 150s;
-  while (!holds()) {
-    if (os::now() > deadline) {
-      return false;
-    }
-    os::sleep_until(os::now() + 1ms);
-  }
-  return true;
-}
-
-inline void burn(std::chrono::nanoseconds time) {
-  const auto end = os::now() + time;
-  while (os::now() < end) {
-  }
-}
-
-// Why real-time priorities cannot be had here; empty when they can.
-inline std::string no_real_time() {
-  std::string reason;
-  std::thread{[&] {
-    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!not_granted.empty()) {
-      reason = not_granted.front().why;
-    }
-  }}.join();
-  return reason;
-}
 
 inline std::string unique(const std::string& name) {
   return name + "_" + std::to_string(getpid());

@@ -4,14 +4,13 @@
 #include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <vector>
 
 #include "process.hpp"
 #include "support.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 
 namespace takt::test {
@@ -24,9 +23,6 @@ using composition_interfaces::srv::UnloadNode;
 class Programs : public WithContext {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "takt_container_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     WithContext::SetUp();
     node_ = std::make_shared<rclcpp::Node>("operator");
     const std::string services = "/" + container() + "/_container/";
@@ -40,11 +36,10 @@ class Programs : public WithContext {
     lists_.reset();
     node_.reset();
     WithContext::TearDown();
-    std::filesystem::remove_all(folder_);
   }
 
   static std::string container() { return unique("container"); }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.path() / name; }
   [[nodiscard]] Process start_container(std::vector<std::string> arguments) const {
     std::vector<std::string> all{CONTAINER};
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -88,7 +83,7 @@ class Programs : public WithContext {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Client<LoadNode>::SharedPtr loads_;
   rclcpp::Client<UnloadNode>::SharedPtr unloads_;

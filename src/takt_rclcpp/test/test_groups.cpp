@@ -40,8 +40,8 @@ auto answers(std::atomic<int>& answered) {
 
 // Also where it had begun before anybody of its group had a thread of its own.
 TEST_F(Groups, whoWaitsForACallbackLendsItItsPriority) {
-  if (const std::string why = no_real_time(); !why.empty()) {
-    GTEST_SKIP() << "no real-time priorities: " << why;
+  if (const auto why = no_fifo()) {
+    GTEST_SKIP() << "no real-time priorities: " << *why;
   }
   const auto node = std::make_shared<rclcpp::Node>("holds");
   std::atomic<int> thread{0};

@@ -3,13 +3,13 @@
 // Chains of callbacks of rclcpp: what the monitor says is what the trace of the same run says.
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <std_msgs/msg/int32.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "support.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/flows.hpp"
 #include "takt/trace/reader.hpp"
 
@@ -49,15 +49,10 @@ class Monitor : public WithContext, public testing::WithParamInterface<bool> {
     entities_.push_back(
         brakes_->create_subscription<Int32>(unique("clean"), 8, [](const Int32&) { burn(50us); }));
     entities_.push_back(brakes_->create_wall_timer(3ms, [] { burn(300us); }));
-    file_ = std::filesystem::temp_directory_path() / (unique("monitor") + ".takttrace");
-  }
-  void TearDown() override {
-    std::filesystem::remove(file_);
-    WithContext::TearDown();
   }
   [[nodiscard]] takt_rclcpp::Options options() const {
     takt_rclcpp::Options options = quiet();
-    options.scheduling.trace = file_;
+    options.scheduling.trace = file_.path();
     options.timing = [this](const CallbackId& id) {
       return id.text() == brake
                  ? Timing{.priority = 80, .reads = {{.topic = "/" + unique("clean")}}}
@@ -74,7 +69,7 @@ class Monitor : public WithContext, public testing::WithParamInterface<bool> {
   rclcpp::Node::SharedPtr robot_;
   rclcpp::Node::SharedPtr brakes_;
   std::vector<std::shared_ptr<void>> entities_;
-  std::filesystem::path file_;
+  TemporaryFile file_;
 };
 
 LimitStatistics of(const SchedulingExecutor& executor, const std::string& chain,
@@ -100,7 +95,7 @@ TEST_P(Monitor, SaysOfChainsWhatTheTraceSays) {
     }));
     spinning.end();
   }
-  const trace::Trace trace = trace::read_trace(file_);
+  const trace::Trace trace = trace::read_trace(file_.path());
   ASSERT_EQ(trace.lost, 0U);
   trace::Flows flows{trace, paths};
   std::ranges::for_each(trace.events, [&](const trace::Event& event) { flows.take(event); });

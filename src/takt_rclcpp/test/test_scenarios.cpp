@@ -10,11 +10,11 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "scenarios.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 
 namespace takt::test {
@@ -100,7 +100,7 @@ TEST_F(Scenarios, changeThePeriodOfATimerOnTheClockOfItsNode) {
 TEST_F(Scenarios, wakeATimerForItsNextReleaseAndForNoneBefore) {
   const Counting guard{"guard"};
   const Counting radar{"radar"};
-  const TraceFile file;
+  const TemporaryFile file;
   auto options = quiet();
   options.scheduling.trace = file.path();
   {

@@ -50,8 +50,8 @@ TEST_F(Scheduling, timersRunAndSubscriptionsHearEveryMessage) {
 
 // rclcpp's executors run a callback to its end before the next one (rclcpp#392).
 TEST_F(Scheduling, anUrgentCallbackPreemptsALongOne) {
-  if (const std::string why = no_real_time(); !why.empty()) {
-    GTEST_SKIP() << why;
+  if (const auto why = no_fifo()) {
+    GTEST_SKIP() << *why;
   }
   const auto slow = std::make_shared<rclcpp::Node>("slow");
   const auto fast = std::make_shared<rclcpp::Node>("fast");
@@ -79,8 +79,8 @@ TEST_F(Scheduling, anUrgentCallbackPreemptsALongOne) {
 }
 
 TEST_F(Scheduling, underEdfTheEarlierDeadlinePreempts) {
-  if (const std::string why = no_real_time(); !why.empty()) {
-    GTEST_SKIP() << why;
+  if (const auto why = no_fifo()) {
+    GTEST_SKIP() << *why;
   }
   const auto slow = std::make_shared<rclcpp::Node>("slow");
   const auto fast = std::make_shared<rclcpp::Node>("fast");

@@ -8,6 +8,7 @@
 #include "scenarios.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 
 namespace takt::test {
@@ -57,7 +58,7 @@ TEST_F(Strategies, ofNodesNameTheirOwnCallbacks) {
 TEST_F(Strategies, addToThatOfTheExecutor) {
   const Counting guard{"guard"};
   const Counting radar{"radar"};
-  const TraceFile file;
+  const TemporaryFile file;
   auto options = quiet();
   options.scheduling.trace = file.path();
   {

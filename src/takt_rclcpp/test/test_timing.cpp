@@ -2,7 +2,6 @@
 //
 // What an executor says of a timing file whose entries match none of its callbacks.
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <std_msgs/msg/int32.hpp>
@@ -10,6 +9,7 @@
 
 #include "support.hpp"
 #include "takt/sched/error.hpp"
+#include "takt/testing/temporary.hpp"
 
 namespace takt::test {
 namespace {
@@ -75,18 +75,14 @@ class TimingOfExecutor : public WithContext {
     WithContext::SetUp();
     warnings.clear();
     rcutils_logging_set_output_handler(keep_warning);
-    std::string name = (std::filesystem::temp_directory_path() / "takt_unmatched_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
   }
   void TearDown() override {
     rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
-    std::filesystem::remove_all(folder_);
     WithContext::TearDown();
   }
 
   [[nodiscard]] takt_rclcpp::TimingRule rule(const std::string& content) const {
-    const auto file = folder_ / "timing.yaml";
+    const auto file = folder_.path() / "timing.yaml";
     std::ofstream{file} << content;
     return takt_rclcpp::load_timing(file).rule;
   }
@@ -97,7 +93,7 @@ class TimingOfExecutor : public WithContext {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(TimingOfExecutor, entriesThatMatchNothingAreReportedOnceWhileItSpins) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -20,7 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "support.hpp"
+#include "takt/testing/patience.hpp"
+#include "takt/testing/temporary.hpp"
 
 namespace takt::test {
 namespace {
@@ -172,7 +172,7 @@ TEST(Baseline0, begins_at_a_common_start_and_ends_by_itself) {
 // Before any context in this process: gtest runs each test in a process of its own under ctest.
 TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_reports_how_it_ended) {
   const os::StopFlag stop;
-  const bool privileged = no_real_time().empty();
+  const bool privileged = !no_fifo();
   const auto node = [&](const std::string& name, int priority, int code) {
     return baseline::NodeProcess{
         .name = name, .priority = priority, .run = [=](os::StopFlag& asked) {
@@ -235,8 +235,8 @@ TEST(Baseline1, passes_a_request_to_stop_on) {
 
 // A thread that waits stands for one of the middleware; those of Takt stay as they are.
 TEST(Baseline1, gives_the_threads_of_the_middleware_a_priority_and_cores) {
-  if (const std::string reason = no_real_time(); !reason.empty()) {
-    GTEST_SKIP() << "needs real-time priorities: " << reason;
+  if (const auto reason = no_fifo()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
   }
   cpu_set_t allowed;
   ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);

@@ -2,11 +2,11 @@
 //
 // The traces of many processes become one, and none of them is gone before that is whole.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <takt/testing/temporary.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt/trace/writer.hpp>
 
@@ -17,9 +17,6 @@ namespace {
 
 class Merge : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directory(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path part(const std::string& name, std::int64_t time) const {
     const auto path = folder_ / name;
     trace::TraceWriter writer{path, trace::Source::executor};
@@ -31,8 +28,8 @@ class Merge : public testing::Test {
     return path;
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("takt-merge-" + std::to_string(getpid()));
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 TEST_F(Merge, HoldsTheEventsTheLossesAndTheErrorsOfAllParts) {

@@ -9,14 +9,15 @@
 #include <string>
 #include <takt/trace/reader.hpp>
 
-#include "support.hpp"
+#include "takt/testing/patience.hpp"
+#include "takt/testing/temporary.hpp"
 
 namespace takt::test {
 namespace {
 
 TEST(ThreeTasks, show_figures_2_4_and_2_5_of_the_thesis) {
-  if (const std::string reason = no_real_time(); !reason.empty()) {
-    GTEST_SKIP() << "needs real-time priorities: " << reason;
+  if (const auto reason = no_fifo()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
   }
   const TemporaryFolder folder;
   // The baseline has no priority of its own: on a busy machine it would come too late for a cycle.

@@ -21,11 +21,12 @@
 #include <utility>
 #include <vector>
 
-#include "../trace/support.hpp"
 #include "takt/executor/executor.hpp"
 #include "takt/os/clock.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/sched/ready_queue.hpp"
+#include "takt/testing/patience.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 #include "takt/trace/timeline.hpp"
 
@@ -34,7 +35,6 @@ namespace takt::test {
 using executor::Binding;
 using executor::Executor;
 using executor::Options;
-using namespace std::chrono_literals;
 
 // A test that runs under each of some policies.
 class UnderPolicy : public ::testing::TestWithParam<std::string> {
@@ -57,27 +57,14 @@ class TracedUnderPolicy : public UnderPolicy {
   TemporaryFile file_;
 };
 
-// Keeps the core busy; bounded by the wall clock, so that preemption does not prolong it.
-inline void burn(std::chrono::nanoseconds time) {
-  const auto end = os::now() + time;
-  while (os::now() < end) {
-  }
-}
-
 // Why the kernel's priorities cannot decide who runs here; nothing when they can.
 inline std::optional<std::string> no_real_time() {
 #if defined(__SANITIZE_THREAD__)
   // A thread that waits for one of them is overtaken by whatever preempts the thread that has it.
   return "the sanitizer's own locks know no priorities";
+#else
+  return no_fifo();
 #endif
-  std::optional<std::string> reason;
-  std::thread{[&] {
-    const auto not_granted = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
-    if (!not_granted.empty()) {
-      reason = not_granted.front().why;
-    }
-  }}.join();
-  return reason;
 }
 
 inline sched::Task timer(std::string name, std::chrono::nanoseconds period, int priority,
@@ -105,23 +92,7 @@ inline sched::Task message(std::string name, std::string topic, int priority,
   return task;
 }
 
-// For what has to come about, on a machine with ten times as much to do; nothing is judged by it.
-inline constexpr std::chrono::seconds patience{60};
-
-// Sleeps until it holds; false when it does not within a minute, for the test to fail.
-template <typename Condition>
-bool eventually(Condition holds) {
-  const auto give_up = os::now() + patience;
-  while (!holds()) {
-    if (os::now() >= give_up) {
-      return false;
-    }
-    os::sleep_until(os::now() + 100us);
-  }
-  return true;
-}
-
-// Does it on a thread of its own. What does not return within a minute never will, and cannot be
+// Does it on a thread of its own. What does not return for so long never will, and cannot be
 // cleaned up either: that ends the process.
 template <typename Body>
 void expect_to_return(const char* what, Body body) {
@@ -129,22 +100,15 @@ void expect_to_return(const char* what, Body body) {
   auto done = task.get_future();
   std::thread thread{std::move(task)};
   if (done.wait_for(patience) != std::future_status::ready) {
-    std::fprintf(stderr, "%s has not returned for a minute\n", what);
+    std::fprintf(stderr, "%s has not returned\n", what);
     std::_Exit(EXIT_FAILURE);
   }
   thread.join();
   done.get();
 }
 
-// Spins for a time, then stops.
-inline void run_for(Executor& executor, std::chrono::nanoseconds time) {
-  executor.start();
-  os::sleep_until(executor.start_time() + time);
-  executor.stop();
-}
-
-// Spins until each task has completed so many jobs, then stops; gives up after a minute, for the
-// test to fail.
+// Spins until each task has completed so many jobs, then stops; gives up at last, for the test to
+// fail.
 inline void run_until_each_completed(Executor& executor, std::uint64_t jobs) {
   executor.start();
   static_cast<void>(eventually([&] {

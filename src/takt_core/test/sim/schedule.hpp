@@ -4,10 +4,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +14,7 @@
 
 #include "sched/support.hpp"
 #include "takt/sim/simulation.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 #include "takt/trace/timeline.hpp"
 
@@ -82,28 +81,9 @@ inline application::Application application(const std::vector<Task>& tasks,
   return result;
 }
 
-class TemporaryTrace {
- public:
-  TemporaryTrace()
-      : path_(std::filesystem::temp_directory_path() /
-              ("takt.sim." + std::to_string(getpid()) + ".takttrace")) {}
-  ~TemporaryTrace() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  TemporaryTrace(const TemporaryTrace&) = delete;
-  TemporaryTrace& operator=(const TemporaryTrace&) = delete;
-  TemporaryTrace(TemporaryTrace&&) = delete;
-  TemporaryTrace& operator=(TemporaryTrace&&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 inline Schedule schedule(const application::Application& application, nanoseconds duration,
                          Options options = {}) {
-  const TemporaryTrace file;
+  const test::TemporaryFile file;
   options.duration = duration;
   options.trace = file.path();
   options.percentiles = false;

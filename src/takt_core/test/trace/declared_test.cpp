@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "support.hpp"
 #include "takt/sched/policies.hpp"
 #include "takt/sched/strategy.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 
 namespace takt::trace {

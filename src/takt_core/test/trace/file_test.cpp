@@ -14,8 +14,8 @@
 #include <string>
 #include <system_error>
 
-#include "support.hpp"
 #include "takt/os/clock.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 #include "takt/trace/timeline.hpp"
 #include "takt/trace/tracer.hpp"

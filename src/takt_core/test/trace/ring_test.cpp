@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "support.hpp"
+#include "takt/testing/temporary.hpp"
 #include "takt/trace/reader.hpp"
 #include "takt/trace/tracer.hpp"
 

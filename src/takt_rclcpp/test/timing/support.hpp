@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 
 #include "takt/rclcpp/timing.hpp"
 #include "takt/sched/error.hpp"
+#include "takt/testing/temporary.hpp"
 
 namespace takt::test {
 
@@ -23,14 +23,7 @@ using takt_rclcpp::TimingFile;
 
 class WithFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "takt_timing_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::filesystem::path path() const { return folder_ / "timing.yaml"; }
+  [[nodiscard]] std::filesystem::path path() const { return folder_.path() / "timing.yaml"; }
 
   [[nodiscard]] std::filesystem::path write(const std::string& content) const {
     std::ofstream{path(), std::ios::binary} << content;
@@ -65,7 +58,7 @@ class WithFile : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace takt::test

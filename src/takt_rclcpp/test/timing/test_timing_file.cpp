@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a timing file says, key by key, and what it refuses.
-#include <limits>
 #include <vector>
 
 #include "support.hpp"
