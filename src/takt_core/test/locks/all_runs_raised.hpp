@@ -12,12 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "situations.hpp"
 #include "takt/application/application.hpp"
 #include "takt/application/compile.hpp"
 
@@ -58,15 +57,10 @@ class RaisedSearch {
     Situation first;
     first.ran = nobody;
     begin_from(first, 0);
-    while (!todo_.empty()) {
-      if (visited_.size() > most_situations) {
-        result_.complete = false;
-        break;
-      }
-      const Situation now = todo_.back();
-      todo_.pop_back();
-      decide(now);
+    while (const auto now = situations_.next()) {
+      decide(*now);
     }
+    result_.complete = result_.complete && situations_.all_taken();
     return result_;
   }
 
@@ -84,6 +78,7 @@ class RaisedSearch {
     std::uint8_t begun = 0;
     std::uint8_t computed = 0;
     std::uint8_t held = 0;  // by section
+    bool operator==(const TaskNow&) const = default;
   };
   struct Situation {
     std::array<TaskNow, most_tasks> tasks{};
@@ -92,15 +87,7 @@ class RaisedSearch {
     std::uint8_t raised = 0;
     std::uint8_t sampled = no_sample;  // ticks since the release of the source's last job
     std::uint8_t ran = 0;              // has computed in the last tick, and has not ended
-    [[nodiscard]] std::string_view bytes() const {
-      return {reinterpret_cast<const char*>(this), sizeof *this};
-    }
-    bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
-  };
-  struct Hash {
-    std::size_t operator()(const Situation& now) const {
-      return std::hash<std::string_view>{}(now.bytes());
-    }
+    bool operator==(const Situation&) const = default;
   };
 
   [[nodiscard]] std::size_t size() const { return app_.callbacks.size(); }
@@ -124,11 +111,7 @@ class RaisedSearch {
     }
   }
 
-  void add(const Situation& now) {
-    if (visited_.insert(now).second) {
-      todo_.push_back(now);
-    }
-  }
+  void add(const Situation& now) { situations_.add(now); }
 
   // The reader's next job needs data.
   void request(Situation& now) const {
@@ -347,8 +330,7 @@ class RaisedSearch {
   std::int64_t lead_ = 0;
   std::int64_t longest_use_ = 0;
   RaisedRuns result_;
-  std::unordered_set<Situation, Hash> visited_;
-  std::vector<Situation> todo_;
+  Situations<Situation> situations_{most_situations};
 };
 
 }  // namespace takt::analysis
