@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <tuple>
+#include <utility>
 
 #include "takt/probe/failure.hpp"
 
@@ -167,6 +168,18 @@ struct Wrong {
   const char* named;  // must be in the message
 };
 
+// Of a ping with messages of a DDS.
+Wrong far(std::vector<const char*> more, const char* named) {
+  more.insert(more.begin(), {"pingpong", "--transport", "far", "--role", "ping"});
+  return {std::move(more), named};
+}
+
+// Of the threads of its DDS.
+Wrong threads(const char* priority) {
+  return far({"--policy", "fifo", "--priority", "80", "--dds-priority", priority},
+             "--dds-priority");
+}
+
 class WrongUse : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongUse, is_refused_with_the_option_the_reason_and_the_fix) {
@@ -203,38 +216,14 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--wait", "busy"}, "--wait"},
         Wrong{{"wakeup", "--late", "next_cycle"}, "--late"},
         Wrong{{"wakeup", "--executor", "first"}, "--executor"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--executor", "third"},
-              "--executor"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "0"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "99"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "80-70"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "70-"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "70-80-90"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "seventy"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
-               "80", "--dds-priority", "-70"},
-              "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--dds-priority", "75"},
-              "--dds-priority"},
+        far({"--executor", "third"}, "--executor"), threads("0"), threads("99"), threads("80-70"),
+        threads("70-"), threads("70-80-90"), threads("seventy"), threads("-70"),
+        far({"--dds-priority", "75"}, "--dds-priority"),
         Wrong{{"pingpong", "--transport", "near", "--policy", "fifo", "--priority", "80",
                "--dds-priority", "75"},
               "--dds-priority"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--dscp", "64"}, "--dscp"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--dscp", "-2"}, "--dscp"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--dscp", "ef"}, "--dscp"},
-        Wrong{{"wakeup", "--dscp", "46"}, "--dscp"},
+        far({"--dscp", "64"}, "--dscp"), far({"--dscp", "-2"}, "--dscp"),
+        far({"--dscp", "ef"}, "--dscp"), Wrong{{"wakeup", "--dscp", "46"}, "--dscp"},
         Wrong{{"wakeup", "--allocator", "tlsf"}, "--allocator"},
         Wrong{{"wakeup", "--allocator", "some"}, "--allocator"},
         Wrong{{"wakeup", "--late", "never"}, "--late"},
@@ -254,9 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--reliability", "some"}, "--reliability"},
         Wrong{{"pingpong", "--transport", "near", "--reliability", "best_effort"},
               "its transport decides"},
-        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--executor", "second",
-               "--policy", "rr", "--priority", "5"},
-              "--policy rr"},
+        far({"--executor", "second", "--policy", "rr", "--priority", "5"}, "--policy rr"),
         Wrong{{"wakeup", "--durability", "some"}, "--durability"},
         Wrong{{"wakeup", "--history", "some"}, "--history"},
         Wrong{{"wakeup", "--history", "keep_all"}, "--history"},
