@@ -139,7 +139,6 @@ class Round {
   }
 
   [[nodiscard]] Host& host(int index) { return *hosts_.at(static_cast<std::size_t>(index)); }
-  [[nodiscard]] bool is_calm() const { return calm_; }
 
   // On the thread of a callback of `of`, which may be destroyed meanwhile.
   void from_callback(const std::weak_ptr<Guest>& of) {
