@@ -21,28 +21,8 @@ from takt.schedule.ros2.topics import request_topic, topic_name
 _KERNEL = "sched_switch"
 _RCLCPP = "rclcpp_"
 _WAIT = "rclcpp_executor_wait_for_work"
-_HANDLED = {
-    "rcl_node_init",
-    "rcl_publisher_init",
-    "rcl_subscription_init",
-    "rclcpp_subscription_init",
-    "rclcpp_subscription_callback_added",
-    "rcl_service_init",
-    "rcl_client_init",
-    "rmw_send_request",
-    "rmw_take_response",
-    "rclcpp_service_callback_added",
-    "rcl_lifecycle_state_machine_init",
-    "rcl_timer_init",
-    "rclcpp_timer_callback_added",
-    "rclcpp_timer_link_node",
-    "callback_start",
-    "callback_end",
-    "rcl_publish",
-    "rclcpp_intra_publish",
-    "rclcpp_executor_wait_for_work",
-    "rclcpp_executor_execute",
-}
+# What starts like this is followed by the method of its name, where there is one.
+_HANDLED = ("callback_", "rcl_", "rclcpp_", "rmw_")
 # What a thread does once the callback of a response has ended, of which no event tells.
 _AFTER_RESPONSE = {
     "callback_start",
@@ -124,8 +104,8 @@ class Reading:
         if name in _AFTER_RESPONSE:
             self._end_response(event)
         self.messages.take(name, event, self._call(event.thread))
-        if name in _HANDLED:
-            getattr(self, f"_{name}")(event)
+        if name.startswith(_HANDLED) and (handler := getattr(self, f"_{name}", None)):
+            handler(event)
 
     def _call(self, thread: Handle) -> Call | None:
         """The callback that runs in a thread."""
