@@ -3,8 +3,6 @@
 
 #include <nanobind/stl/string_view.h>
 
-#include <string_view>
-
 #include "takt/sched/quantity.hpp"
 
 namespace nb = nanobind;

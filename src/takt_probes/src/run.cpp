@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>

@@ -13,7 +13,6 @@
 #include <string>
 #include <takt_interfaces/msg/sample.hpp>
 #include <takt_interfaces/msg/sample_fixed64_b.hpp>
-#include <utility>
 
 #include "executor_support.hpp"
 

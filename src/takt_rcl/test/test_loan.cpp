@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <memory>
-#include <string>
 #include <takt_interfaces/msg/sample.hpp>
 #include <takt_interfaces/msg/sample_fixed1_mb.hpp>
 #include <takt_interfaces/msg/sample_fixed64_b.hpp>
 #include <utility>
-#include <vector>
 
 #include "support.hpp"
 

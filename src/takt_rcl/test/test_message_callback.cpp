@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <takt_interfaces/msg/sample.hpp>
-#include <utility>
 
 #include "executor_support.hpp"
 

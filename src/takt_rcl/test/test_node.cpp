@@ -3,7 +3,6 @@
 #include <rcl/error_handling.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <takt/rcl/node.hpp>
 #include <takt_interfaces/msg/sample.hpp>

@@ -4,7 +4,6 @@
 // callback groups of one node.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

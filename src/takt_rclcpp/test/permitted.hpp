@@ -13,9 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,8 +2,6 @@
 //
 // What is told of callbacks while they run: counts, messages that were lost, the last word.
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
-#include <map>
-#include <mutex>
 #include <std_msgs/msg/int32.hpp>
 #include <vector>
 

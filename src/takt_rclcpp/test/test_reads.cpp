@@ -2,7 +2,6 @@
 //
 // What a callback reads: other callbacks of its node, run before it, on its thread.
 #include <algorithm>
-#include <mutex>
 #include <rcl_interfaces/srv/list_parameters.hpp>
 #include <std_msgs/msg/int32.hpp>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <fstream>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <utility>

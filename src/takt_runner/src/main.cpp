@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <takt/application/compile.hpp>
 #include <takt/application/parse.hpp>

@@ -6,7 +6,6 @@
 #include <optional>
 #include <takt/baseline/real_time_process.hpp>
 #include <takt/baseline/single_threaded_executor.hpp>
-#include <utility>
 
 #include "members.hpp"
 #include "own_trace.hpp"

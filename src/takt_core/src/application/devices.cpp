@@ -2,7 +2,6 @@
 #include "devices.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_scheduling.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <tuple>
-#include <utility>
 
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parse_cores.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace takt::application {
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parse_segments.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 

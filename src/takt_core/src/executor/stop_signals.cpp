@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stop_signals.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <mutex>
 #include <optional>

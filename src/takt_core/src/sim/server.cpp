@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.hpp"
 
-#include <algorithm>
-
 #include "takt/stats/int128.hpp"
 
 namespace takt::sim {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string_view>
 
 #include "takt/sched/policies.hpp"
 #include "takt/trace/timeline.hpp"

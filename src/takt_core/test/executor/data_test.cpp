@@ -7,7 +7,6 @@
 #include <atomic>
 #include <memory>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 

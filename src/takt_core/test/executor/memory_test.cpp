@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <new>
 #include <string>
-#include <thread>
 
 #include "../os/sanitizer.hpp"
 #include "../policies.hpp"

@@ -17,7 +17,6 @@ namespace {
 
 using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
-using sched::TaskChange;
 
 class Scenario : public TracedUnderPolicy {};
 

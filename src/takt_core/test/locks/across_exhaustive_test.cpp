@@ -3,7 +3,6 @@
 // Bounds and simulated runs against every run of tiny sets that take locks across cores.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 

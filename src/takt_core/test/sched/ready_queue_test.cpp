@@ -2,7 +2,6 @@
 #include "takt/sched/ready_queue.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include "sched/support.hpp"

@@ -4,7 +4,6 @@
 // order.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 // Precautious-RM and CW-EDF on the published examples, and against the published rules written down
 // once more, straight from the papers.
 #include <algorithm>
-#include <numeric>
 
 #include "sched/support.hpp"
 #include "sim/schedule.hpp"

@@ -4,7 +4,6 @@
 // written here.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 #include <random>
 

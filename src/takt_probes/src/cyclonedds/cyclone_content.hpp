@@ -10,7 +10,6 @@
 
 #include <cstring>
 #include <optional>
-#include <string_view>
 
 #include "takt/probe/link.hpp"
 #include "takt/probe/text_head.hpp"

@@ -4,7 +4,6 @@
 #include <rcl/error_handling.h>
 
 #include <algorithm>
-#include <string>
 
 #include "takt/probe/failure.hpp"
 

@@ -7,8 +7,6 @@
 #include <ros/callback_queue.h>
 #include <ros/node_handle.h>
 
-#include <optional>
-
 #include "takt/os/stop.hpp"
 #include "takt/probe/options.hpp"
 
