@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
@@ -30,11 +30,17 @@ _PLAIN = {
 _LINE_END = re.compile(r"(?<!\n)\n(?!\n|Example: )")  # neither of a paragraph nor of an example
 
 
-class Command(TyperCommand):
-    """A command whose usage line is that of the reference: ``takt report [OPTIONS] DIR``."""
+if TYPE_CHECKING:
+    _Base = TyperCommand
+else:
+    _Base = object
+
+
+class _Plain(_Base):
+    """What commands and groups of them have in common."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The words behind the command's name."""
+        """The words behind the command's name, as in the reference: ``[OPTIONS] DIR``."""
         return _unbraced(super().collect_usage_pieces(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -43,36 +49,22 @@ class Command(TyperCommand):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Begins what an interrupt is to end in order."""
-        interrupt.is_raised()
-        return super().invoke(ctx)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """``--help``, which is a flag, too."""
-        return _flag(super().get_help_option(ctx))
-
-
-class Group(TyperGroup):
-    """The same with commands below it."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuses a wrong choice in plain words."""
-        with _plain_words():
-            return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """The same; the root does nothing itself."""
+        """Begins what an interrupt is to end in order; the root does nothing itself."""
         if ctx.parent is not None:
             interrupt.is_raised()
         return super().invoke(ctx)
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The words behind the command's name."""
-        return _unbraced(super().collect_usage_pieces(ctx))
-
     def get_help_option(self, ctx: Any) -> Any:
         """``--help``, which is a flag, too."""
         return _flag(super().get_help_option(ctx))
+
+
+class Command(_Plain, TyperCommand):
+    """A command."""
+
+
+class Group(_Plain, TyperGroup):
+    """A command with others below it."""
 
 
 @contextmanager
