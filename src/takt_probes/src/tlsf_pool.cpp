@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 
@@ -30,19 +31,6 @@ struct alignas(TlsfPool::alignment) TlsfPool::Block {
 
 namespace {
 
-class Locked {
- public:
-  explicit Locked(pthread_mutex_t& mutex) noexcept : mutex_{mutex} { pthread_mutex_lock(&mutex_); }
-  ~Locked() { pthread_mutex_unlock(&mutex_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  Locked(Locked&&) = delete;
-  Locked& operator=(Locked&&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
-
 constexpr std::size_t most = std::size_t{1} << 38;
 
 // At least what the links of a free block take.
@@ -65,28 +53,22 @@ TlsfPool::TlsfPool(std::size_t bytes) : bytes_{rounded(bytes)} {
     throw std::bad_alloc{};
   }
   memory_ = static_cast<std::byte*>(mapped);
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-  pthread_mutex_init(&mutex_, &attributes);
-  pthread_mutexattr_destroy(&attributes);
   auto* const all = new (memory_) Block{nullptr, bytes_ - 2 * sizeof(Block), true};
   new (all->above()) Block{all, 0, false};
   insert(all);
 }
 
 TlsfPool::~TlsfPool() {
-  pthread_mutex_destroy(&mutex_);
   munmap(memory_, bytes_);
 }
 
 void* TlsfPool::allocate(std::size_t bytes) noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   return take(bytes);
 }
 
 void* TlsfPool::reallocate(void* memory, std::size_t bytes) noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   if (memory == nullptr) {
     return take(bytes);
   }
@@ -107,7 +89,7 @@ void* TlsfPool::reallocate(void* memory, std::size_t bytes) noexcept {
 
 void TlsfPool::deallocate(void* memory) noexcept {
   if (memory != nullptr) {
-    const Locked lock{mutex_};
+    const std::lock_guard lock{mutex_};
     give(reinterpret_cast<Block*>(memory) - 1);
   }
 }
@@ -118,17 +100,17 @@ bool TlsfPool::owns(const void* memory) const noexcept {
 }
 
 std::size_t TlsfPool::used() const noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   return used_;
 }
 
 std::size_t TlsfPool::peak() const noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   return peak_;
 }
 
 std::uint64_t TlsfPool::refused() const noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   return refused_;
 }
 
@@ -246,7 +228,7 @@ void TlsfPool::remove(Block* block) noexcept {
 }
 
 bool TlsfPool::consistent() const noexcept {
-  const Locked lock{mutex_};
+  const std::lock_guard lock{mutex_};
   std::size_t in_use = 0;
   std::size_t free_blocks = 0;
   Block* below = nullptr;

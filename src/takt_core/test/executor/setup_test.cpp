@@ -98,6 +98,7 @@ int run_as_nobody(const std::filesystem::path& trace) {
 
 TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
   const TemporaryFile file;
+  std::filesystem::permissions(file.path().parent_path(), std::filesystem::perms::all);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

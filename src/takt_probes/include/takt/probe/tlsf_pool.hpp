@@ -5,11 +5,11 @@
 // stand in lists by size, two bitmaps say which lists hold one, and neighbours are joined at once.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "takt/executor/mutex.hpp"
 
 namespace takt::probe {
 
@@ -69,7 +69,7 @@ class TlsfPool {
   std::size_t used_ = 0;
   std::size_t peak_ = 0;
   std::uint64_t refused_ = 0;
-  mutable pthread_mutex_t mutex_{};
+  mutable executor::PriorityMutex mutex_;
 };
 
 }  // namespace takt::probe
