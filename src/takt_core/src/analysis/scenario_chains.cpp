@@ -168,9 +168,12 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
   for (std::size_t i = 0; i < core.links.size(); ++i) {
     const std::size_t stream = core.links[i];
     const std::size_t before = subchains.links[i].before;
+    Effort more{.steps = std::min(order_effort_.steps, most_steps_of_one)};
+    order_effort_.steps -= more.steps;
     const SubchainBounds priority = limited(chain_effort_, [&](Effort& part) {
-      return subchain_by_priority(subchains, i, core.by_level, part);
+      return subchain_by_priority(subchains, i, core.by_level, part, more);
     });
+    order_effort_.steps += std::max<std::int64_t>(0, more.steps);
     Response found = priority.from_first;
     from_roots[stream] = priority.from_root;
     if (by_deadline) {
@@ -375,33 +378,6 @@ void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
     take_less(least[i], bounds.latencies[i]);
   }
   bounds.latencies = std::move(least);
-}
-
-void ScenarioModel::forget_latencies() {
-  best_responses_.assign(streams_.size(), nanoseconds{0});
-  renew_chain_effort();
-  many_rounds_ = false;
-  latencies_.assign(streams_.size(), nanoseconds{0});
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const std::size_t parent = streams_[i].parent;
-    const nanoseconds before = parent == nobody ? nanoseconds{0} : *latencies_[parent];
-    latencies_[i] = before + demand(i).lag + demand(i).execution;
-  }
-}
-
-void ScenarioModel::renew_chain_effort() noexcept {
-  chain_effort_ = {.steps = most_chain_steps};
-  deadline_effort_ = {.steps = most_deadline_steps};
-  busy_effort_ = {.steps = most_busy_steps};
-}
-
-bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {
-  bool changed = false;
-  for (std::size_t i = 0; i < bounds.latencies.size(); ++i) {
-    changed = changed || latencies_[i] != bounds.latencies[i].bound;
-    latencies_[i] = bounds.latencies[i].bound;
-  }
-  return changed;
 }
 
 }  // namespace takt::analysis

@@ -261,4 +261,32 @@ void ScenarioModel::set(const Jitters& jitters) {
   apply_costs();
 }
 
+void ScenarioModel::forget_latencies() {
+  best_responses_.assign(streams_.size(), nanoseconds{0});
+  renew_chain_effort();
+  many_rounds_ = false;
+  latencies_.assign(streams_.size(), nanoseconds{0});
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::size_t parent = streams_[i].parent;
+    const nanoseconds before = parent == nobody ? nanoseconds{0} : *latencies_[parent];
+    latencies_[i] = before + demand(i).lag + demand(i).execution;
+  }
+}
+
+void ScenarioModel::renew_chain_effort() noexcept {
+  chain_effort_ = {.steps = most_chain_steps};
+  order_effort_ = {.steps = most_order_steps};
+  deadline_effort_ = {.steps = most_deadline_steps};
+  busy_effort_ = {.steps = most_busy_steps};
+}
+
+bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {
+  bool changed = false;
+  for (std::size_t i = 0; i < bounds.latencies.size(); ++i) {
+    changed = changed || latencies_[i] != bounds.latencies[i].bound;
+    latencies_[i] = bounds.latencies[i].bound;
+  }
+  return changed;
+}
+
 }  // namespace takt::analysis
