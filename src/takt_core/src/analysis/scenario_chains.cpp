@@ -168,9 +168,12 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
   for (std::size_t i = 0; i < core.links.size(); ++i) {
     const std::size_t stream = core.links[i];
     const std::size_t before = subchains.links[i].before;
+    Effort more{.steps = std::min(order_effort_.steps, most_steps_of_one)};
+    order_effort_.steps -= more.steps;
     const SubchainBounds priority = limited(chain_effort_, [&](Effort& part) {
-      return subchain_by_priority(subchains, i, core.by_level, part);
+      return subchain_by_priority(subchains, i, core.by_level, part, more);
     });
+    order_effort_.steps += std::max<std::int64_t>(0, more.steps);
     Response found = priority.from_first;
     from_roots[stream] = priority.from_root;
     if (by_deadline) {

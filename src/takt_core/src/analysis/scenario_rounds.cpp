@@ -275,6 +275,7 @@ void ScenarioModel::forget_latencies() {
 
 void ScenarioModel::renew_chain_effort() noexcept {
   chain_effort_ = {.steps = most_chain_steps};
+  order_effort_ = {.steps = most_order_steps};
   deadline_effort_ = {.steps = most_deadline_steps};
   busy_effort_ = {.steps = most_busy_steps};
 }

@@ -55,10 +55,18 @@ void Others::complete() {
   std::erase_if(chains_, [](const Chain& chain) { return chain.one_by_one.size() == 1; });
   effort_ = single_.size();
   for (Chain& chain : chains_) {
-    effort_ += chain.one_by_one.size() + chain.parts.effort();
+    effort_ += chain.one_by_one.size();
     chain.chosen = ways_ * chain.parts.size() <= most_ways;
     ways_ *= chain.chosen ? chain.parts.size() : 1;
   }
+}
+
+bool Others::keep_apart() noexcept {
+  apart_ = !chains_.empty();
+  for (const Chain& chain : chains_) {
+    effort_ += chain.parts.effort();
+  }
+  return apart_;
 }
 
 void Others::choose(std::size_t way) noexcept {
@@ -85,6 +93,12 @@ nanoseconds Others::sum(const Chain& chain, nanoseconds start, nanoseconds end, 
   return result;
 }
 
+nanoseconds Others::together(const Chain& chain, nanoseconds start, nanoseconds end,
+                             nanoseconds one_by_one) const noexcept {
+  const auto most = apart_ ? chain.parts.most(start, end, chain.first) : std::nullopt;
+  return std::min(most.value_or(one_by_one), one_by_one);
+}
+
 nanoseconds Others::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
                          const Returns& returns) const noexcept {
   nanoseconds result{0};
@@ -92,9 +106,7 @@ nanoseconds Others::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
     result += done_by(other, start, end, jobs, returns);
   }
   for (const Chain& chain : chains_) {
-    const nanoseconds one_by_one = sum(chain, start, end, jobs, returns);
-    const std::optional<nanoseconds> together = chain.parts.most(start, end, chain.first);
-    result += std::min(together.value_or(one_by_one), one_by_one);
+    result += together(chain, start, end, sum(chain, start, end, jobs, returns));
   }
   return result;
 }
@@ -109,8 +121,8 @@ bool Others::follow(nanoseconds end, std::int64_t jobs, const Returns& returns) 
 bool Others::are_apart(nanoseconds end, std::int64_t jobs, const Returns& returns) const noexcept {
   const nanoseconds last = end - nanoseconds{1};
   return std::ranges::any_of(chains_, [&](const Chain& chain) {
-    const std::optional<nanoseconds> together = chain.parts.most(last, last, chain.first);
-    return together && *together < sum(chain, last, last, jobs, returns);
+    const nanoseconds one_by_one = sum(chain, last, last, jobs, returns);
+    return together(chain, last, last, one_by_one) < one_by_one;
   });
 }
 

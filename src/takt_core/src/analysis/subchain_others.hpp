@@ -35,8 +35,12 @@ class Others {
   // until `latest` after the release of their root; nothing: not known.
   void add(const OtherWork& work, const SubchainLink& first, std::optional<nanoseconds> latest);
 
-  // All have been added.
+  // All have been added. At first those of one chain count one by one.
   void complete();
+
+  // From now on those of one chain are as far apart as its order keeps them. False if there are not
+  // several of any chain.
+  bool keep_apart() noexcept;
 
   // Of done(), in evaluations of one demand.
   [[nodiscard]] std::size_t effort() const noexcept { return effort_; }
@@ -55,7 +59,7 @@ class Others {
                                const Returns& returns) const noexcept;
 
   // Ways in which the first releases of other chains may come. done() is for one of them.
-  [[nodiscard]] std::size_t ways() const noexcept { return ways_; }
+  [[nodiscard]] std::size_t ways() const noexcept { return apart_ ? ways_ : 1; }
   void choose(std::size_t way) noexcept;
   // done() is for all of them.
   void choose_any() noexcept;
@@ -70,6 +74,8 @@ class Others {
     std::size_t first = nobody;  // the present one: as early as it can be for this part
   };
 
+  [[nodiscard]] nanoseconds together(const Chain& chain, nanoseconds start, nanoseconds end,
+                                     nanoseconds one_by_one) const noexcept;
   [[nodiscard]] static nanoseconds sum(const Chain& chain, nanoseconds start, nanoseconds end,
                                        std::int64_t jobs, const Returns& returns) noexcept;
 
@@ -78,6 +84,7 @@ class Others {
   std::vector<Chain> chains_;
   std::size_t effort_ = 0;
   std::size_t ways_ = 1;
+  bool apart_ = false;
 };
 
 }  // namespace takt::analysis

@@ -39,7 +39,7 @@ class ChainParts {
                                                 std::size_t first) const noexcept;
 
   // Of most(), in evaluations of one demand.
-  [[nodiscard]] std::size_t effort() const noexcept { return 4 * parts_.size(); }
+  [[nodiscard]] std::size_t effort() const noexcept { return 4 * parts_.size() * parts_.size(); }
 
  private:
   [[nodiscard]] nanoseconds done(nanoseconds release, nanoseconds start,

@@ -42,7 +42,7 @@ class PriorityTest {
         own_(core.demand(first_)),
         noticed_(own_.noticed()),
         by_level_(by_level),
-        effort_(effort),
+        effort_(&effort),
         others_(core.links[first_].root) {
     const Demand& demand = core.demand(last);
     const std::vector<std::size_t> path = core.path(last);
@@ -59,36 +59,53 @@ class PriorityTest {
     add_blocking();
   }
 
-  SubchainBounds run() {
+  SubchainBounds run(Effort& more) {
     SubchainBounds result;
-    const bool begins = effort_.spend(3 * core_.links.size());
-    const auto busy =
-        begins && bounded_ && share_ <= core_.supply.rate() ? busy_period() : std::nullopt;
+    const bool begins = effort_->spend(3 * core_.links.size());
+    auto busy = begins && bounded_ && share_ <= core_.supply.rate() ? busy_period() : std::nullopt;
     if (!busy) {
       return result;
     }
-    const SubchainLink& first = core_.links[first_];
-    const bool has_root = first.root != nullptr && first.until_noticed;
-    if (!has_root || first.root != &own_.releases) {
-      returns_->come_at(first.from_root);
-      result.from_first = longest(*busy, own_.releases, own_.releases.open(*busy), own_.lag);
+    result.from_first = from_first(*busy);
+    effort_ = &more;
+    if (others_.keep_apart() && effort_->spend(1)) {
+      busy = busy_period();
+      const Response less = busy ? from_first(*busy) : Response{};
+      if (less.bound && (!result.from_first.bound || *less.bound < *result.from_first.bound)) {
+        result.from_first = less;
+      }
     }
-    const std::int64_t jobs = noticed_.open(*busy);
-    if (!has_root || first.root->period.count() <= 0) {
-      return result;
-    }
-    returns_->come_at(*first.until_noticed);
-    if (first.root == &own_.releases) {
-      result.from_first = longest(*busy, own_.releases, jobs, own_.lag);
-    } else if (jobs > 1 || returns_->any()) {
-      effort_.steps -= 1;  // if it is too much, the other bound remains
-      result.from_root = longest(*busy, *first.root, jobs, *first.until_noticed);
-      effort_.steps = std::max<std::int64_t>(0, effort_.steps) + 1;
+    if (busy && has_root() && !is_root()) {
+      result.from_root = from_root(*busy);
     }
     return result;
   }
 
  private:
+  [[nodiscard]] bool has_root() const {
+    const SubchainLink& first = core_.links[first_];
+    return first.root != nullptr && first.until_noticed && first.root->period.count() > 0;
+  }
+  [[nodiscard]] bool is_root() const { return core_.links[first_].root == &own_.releases; }
+
+  Response from_first(nanoseconds busy) {
+    const SubchainLink& first = core_.links[first_];
+    returns_->come_at(is_root() && has_root() ? *first.until_noticed : first.from_root);
+    return longest(busy, own_.releases, noticed_.open(busy), own_.lag);
+  }
+
+  // No less than the latest notice and from_first(), where this does not depend on how late the
+  // first job is.
+  Response from_root(nanoseconds busy) {
+    const SubchainLink& first = core_.links[first_];
+    const std::int64_t jobs = noticed_.open(busy);
+    if (jobs <= 1 && !returns_->any()) {
+      return {};
+    }
+    returns_->come_at(*first.until_noticed);
+    return longest(busy, *first.root, jobs, *first.until_noticed);
+  }
+
   // Of the first `most` jobs in the busy period: from their events, of which the first one is
   // `after` before its job is noticed, to their ends.
   Response longest(nanoseconds busy, const Arrivals& events, std::int64_t most, nanoseconds after) {
@@ -96,7 +113,7 @@ class PriorityTest {
                     .blocking = longest_blocking_,
                     .by = ordered_ ? By::subchain_messages : By::subchain};
     Worst worst;
-    const std::vector<nanoseconds> beginnings = returns_->beginnings(busy, effort_);
+    const std::vector<nanoseconds> beginnings = returns_->beginnings(busy, *effort_);
     for (std::int64_t before = 0; before < most;) {
       const nanoseconds at = events.time(before);
       const std::int64_t jobs = events.closed(at);
@@ -304,7 +321,7 @@ class PriorityTest {
   std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
                                       bool starts = false) {
     for (nanoseconds time = from;;) {
-      if (!effort_.spend(others_.effort() + 1)) {
+      if (!effort_->spend(others_.effort() + 1)) {
         return {};
       }
       const nanoseconds sum = work + done(time);
@@ -349,7 +366,7 @@ class PriorityTest {
   const Demand& own_;
   ArrivalCount noticed_;
   bool by_level_;
-  Effort& effort_;
+  Effort* effort_;
   sched::Level floor_ = sched::no_ceiling;    // the lowest on the path
   sched::Level threshold_ = interrupt_level;  // the last link is preempted above it
   bool keeps_core_ = false;
@@ -371,8 +388,8 @@ class PriorityTest {
 }  // namespace
 
 SubchainBounds subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
-                                    Effort& effort) {
-  return PriorityTest{core, last, by_level, effort}.run();
+                                    Effort& effort, Effort& more) {
+  return PriorityTest{core, last, by_level, effort}.run(more);
 }
 
 }  // namespace takt::analysis

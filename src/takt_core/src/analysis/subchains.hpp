@@ -72,9 +72,9 @@ struct SubchainBounds {
 
 // Fixed priorities, docs/reference/analysis.md, eq. 15, 42 and 45: until the end of `last`.
 // `by_level` is false for a policy that only keeps the core busy: all other work counts. No bound
-// if there is none, or `effort` is used up.
+// if there is none, or `effort` is used up; eq. 45 and `from_root` only as far as `more` goes.
 SubchainBounds subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
-                                    Effort& effort);
+                                    Effort& effort, Effort& more);
 
 // Earliest deadline first, eq. 16, without exclusive groups: the same. `latencies`: the bounds for
 // the links before `last`.

@@ -109,6 +109,35 @@ TEST(chain_parts, that_are_apart_delay_no_job_together) {
   EXPECT_EQ(report(31).response, 51ns);  // a's job, and 40 later c's
 }
 
+// The same for a job that has started and keeps others of its group from the core: a, c and f are
+// above these.
+TEST(chain_parts, that_are_apart_preempt_a_job_of_a_group) {
+  const std::string chain = timer("a", 100, 10, 30, ", 'cpu': 0, 'writes': ['x']") + "," +
+                            message("b", "x", 30, 30, ", 'cpu': 1, 'writes': ['y']") + "," +
+                            message("c", "y", 10, 31, ", 'cpu': 0, 'writes': ['z']");
+  const ScenarioReport report =
+      analyse_json(app(chain + "," + timer("d", 200, 30, 1, ", 'cpu': 0, 'group': 'g'") + "," +
+                           timer("e", 1000, 1, 20, ", 'cpu': 0, 'group': 'g'") + "," +
+                           timer("f", 45, 2, 35, ", 'cpu': 0"),
+                       ", 'policy': 'fp', 'cpus': [0, 1]"))
+          .scenarios.front();
+  EXPECT_EQ(callback(report, "d").response, 55ns);
+}
+
+// From the root on, the second job in a busy period takes longest: h delays it twice.
+TEST(chain_parts, latency_is_the_longest_of_all_jobs_while_the_core_is_busy) {
+  const ScenarioReport report =
+      analyse_json(app(timer("a", 10, 1, 1, ", 'cpu': 1, 'writes': ['x']") + "," +
+                           message("b", "x", 3, 1, ", 'cpu': 0, 'writes': ['y']") + "," +
+                           message("c", "y", 1, 2, ", 'cpu': 0") + "," +
+                           timer("h", 15, 8, 3, ", 'cpu': 0"),
+                       ", 'policy': 'fp', 'cpus': [0, 1], 'topics': [{'name': 'x', 'depth': 9}, "
+                       "{'name': 'y', 'depth': 9}], 'chains': "
+                       "[{'name': 'whole', 'callbacks': ['a', 'b', 'c']}]"))
+          .scenarios.front();
+  EXPECT_EQ(report.chains.front().latency, 15ns);
+}
+
 // A chain whose parts on core 0 are above a timer, or a chain of two callbacks, and perhaps a timer
 // that delays it on its way.
 class PartsAbove : public RandomTasks {

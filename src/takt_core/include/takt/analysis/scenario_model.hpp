@@ -113,8 +113,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
   /// Evaluations of one demand for chains as a whole, in the rounds since the jitters were set.
   [[nodiscard]] std::int64_t chain_steps() const noexcept {
-    return most_chain_steps - chain_effort_.steps + most_deadline_steps - deadline_effort_.steps +
-           most_busy_steps - busy_effort_.steps;
+    return most_chain_steps - chain_effort_.steps + most_order_steps - order_effort_.steps +
+           most_deadline_steps - deadline_effort_.steps + most_busy_steps - busy_effort_.steps;
   }
 
   /// The longest time that the core is busy without a break, with the present jitters of what comes
@@ -190,6 +190,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
  private:
   static constexpr std::int64_t most_chain_steps = 60'000'000;  // a second
+  static constexpr std::int64_t most_order_steps = 10'000'000;
   static constexpr std::int64_t most_deadline_steps = 20'000'000;
   static constexpr std::int64_t most_busy_steps = 20'000'000;
 
@@ -342,6 +343,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::vector<nanoseconds> best_responses_;
   std::vector<std::size_t> streams_of_callback_;       // how many, for best_responses_
   Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
+  Effort order_effort_ = {.steps = most_order_steps};  // of parts of chains, beside these
   Effort deadline_effort_ = {.steps = most_deadline_steps};
   Effort busy_effort_ = {.steps = most_busy_steps};
   // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
