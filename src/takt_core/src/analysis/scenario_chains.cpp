@@ -125,7 +125,6 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        .root = &net.links[link.root].demand->releases,
                        .from_root = link.offset,
                        .until_noticed = until_noticed(net, stream),
-                       .until = net.latencies[stream],
                        .overlaps = link.overlaps};
     if (link.joined) {
       entry.before = place[link.before];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -166,11 +165,8 @@ class PriorityTest {
       }
     }
     add_share(own_.releases, each_ + after_);
-    std::vector<bool> high;
-    high.reserve(roles.size());
-    std::ranges::transform(roles, std::back_inserter(high), &Role::high);
-    returns_.emplace(
-        core_, SubchainUnit{.last = last_, .by_level = by_level_, .threshold = threshold_}, high);
+    returns_.emplace(core_,
+                     SubchainUnit{.last = last_, .by_level = by_level_, .threshold = threshold_});
     for (std::size_t i = 0; i < core_.links.size(); ++i) {
       if (all[i].count() > 0) {
         add_other(core_.demand(i), all[i], preempts[i], returns_->place(i));

@@ -23,21 +23,6 @@ std::vector<bool> following(const Subchains& core, std::size_t last) {
   return result;
 }
 
-// From the release of the root to the end of all links of the subchain that count.
-std::optional<nanoseconds> longest_until(const Subchains& core, std::size_t first,
-                                         const std::vector<bool>& high) {
-  nanoseconds longest{0};
-  for (std::size_t i = first; i < core.links.size(); ++i) {
-    if (core.links[i].first == first && high[i]) {
-      if (!core.links[i].until) {
-        return {};
-      }
-      longest = std::max(longest, *core.links[i].until);
-    }
-  }
-  return longest;
-}
-
 bool preempts(const Subchains& core, std::size_t first, sched::Level threshold) {
   for (std::size_t i = first; i < core.links.size(); ++i) {
     if (core.links[i].first == first && core.demand(i).level > threshold) {
@@ -77,13 +62,13 @@ void find_early(Subchains& core) {
   }
 }
 
-Returns::Returns(const Subchains& core, const SubchainUnit& unit, const std::vector<bool>& high)
+Returns::Returns(const Subchains& core, const SubchainUnit& unit)
     : places_(core.links.size(), nobody), leads_(core.links.size(), false) {
   const std::size_t unit_first = core.links[unit.last].first;
   const std::vector<bool> follows = following(core, unit.last);
   for (std::size_t i = 0; i < follows.size(); ++i) {
     if (follows[i]) {
-      add(core, i, unit_first, high);
+      add(core, i, unit_first);
     }
   }
   for (Follower& follower : followers_) {
@@ -114,14 +99,13 @@ void Returns::add_leading(const Subchains& core, std::size_t unit_first) {
   }
 }
 
-void Returns::add(const Subchains& core, std::size_t first, std::size_t unit_first,
-                  const std::vector<bool>& high) {
+// Nothing that counts is left when a busy period begins: its jobs come later than that.
+void Returns::add(const Subchains& core, std::size_t first, std::size_t unit_first) {
   const SubchainLink& link = core.links[first];
-  const std::optional<nanoseconds> until = longest_until(core, first, high);
-  if (!until || link.root == nullptr || link.root->period.count() <= 0) {
+  if (!link.until_noticed || link.root == nullptr || link.root->period.count() <= 0) {
     return;
   }
-  const nanoseconds reach = *until - core.links[unit_first].from_root - nanoseconds{1};
+  const nanoseconds reach = *link.until_noticed - core.links[unit_first].from_root;
   if (reach.count() >= 0) {
     places_[first] = followers_.size();
     followers_.push_back({.first = first, .root = ArrivalCount{*link.root}, .reach = reach});

@@ -30,8 +30,7 @@ class Returns {
   // Stands for all jobs in a busy period.
   static constexpr std::int64_t all_jobs = std::numeric_limits<std::int64_t>::max();
 
-  // `high`: by link, whether it counts in the unit's busy period.
-  Returns(const Subchains& core, const SubchainUnit& unit, const std::vector<bool>& high);
+  Returns(const Subchains& core, const SubchainUnit& unit);
 
   // Of the subchain with this first link; nobody: its jobs follow none of the unit, or nothing is
   // known of those that are still there.
@@ -69,8 +68,7 @@ class Returns {
     std::int64_t earlier = 0;  // jobs of earlier releases of the root that can still be there
   };
 
-  void add(const Subchains& core, std::size_t first, std::size_t unit_first,
-           const std::vector<bool>& high);
+  void add(const Subchains& core, std::size_t first, std::size_t unit_first);
   void add_leading(const Subchains& core, std::size_t unit_first);
 
   std::vector<Follower> followers_;

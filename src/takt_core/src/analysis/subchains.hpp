@@ -29,8 +29,7 @@ struct SubchainLink {
   nanoseconds apart{0};            // from the message of `follows` to its release, at least
   const Arrivals* root = nullptr;  // of the whole chain. From its release
   nanoseconds from_root{0};        // to its own, at least,
-  std::optional<nanoseconds> until_noticed = {};  // to its notice, at most, and
-  std::optional<nanoseconds> until = {};          // to its end, as assumed; nothing: not known
+  std::optional<nanoseconds> until_noticed = {};  // to its notice, as assumed; nothing: not known
   bool overlaps = false;  // its message may come before its job has computed all
   bool early = true;      // other subchains to which it leads may come before its job has ended
 };

@@ -52,9 +52,8 @@ TEST(returns, come_after_an_earlier_part_has_blocked_others) {
   EXPECT_EQ(found.bound, 15);
 }
 
-// One that comes back is released a tick before the end up to which it may still be there: the
-// earlier one waits for it, too.
-TEST(returns, count_up_to_the_last_tick_in_which_one_of_them_may_be_there) {
+// One of an earlier release comes back just when the next one is released, as late as it may.
+TEST(returns, count_that_come_in_the_moment_in_which_a_busy_period_begins) {
   const Latency found =
       latency("fp",
               {{.core = 0, .period = 6, .best = 0, .worst = 2, .priority = 3},
