@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains that come back to their cores: sets that a search found, each of which has a run above its
+// bound if one condition of eq. 42 (docs/reference/analysis.md) is left out.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/core_sets.hpp"
+#include "analysis/every_run_of_cores.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/application/compile.hpp"
+
+namespace takt::analysis {
+namespace {
+
+// From the timer's release to the end of a task: the longest of all runs, and the bound.
+struct Latency {
+  std::int64_t longest = 0;
+  std::int64_t bound = 0;
+};
+Latency latency(const std::string& policy, const std::vector<CoreTask>& tasks, std::size_t task) {
+  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 100'000);
+  EXPECT_TRUE(reached.complete);
+  const application::Application app = application_of(tasks, policy);
+  const sched::CompiledStrategy strategy = application::compile(app);
+  ScenarioModel model{app, strategy, strategy.scenarios().front()};
+  Effort effort;
+  const ScenarioBounds found = model.solve(effort, Graphs::none);
+  Latency result{.longest = reached.latencies[task]};
+  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
+    const std::size_t own = model.streams()[stream].callback;
+    const std::int64_t bound = found.latencies[stream].bound.value_or(never).count();
+    EXPECT_LE(reached.latencies[own], bound) << own;
+    EXPECT_LE(reached.responses[own], found.responses[stream].bound.value_or(never).count()) << own;
+    result.bound = own == task ? bound : result.bound;
+  }
+  return result;
+}
+
+// The first job of the chain blocks the timer, which then comes twice before the chain's second
+// job on this core.
+TEST(returns, come_after_an_earlier_part_has_blocked_others) {
+  const Latency found =
+      latency("np-fp",
+              {{.core = 0, .period = 16, .best = 6, .worst = 6, .priority = 1},
+               {.core = 1, .before = 0, .period = 16, .best = 0, .worst = 1, .priority = 5},
+               {.core = 0, .before = 1, .period = 16, .best = 2, .worst = 2, .priority = 3},
+               {.core = 0, .period = 5, .best = 2, .worst = 2, .priority = 4}},
+              2);
+  EXPECT_EQ(found.longest, 14);
+  EXPECT_EQ(found.bound, 15);
+}
+
+// One of an earlier release comes back just when the next one is released, as late as it may.
+TEST(returns, count_that_come_in_the_moment_in_which_a_busy_period_begins) {
+  const Latency found =
+      latency("fp",
+              {{.core = 0, .period = 6, .best = 0, .worst = 2, .priority = 3},
+               {.core = 1, .before = 0, .period = 6, .best = 4, .worst = 4, .priority = 2},
+               {.core = 0, .before = 1, .period = 6, .best = 0, .worst = 1, .priority = 4},
+               {.core = 0, .before = 1, .period = 6, .best = 2, .worst = 2, .priority = 1}},
+              0);
+  EXPECT_EQ(found.longest, 3);
+  EXPECT_EQ(found.bound, 3);
+}
+
+}  // namespace
+}  // namespace takt::analysis
