@@ -95,7 +95,7 @@ def _deviations(numbers: str) -> list[Deviation]:
         "ROS 1 and ROS 2": ("ROS 2, if asked for", "ROS 1 needs a master and its installation"),
         "one run of each point": (
             f"{LEAST_RUNS} runs of each point in random order",
-            "how far runs differ tells what a difference means",
+            "how far runs differ shows what a difference means",
         ),
     }
     return [Deviation(paper=paper, here=what, why=why) for paper, (what, why) in here.items()]
