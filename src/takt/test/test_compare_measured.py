@@ -46,7 +46,7 @@ def test_an_executor_is_slower_only_if_it_is_in_every_round() -> None:
     )
     assert found == (
         "hot: the lowest p99 under a (11 µs); above it in every round: b 14 µs; "
-        "1 not told apart from it"
+        "1 not shown to differ from it"
     )
 
 

@@ -60,9 +60,8 @@ def reproduce(
     from takt.lab.guest import check_installed
     from takt.lab.trial import trial
     from takt.measure.results.store import create_default
-    from takt.reproduce.beside.show import show
 
-    reproduced.check(paper, mode)
+    module = reproduced.check(paper, mode)
     check_installed()
     measured_programs(reproduced.PROGRAMS)
     with stderr().status("downloading Debian's kernels with apt") as status:
@@ -76,6 +75,6 @@ def reproduce(
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        show(stdout(), found)
+        module.show_guests(stdout(), found)
     if not all(one.complete for one in found.sides):
         raise typer.Exit(1)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A paper's experiment in guests of several kernels, beside each other on one page.
 
-A paper that can be measured there has ``in_guest`` (what of its experiment) and
-``answers_of_guest`` (what a run there answers by itself).
+The papers are plug-ins. One that can be measured there has ``guest_experiment`` (what a guest
+measures), ``keep_of_guest`` (what its run answers by itself), ``beside_of_guests`` (all of them on
+one page) and ``show_guests``.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import shutil
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
+from takt import plugins
 from takt.documents.writing import check_room
 from takt.errors import Failure, TaktError
 from takt.lab import cells, guest, jobs
@@ -29,35 +31,30 @@ from takt.lab.compare import (
 from takt.lab.kernels import Kernel
 from takt.lab.modes import WAYS, Mode
 from takt.measure.experiment.faults import Machine
-from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
 from takt.measure.results import store
 from takt.network import stacks
 from takt.processes import scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
-from takt.reproduce import page, papers, set_beside
-from takt.reproduce.beside.model import Beside
-from takt.reproduce.model import Outcome, Request
-from takt.reproduce.published import experiment_file
 
 PROGRAMS = ("stress-ng",)
 MEMORY_BYTES = 1 << 30  # of a guest, for samples
 
 
-def check(paper: str, mode: Mode) -> ModuleType:
+def check(paper: str, mode: Mode) -> Any:
     """The package of a paper; raises TaktError where a guest cannot measure it in this mode."""
-    module = papers.module(paper)
     if not WAYS[mode].publishable:
         raise TaktError(
             WAYS[mode].numbers, where=f"--mode {mode.value}", fix="--mode icount, or kvm"
         )
-    if not hasattr(module, "in_guest"):
-        able = [one for one in papers.names() if hasattr(papers.module(one), "in_guest")]
+    known = {name: one.load() for name, one in plugins.found(plugins.PAPERS).items()}
+    able = {name: one for name, one in known.items() if hasattr(one, "guest_experiment")}
+    if paper not in able:
         raise TaktError(
             f"{paper} cannot be measured in a guest", where="PAPER", fix=f"one of {', '.join(able)}"
         )
-    return module
+    return able[paper]
 
 
 def reproduce(
@@ -67,7 +64,7 @@ def reproduce(
     scale: float,
     folder: Path,
     announce: Callable[[str], None],
-) -> Beside:
+) -> Any:
     """Boots each kernel, measures there, and puts the runs on one page.
 
     Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
@@ -85,12 +82,12 @@ def reproduce(
             )
         except KeyboardInterrupt:
             raise Failure("the comparison was stopped") from None
-    return set_beside(paper, [folder / one.name for one in kernels], folder, announce)
+    return module.beside_of_guests([folder / one.name for one in kernels], folder, announce)
 
 
 def _one(
     paper: str,
-    module: ModuleType,
+    module: Any,
     kernel: Kernel,
     asked: Asked,
     scale: float,
@@ -98,15 +95,14 @@ def _one(
     place: Path,
     stop: Stop,
     announce: Callable[[str], None],
-) -> Outcome:
+) -> None:
     started = datetime.now(timezone.utc)
     exchange, own = place / kernel.name, folder / kernel.name
     out = exchange / "out"
     out.mkdir(parents=True)
     store.create(own)
     found = stacks.find()
-    experiment, source = read_experiment(experiment_file(paper))
-    experiment = module.in_guest(experiment, scale, found, ros=asked.ros)
+    experiment, source = module.guest_experiment(scale, found, ros=asked.ros)
     planned_cells = plan(
         experiment, source, found, Machine(frozenset({0}), MEMORY_BYTES), seed=asked.seed
     ).cells
@@ -125,7 +121,5 @@ def _one(
     done = [cells.measured(one, out, own, numbers, found) for one in planned]
     run = run_of(paper, experiment, asked, machine, done, started)
     store.write(run, own)
-    outcome: Outcome = module.answers_of_guest(run, own, Request(scale=scale), machine, numbers)
-    page.keep(outcome)
+    module.keep_of_guest(run, own, scale, machine, numbers)
     shutil.rmtree(exchange)
-    return outcome

@@ -14,13 +14,10 @@ from takt.lab import cells, jobs, reproduced
 from takt.lab.modes import Mode
 from takt.machine.system import System
 from takt.measure.experiment.faults import Machine
-from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import Plan, plan
 from takt.measure.results.model import Cell, Status
 from takt.network import stacks
-from takt.reproduce import ye2023
-from takt.reproduce.model import Request
-from takt.reproduce.published import experiment_file
+from takt.reproduce import page, ye2023
 
 SHELL_S = 60.0
 NUMBERS = "instruction time, one virtual CPU"
@@ -31,8 +28,7 @@ def planned(*, ros: bool) -> Plan:
     needed = {"raw", "rcl"} if ros else {"raw"}
     if lacking := sorted(one for one in needed if one not in there):
         pytest.skip(f"not built: {', '.join(lacking)}")
-    experiment, source = read_experiment(experiment_file("ye2023"))
-    chosen = ye2023.in_guest(experiment, 0.0002, there, ros=ros)
+    chosen, source = ye2023.guest_experiment(0.0002, there, ros=ros)
     return plan(chosen, source, there, Machine(frozenset({0}), 1 << 30), seed=1)
 
 
@@ -92,7 +88,8 @@ def test_a_guests_times_are_not_compared_with_the_papers(tmp_path: Path) -> None
         one.model_copy(update={"status": Status.failed}) for one in planned(ros=False).cells[:2]
     ]
     run = synthetic_run("ye2023", done, machine={"time": NUMBERS})
-    found = ye2023.answers_of_guest(run, tmp_path, Request(), System(tmp_path), NUMBERS)
+    ye2023.keep_of_guest(run, tmp_path, 0.0002, System(tmp_path), NUMBERS)
+    found = page.read(tmp_path)
     assert (found.findings, found.figures) == ([], [])
     assert {one.table for one in found.tables} == {"table 3"}
     assert any(NUMBERS in one.here for one in found.deviations)

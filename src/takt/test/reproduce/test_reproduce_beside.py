@@ -174,9 +174,9 @@ def test_figures_that_no_run_has_measured_are_not_drawn(
 ) -> None:
     timers = [copied(runs[kernel], tmp_path / kernel) for kernel in (NATIVE, REALTIME)]
     for folder in timers:
-        made = Outcome(paper="ye2023", title="", scale=1.0, complete=True, findings=[], tables=[],
+        empty = Outcome(paper="ye2023", title="", scale=1.0, complete=True, findings=[], tables=[],
                        figures=[], results=str(folder))  # fmt: skip
-        page.keep(made)
+        page.keep(empty)
     found = set_beside("ye2023", timers, tmp_path / "out")
     assert found.figures == []
     assert [one.id for one in found.findings if one.holds] == ["rt-jitter-lower"]
@@ -192,7 +192,7 @@ def test_a_run_of_another_experiment_is_no_reproduction(
     assert "from a stick" in str(error.value.fix)
 
 
-def test_times_of_a_guest_do_not_stand_beside_those_of_a_machine(
+def test_times_of_a_guest_do_not_stand_beside_times_of_a_machine(
     runs: dict[str, Path], tmp_path: Path
 ) -> None:
     guest = copied(runs[REALTIME], tmp_path / "guest", time="instruction time, one virtual CPU")

@@ -70,13 +70,13 @@ def test_the_page_says_who_executed_the_baselines(
     assert by in said
 
 
-def test_the_overheads_are_those_of_the_tables_applications() -> None:
+def test_the_overheads_are_of_the_applications_of_the_tables() -> None:
     _, tables = published()
     for table in tables:
         wanted = table.application
-        made = overhead.flat(wanted, 3)
-        callbacks = made["callbacks"]
-        assert made["cpus"] == [3]
+        application = overhead.flat(wanted, 3)
+        callbacks = application["callbacks"]
+        assert application["cpus"] == [3]
         assert len({one["node"] for one in callbacks}) == len(callbacks) == wanted.nodes
         assert sum("writes" in one for one in callbacks) == wanted.nodes * wanted.publishers
         assert sum("reads" in one for one in callbacks) == wanted.nodes * wanted.subscribers

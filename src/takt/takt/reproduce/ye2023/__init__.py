@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+from rich.console import Console
 
 from takt.machine.system import System
 from takt.measure.results.model import Run
 from takt.network import namespace, stacks
+from takt.reproduce.beside import beside as beside_runs
+from takt.reproduce.beside.model import Beside
+from takt.reproduce.beside.show import show
 from takt.reproduce.doubts import doubted
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
@@ -22,8 +28,8 @@ from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures
 from takt.reproduce.ye2023.findings import CHECKS
-from takt.reproduce.ye2023.guest import answers_of_guest as answers_of_guest
-from takt.reproduce.ye2023.guest import in_guest as in_guest
+from takt.reproduce.ye2023.guest import guest_experiment as guest_experiment
+from takt.reproduce.ye2023.guest import keep_of_guest as keep_of_guest
 from takt.reproduce.ye2023.kernels import WAKEUPS
 from takt.reproduce.ye2023.quantities import WAKEUP, Checked
 from takt.reproduce.ye2023.tables import rows
@@ -79,6 +85,16 @@ def answers(run: Run, folder: Path, request: Request, system: System | None = No
 def beyond_scale(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
     return too_short_for(PAPER, Measured(run, Path(), planned=True), _asked(run))
+
+
+def beside_of_guests(folders: Sequence[Path], out: Path, say: Callable[[str], None]) -> Beside:
+    """The runs of guests on one page."""
+    return beside_runs(PAPER, sys.modules[__name__], folders, out, say)
+
+
+def show_guests(console: Console, found: Beside) -> None:
+    """Prints them."""
+    show(console, found)
 
 
 def criteria() -> dict[str, str]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.machine.system import System
+from takt.measure.experiment.file import Source, read_experiment
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
 from takt.network.stacks import Stacks
+from takt.reproduce import page
 from takt.reproduce.evidence import Measured
 from takt.reproduce.experiment import LEAST_RUNS
 from takt.reproduce.model import Deviation, Outcome, Request
-from takt.reproduce.published import read_published
+from takt.reproduce.published import experiment_file, read_published
 from takt.reproduce.unfinished import points_left
 from takt.reproduce.ye2023.between import ROS2_STACK
 from takt.reproduce.ye2023.extent import placed, scaled
@@ -40,6 +42,17 @@ def in_guest(experiment: Experiment, scale: float, there: Stacks, *, ros: bool) 
     short = scaled(experiment.model_copy(update={"measurements": chosen}), scale)
     only = Stacks({name: there.probes[name] for name in set(stacks.values()) if name in there})
     return placed(short, only, room=False)
+
+
+def guest_experiment(scale: float, there: Stacks, *, ros: bool) -> tuple[Experiment, Source]:
+    """What a guest measures at a scale, and where it is written."""
+    experiment, source = read_experiment(experiment_file(PAPER))
+    return in_guest(experiment, scale, there, ros=ros), source
+
+
+def keep_of_guest(run: Run, folder: Path, scale: float, system: System, numbers: str) -> None:
+    """Keeps what a guest's run answers by itself, as data and as a page."""
+    page.keep(answers_of_guest(run, folder, Request(scale=scale), system, numbers))
 
 
 def answers_of_guest(
@@ -82,7 +95,7 @@ def _deviations(numbers: str) -> list[Deviation]:
         "ROS 1 and ROS 2": ("ROS 2, if asked for", "ROS 1 needs a master and its installation"),
         "one run of each point": (
             f"{LEAST_RUNS} runs of each point in random order",
-            "how far runs differ tells what a difference means",
+            "how far runs differ shows what a difference means",
         ),
     }
     return [Deviation(paper=paper, here=what, why=why) for paper, (what, why) in here.items()]

@@ -159,7 +159,7 @@ def _ranked(chain: str, by: Mapping[str, Figures]) -> Iterator[str]:
     if slower:
         each = ", ".join(f"{name} {_words(known[name].p99_us)}" for name in slower)
         words += f"; above it in every round: {each}"
-    yield words + (f"; {rest} not told apart from it" if rest else "")
+    yield words + (f"; {rest} not shown to differ from it" if rest else "")
 
 
 def _beyond(one: Figures) -> bool:
