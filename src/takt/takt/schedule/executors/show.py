@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from takt.pages.row_table import RowTable, count
+from takt.pages.row_table import Columns, RowTable, count
 from takt.schedule.analysis.show import WORDS
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 

@@ -120,12 +120,7 @@ class _Watching:
         )
         locks = [one["name"] for one in (flat or {}).get("locks", [])]
         self._evidence = Evidence(
-            trace.names,
-            self._declared,
-            self._throttling,
-            locks,
-            self._urgency,
-            waits=self._waits,
+            trace.names, self._declared, self._throttling, locks, self._urgency, waits=self._waits
         )
         self._above = AboveBounds(
             trace.names,
