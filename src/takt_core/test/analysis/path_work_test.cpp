@@ -45,13 +45,17 @@ DrawnPath draw_path(RandomTasks& random) {
     PathRival any = path.rivals.front();
     any.own = any.after = any.on_path = false;
     any.execution = nanoseconds{random.number(1, 8)};
-    path.instances.push_back({.root = root, .any = any, .limited = random.chance(0.7)});
+    PathInstances instances{.root = root, .any = any, .limited = random.chance(0.7)};
+    if (instances.limited && random.chance(0.5)) {
+      instances.at_its_pace = nanoseconds{random.number(0, 6)};
+    }
+    path.instances.push_back(instances);
   }
   return path;
 }
 
 void fill(PathWork& work, const DrawnPath& path, const Supply& supply) {
-  work.clear();
+  work.begin(path.releases.front());
   PathCore& core = work.core(0);
   core.supply = &supply;
   core.visits = 1;
@@ -73,6 +77,7 @@ TEST(PathWork, CountsWhatHasChanged) {
   PathWork kept{1, 4};
   PathWork fresh{1, 4};
   int fewer = 0;
+  int paced = 0;
   for (int round = 0; round < rounds(2000); ++round) {
     RandomTasks random{first_seed() + static_cast<std::uint64_t>(round)};
     const DrawnPath path = draw_path(random);
@@ -82,9 +87,11 @@ TEST(PathWork, CountsWhatHasChanged) {
       ASSERT_EQ(kept.time_for(time), fresh.time_for(time)) << round << " at " << time.count();
       ASSERT_EQ(kept.by(time), fresh.by(time)) << round << " at " << time.count();
       fewer += kept.by(time) == By::path_instances ? 1 : 0;
+      paced += kept.by(time) == By::path_paced ? 1 : 0;
     }
   }
   EXPECT_GT(fewer, 0);
+  EXPECT_GT(paced, 0);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace takt::analysis {
 namespace {
 
-constexpr int cores = 2;
+constexpr int all_cores = 2;
 constexpr int ticks = 400;
 
 // A process with one callback.
@@ -71,13 +71,13 @@ std::vector<int> played(const std::vector<One>& all, const std::vector<Reserved>
   std::vector<int> released(all.size(), 0);
   std::vector<int> last(all.size(), 0);
   std::vector<int> budgets(above.size(), 0);
-  const std::size_t preferred = random() % cores;
+  const std::size_t preferred = random() % all_cores;
   std::vector<int> phases;
   for (const Reserved& one : above) {
     phases.push_back(static_cast<int>(random() % static_cast<unsigned>(one.period)));
   }
   for (int now = 0; now < ticks; ++now) {
-    std::array<bool, cores> taken{};
+    std::array<bool, all_cores> taken{};
     for (std::size_t i = 0; i < above.size(); ++i) {
       if (now >= phases[i] && (now - phases[i]) % above[i].period == 0) {
         budgets[i] = above[i].runtime;
@@ -101,8 +101,8 @@ std::vector<int> played(const std::vector<One>& all, const std::vector<Reserved>
         continue;
       }
       std::optional<std::size_t> core;
-      for (int k = 0; k < cores && !core; ++k) {
-        const auto place = static_cast<std::size_t>((last[i] + k) % cores);
+      for (int k = 0; k < all_cores && !core; ++k) {
+        const auto place = static_cast<std::size_t>((last[i] + k) % all_cores);
         if (!taken.at(place) && (all[i].core < 0 || all[i].core == static_cast<int>(place))) {
           core = place;
         }
