@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace takt::analysis {
 namespace {
@@ -47,9 +49,76 @@ bool preempts(const Subchains& core, std::size_t first, sched::Level threshold) 
   return false;
 }
 
+// Whether jobs of the first link of a subchain may come while one of `last` has computed all, and
+// not ended. Those of its own chain belong to another release, which may be too far from its own.
+bool may_come_between(const Subchains& core, std::size_t first, std::size_t last,
+                      const std::vector<bool>& follows) {
+  const SubchainLink& link = core.links[first];
+  const std::optional<nanoseconds> latest =
+      core.late_notice.count() == 0 ? link.until_noticed : link.until;
+  if (link.root == nullptr || link.root->period.count() <= 0 || !latest ||
+      !core.links[last].until) {
+    return true;
+  }
+  const auto one_release = [&](nanoseconds window) {
+    return window.count() < 0 || link.root->closed(window) == 1;
+  };
+  if (follows[first]) {  // of an earlier release: the later ones come when this job has ended
+    return !one_release(*latest - core.links[last].from_root);
+  }
+  for (std::size_t to = last; to != nobody; to = core.links[core.links[to].first].follows) {
+    if (core.links[to].first == first) {  // of a later release: it leads to this job
+      return !one_release(*core.links[last].until - link.from_root);
+    }
+  }
+  return true;
+}
+
+// Whether a job of `last` that has computed all may be kept from its end for so long: by others
+// that come in this moment and until then, or by the core's supply.
+bool may_be_kept(const Subchains& core, std::size_t last, sched::Level threshold,
+                 const std::vector<bool>& follows, nanoseconds most) {
+  constexpr nanoseconds tick{1};
+  constexpr int most_steps = 1000;
+  std::vector<nanoseconds> above(core.links.size());  // by first link of a subchain
+  std::vector<bool> preempting(core.links.size(), false);
+  for (std::size_t i = 0; i < core.links.size(); ++i) {
+    const std::size_t before = core.links[i].before;
+    preempting[i] = core.demand(i).level > threshold &&
+                    (before == nobody ? may_come_between(core, i, last, follows)
+                                      : static_cast<bool>(preempting[before]));
+    above[core.links[i].first] += preempting[i] ? core.demand(i).execution : nanoseconds{0};
+  }
+  std::vector<std::pair<Arrivals, nanoseconds>> others;
+  for (std::size_t i = 0; i < above.size(); ++i) {
+    if (above[i].count() > 0) {
+      others.emplace_back(core.demand(i).noticed(), above[i]);
+    }
+  }
+  for (const Demand* const interrupt : core.interrupts) {
+    others.emplace_back(interrupt->noticed(), interrupt->execution);
+  }
+  if (std::ranges::any_of(others, [](const auto& one) { return one.first.period.count() <= 0; })) {
+    return true;
+  }
+  nanoseconds kept{0};
+  for (int step = 0; step < most_steps && kept < most; ++step) {
+    nanoseconds sum{0};
+    for (const auto& [noticed, execution] : others) {
+      sum += noticed.closed(kept) * execution;
+    }
+    const nanoseconds next = core.supply.time_for(sum + tick) - tick;
+    if (next <= kept) {
+      return false;
+    }
+    kept = next;
+  }
+  return true;
+}
+
 // Whether the message of the link may lead to one of those that follow it before its job has ended:
 // it comes early, nothing takes time on the way, or what else it releases keeps the job from its
-// end (eq. 31), be it only another one of them.
+// end (eq. 31), be it only another one of them. Or others that come in this moment keep it.
 bool may_be_early(const Subchains& core, std::size_t last) {
   const sched::Level threshold = std::max(core.demand(last).level, core.demand(last).ceiling);
   const std::vector<bool> within =
@@ -58,12 +127,13 @@ bool may_be_early(const Subchains& core, std::size_t last) {
     return true;
   }
   const std::vector<bool> follows = following(core, last);
+  std::optional<nanoseconds> apart;
   for (std::size_t i = 0; i < follows.size(); ++i) {
-    if (follows[i] && core.links[i].apart.count() == 0 && preempts(core, i, threshold)) {
-      return true;
+    if (follows[i] && preempts(core, i, threshold)) {
+      apart = apart ? std::min(*apart, core.links[i].apart) : core.links[i].apart;
     }
   }
-  return false;
+  return apart && may_be_kept(core, last, threshold, follows, *apart);
 }
 
 }  // namespace

@@ -65,5 +65,19 @@ TEST(returns, count_that_come_in_the_moment_in_which_a_busy_period_begins) {
   EXPECT_EQ(found.bound, 3);
 }
 
+// In the moment in which the chain's first job has published and not ended, a job of another chain
+// comes from core 0. It keeps the first job from its end until the chain is back, and preempts it.
+TEST(returns, come_to_a_job_that_another_chain_keeps_from_its_end) {
+  const std::vector<CoreTask> tasks = {
+      {.core = 1, .period = 9, .best = 0, .worst = 1, .priority = 1},
+      {.core = 0, .before = 0, .period = 9, .best = 1, .worst = 1, .priority = 1},
+      {.core = 1, .before = 1, .period = 9, .best = 2, .worst = 2, .priority = 2},
+      {.core = 0, .period = 9, .best = 0, .worst = 1, .priority = 2},
+      {.core = 1, .before = 3, .period = 9, .best = 2, .worst = 2, .priority = 3}};
+  const Latency found = latency("fp", tasks, 0);
+  EXPECT_EQ(found.longest, 4);
+  EXPECT_EQ(found.bound, 5);
+}
+
 }  // namespace
 }  // namespace takt::analysis
