@@ -78,6 +78,13 @@ def test_an_interrupt_that_a_library_made_another_error_of_is_no_fault() -> None
     assert ended.value.code == interrupt.CODE
 
 
+def test_an_interrupt_of_which_a_library_keeps_only_the_name_is_no_fault() -> None:
+    # As pydantic_core has it while it builds a model that needs a default.
+    with pytest.raises(SystemExit) as ended, ending(["doctor"]):
+        raise RuntimeError("Error building `default` serializer:\n  KeyboardInterrupt: ")
+    assert ended.value.code == interrupt.CODE
+
+
 def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
     script = (
         "import os, signal, time\n"
