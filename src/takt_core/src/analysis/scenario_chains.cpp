@@ -126,6 +126,7 @@ Subchains subchains_of(const ChainNet& net, const ChainCore& core,
                        .from_root = link.offset,
                        .until_noticed = until_noticed(net, stream),
                        .until = net.latencies[stream],
+                       .message_after = link.message_after,
                        .overlaps = link.overlaps};
     if (link.joined) {
       entry.before = place[link.before];

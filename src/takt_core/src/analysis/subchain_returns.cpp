@@ -64,7 +64,8 @@ bool may_come_between(const Subchains& core, std::size_t first, std::size_t last
     return window.count() < 0 || link.root->closed(window) == 1;
   };
   if (follows[first]) {  // of an earlier release: the later ones come when this job has ended
-    return !one_release(*latest - core.links[last].from_root);
+    const nanoseconds message = core.links[last].from_root + core.links[last].message_after;
+    return !one_release(*latest - message);
   }
   for (std::size_t to = last; to != nobody; to = core.links[core.links[to].first].follows) {
     if (core.links[to].first == first) {  // of a later release: it leads to this job

@@ -31,6 +31,7 @@ struct SubchainLink {
   nanoseconds from_root{0};        // to its own, at least,
   std::optional<nanoseconds> until_noticed = {};  // to its notice, at most, and
   std::optional<nanoseconds> until = {};          // to its end, as assumed; nothing: not known
+  nanoseconds message_after{0};                   // from its release to its message, at least
   bool overlaps = false;  // its message may come before its job has computed all
   bool early = true;      // other subchains to which it leads may come before its job has ended
 };
