@@ -14,7 +14,10 @@ MessageOrder::MessageOrder(const ChainNet& net, std::span<const std::size_t> pat
       messages_[order.place(number)].push_back(i);
     }
   }
-  several_ = std::ranges::any_of(messages_, [](const auto& links) { return links.size() > 1; });
+}
+
+bool MessageOrder::several() const noexcept {
+  return std::ranges::any_of(messages_, [](const auto& links) { return links.size() > 1; });
 }
 
 // The next callback of the path on the same core.

@@ -22,7 +22,7 @@ class MessageOrder {
   MessageOrder(const ChainNet& net, std::span<const std::size_t> path, const LaterJobs& order);
 
   // Whether a callback of the path runs for several messages of one release of the root.
-  [[nodiscard]] bool several() const noexcept { return several_; }
+  [[nodiscard]] bool several() const noexcept;
 
   // Whether the order is known, if only one instance of the root exists: on a core all jobs of a
   // callback come before those of the callbacks after it on the path.
@@ -50,7 +50,6 @@ class MessageOrder {
   const ChainNet& net_;
   std::span<const std::size_t> path_;
   std::vector<std::vector<std::size_t>> messages_;  // by place: their links, the first one first
-  bool several_ = false;
 };
 
 }  // namespace takt::analysis
