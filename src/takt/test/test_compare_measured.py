@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 from executed import robot
 
 from takt.errors import Failure
+from takt.processes.supervision import Stop
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.executors import measured
@@ -61,14 +64,19 @@ def test_bounds_that_were_exceeded_are_named_and_whether_they_count_overheads() 
     assert said(candidate("a")) == []
 
 
-def compared(monkeypatch: pytest.MonkeyPatch, failing: str) -> tuple[Comparison, list[str]]:
+def compared(
+    monkeypatch: pytest.MonkeyPatch, failing: str = "", interrupted_at: int = 0
+) -> tuple[Comparison, list[str]]:
     asked: list[str] = []
 
-    def once(one: Candidate, document: dict[str, Any], seconds: float, seed: int) -> Any:
+    def once(one: Candidate, document: dict[str, Any], seconds: float, seed: int, _: Stop) -> Any:
         assert seconds == 0.1
         asked.append(one.name)
         if one.name == failing:
             raise Failure("it broke")
+        if len(asked) == interrupted_at:
+            os.kill(os.getpid(), signal.SIGINT)
+            return None
         return measured.Metrics.model_construct(callbacks=[], chains=[])
 
     monkeypatch.setattr(measured, "_once", once)
@@ -88,11 +96,30 @@ def test_the_executors_take_turns_and_one_that_fails_is_not_tried_again(
     assert (found.measured_s, found.rounds) == (0.1, measured.ROUNDS)
 
 
+@pytest.mark.parametrize("full", [0, 1])
+def test_an_interrupt_ends_all_executions_and_keeps_what_was_executed(
+    monkeypatch: pytest.MonkeyPatch, full: int
+) -> None:
+    candidates = compare(robot(), "robot", duration=100_000_000).candidates
+    able = [one.name for one in candidates if one.refused is None]
+    at = full * len(able) + 2
+    found, asked = compared(monkeypatch, interrupted_at=at)
+    assert len(asked) == at
+    why = {one.name for one in found.candidates if one.not_measured}
+    assert why == ({*able} - {asked[0]} if not full else set())
+    assert found.rounds == full + 1
+    assert found.findings[0] == (
+        f"stopped: {full} of 3 rounds are complete; 1 of {len(able)} executors were executed "
+        "once more"
+    )
+
+
 @pytest.mark.usefixtures("app_runner")
 def test_an_execution_has_the_callbacks_and_chains_of_the_comparison() -> None:
     document = robot()
     own = compare(document, "robot", duration=100_000_000).candidates[0]
-    run = measured._once(own, document, 0.4, 1)
+    run = measured._once(own, document, 0.4, 1, Stop())
+    assert run is not None
     for one in own.callbacks:
         assert measured._callback(one, [run, run]).measured is not None
     (chain,) = own.chains

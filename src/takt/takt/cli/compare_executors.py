@@ -54,7 +54,8 @@ def compare_executors(
     process at a time, the others as described, then in all of them.
 
     With --measure, what an execution of each gave, and findings: bounds that were exceeded, and
-    which executor has the lowest latency of each chain in every round.
+    which executor has the lowest latency of each chain in every round. Ctrl-C ends the executions;
+    those that are complete count.
 
     Exit code: 0 the executor in the file guarantees everything, 1 it does not, 2 wrong use.
 

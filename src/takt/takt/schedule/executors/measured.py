@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executes an application under each executor on this machine, and says what was found.
 
-The executors take turns, in a random order that is another one in each round.
+The executors take turns, in a random order that is another one in each round. Ctrl-C ends it, and
+what was executed until then counts.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from takt.errors import Failure, TaktError
+from takt.errors import TaktError
 from takt.processes.scratch import temporary
+from takt.processes.signals import stopping
+from takt.processes.supervision import Stop
 from takt.schedule.execution.execute import execute
 from takt.schedule.execution.model import RCLCPP
 from takt.schedule.executors.model import Candidate, Comparison, Figures, Measured
@@ -23,6 +26,7 @@ Flat = dict[str, Any]
 ROUNDS = 3
 SEED = 1
 NAMED = 3  # callbacks and chains in a sentence
+STOPPED = "the measurement was stopped"
 
 
 def with_measured(
@@ -35,7 +39,14 @@ def with_measured(
 
     Each is executed ROUNDS times for so many seconds. One that cannot be executed says why.
     """
-    runs, failed = _executed(comparison.candidates, documents, seconds, progress)
+    stop = Stop()
+    with stopping(stop):
+        runs, failed = _executed(comparison.candidates, documents, seconds, progress, stop)
+    able = [
+        len(runs[place])
+        for place, one in enumerate(comparison.candidates)
+        if one.refused is None and failed.get(place, STOPPED) == STOPPED
+    ]
     counted = any(one.get("overheads") for one in documents)
     candidates = [
         one.model_copy(
@@ -51,8 +62,11 @@ def with_measured(
         update={
             "candidates": candidates,
             "measured_s": seconds,
-            "rounds": ROUNDS,
-            "findings": list(findings(candidates, overheads=counted)),
+            "rounds": max(able, default=0) if stop.requested else ROUNDS,
+            "findings": [
+                *([_stopped(able)] if stop.requested else []),
+                *findings(candidates, overheads=counted),
+            ],
         }
     )
 
@@ -62,6 +76,7 @@ def _executed(
     documents: Sequence[Flat],
     seconds: float,
     progress: Callable[[str, float], object],
+    stop: Stop,
 ) -> tuple[dict[int, list[Metrics]], dict[int, str]]:
     runs: dict[int, list[Metrics]] = {place: [] for place in range(len(candidates))}
     failed: dict[int, str] = {}
@@ -71,18 +86,35 @@ def _executed(
         order = [place for place in able if place not in failed]
         random.Random(SEED + number).shuffle(order)  # noqa: S311 - an order, no secret
         for place in order:
+            if stop.requested:
+                break
             progress(candidates[place].name, done / (len(able) * ROUNDS))
             done += 1
             try:
-                runs[place].append(_once(candidates[place], documents[place], seconds, number + 1))
+                run = _once(candidates[place], documents[place], seconds, number + 1, stop)
             except TaktError as error:
                 failed[place] = error.what
                 runs[place] = []
+            else:
+                runs[place] += [run] if run else []
+    if stop.requested:
+        failed = {one: STOPPED for one in able if not runs[one]} | failed
     return runs, failed
 
 
-def _once(candidate: Candidate, document: Flat, seconds: float, seed: int) -> Metrics:
-    """Raises TaktError, Failure among them, where it was not executed to its end."""
+def _stopped(executions: Sequence[int]) -> str:
+    complete = min(executions, default=0)
+    beyond = sum(one > complete for one in executions)
+    return (
+        f"stopped: {complete} of {ROUNDS} rounds are complete"
+        + f"; {beyond} of {len(executions)} executors were executed once more" * (beyond > 0)
+    )
+
+
+def _once(
+    candidate: Candidate, document: Flat, seconds: float, seed: int, stop: Stop
+) -> Metrics | None:
+    """None if it was stopped. Raises TaktError, Failure among them, where it did not work out."""
     approach = candidate.executor if candidate.executor in RCLCPP else "takt"
     if document.get("processes"):
         approach = "takt"
@@ -93,10 +125,9 @@ def _once(candidate: Candidate, document: Flat, seconds: float, seed: int) -> Me
             trace=scratch / "execution" / "compared.takttrace",
             duration_s=seconds,
             seed=seed,
+            stop=stop,
         )
-        if done.status != "complete":
-            raise Failure("it was stopped")
-        return measure(done.trace)
+        return measure(done.trace) if done.status == "complete" else None
 
 
 def _callback(one: Figures, runs: Sequence[Metrics]) -> Figures:
