@@ -17,7 +17,7 @@ namespace {
 
 // Every run of a few callbacks: whenever the wait set is looked at, any of the jobs that may be
 // taken is taken, each job computes for any time up to its longest, and each callback is released
-// at any times that are far enough apart. Of a reentrant callback any number of jobs runs, which
+// as often as its period and jitter allow. Of a reentrant callback any number of jobs runs, which
 // begin in the order of their releases. While an interrupt has a core, none is taken, as whoever
 // looks may be on it, and one of the running jobs at most does not go on. Knows nothing of the
 // analysis.
@@ -29,6 +29,9 @@ class EveryRun {
   // The longest response of each callback; empty where there are too many situations.
   std::vector<std::int64_t> run() {
     std::vector<Situation> open{Situation(demands_.size())};
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      open.front()[i].credit = most_credit(i);
+    }
     known_.insert(open.front().key());
     while (!open.empty()) {
       const Situation situation = open.back();
@@ -49,7 +52,7 @@ class EveryRun {
     auto operator<=>(const Running&) const = default;
   };
   struct Callback {
-    std::int64_t since = 100;          // the last release, up to the period
+    std::int64_t credit = 0;           // a release takes a period of it, which time gives
     std::vector<Running> running;      // jobs, ascending
     std::deque<std::int64_t> waiting;  // ages, the oldest first
   };
@@ -59,7 +62,7 @@ class EveryRun {
     [[nodiscard]] std::string key() const {
       std::string key;
       for (const Callback& callback : *this) {
-        key += static_cast<char>(callback.since);
+        key += static_cast<char>(callback.credit);
         for (const Running& job : callback.running) {
           key += static_cast<char>(job.left);
           key += static_cast<char>(job.age);
@@ -74,21 +77,26 @@ class EveryRun {
     }
   };
 
+  [[nodiscard]] std::int64_t most_credit(std::size_t i) const {
+    return (demands_[i].releases.period + demands_[i].releases.jitter).count();
+  }
+
   void release(const Situation& situation, std::size_t i, std::vector<Situation>& open) {
     if (i == demands_.size()) {
       start(situation, open);
       return;
     }
     release(situation, i + 1, open);
-    if (situation[i].since >= demands_[i].releases.period.count()) {
+    if (const std::int64_t period = demands_[i].releases.period.count();
+        situation[i].credit >= period) {
       Situation next = situation;
-      next[i].since = 0;
+      next[i].credit -= period;
       if (demands_[i].interrupt) {
         next[i].running.push_back({.left = demands_[i].execution.count()});
       } else {
         next[i].waiting.push_back(0);
       }
-      release(next, i + 1, open);
+      release(next, i, open);
     }
   }
 
@@ -151,7 +159,7 @@ class EveryRun {
             std::vector<Situation>& open) {
     for (std::size_t i = 0; i < situation.size(); ++i) {
       Callback& callback = situation[i];
-      callback.since = std::min(callback.since + 1, demands_[i].releases.period.count());
+      callback.credit = std::min(callback.credit + 1, most_credit(i));
       for (std::int64_t& age : callback.waiting) {
         ++age;
       }
@@ -205,9 +213,12 @@ void hold(std::uint64_t seed, bool reentrant, Held& held) {
     if (reentrant && (i == 0 || random.chance(0.4))) {
       demands.back().reentrant = true;
       demands.back().group = 4 + i;
+      demands.back().releases.jitter =
+          demands.back().releases.period * (count < 3 && random.chance(0.5) ? 1 : 0);
     }
     set += "; C " + std::to_string(execution) + " T " +
-           std::to_string(demands.back().releases.period.count()) + " group " +
+           std::to_string(demands.back().releases.period.count()) + " J " +
+           std::to_string(demands.back().releases.jitter.count()) + " group " +
            std::to_string(demands.back().group);
   }
   if (interrupts) {
