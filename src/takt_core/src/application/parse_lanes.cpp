@@ -52,11 +52,6 @@ void check_company(const Callback& callback) {
   }
 }
 
-std::size_t threads_of(const Application& application, const Callback& callback) {
-  return application.processes.empty() ? application.cpus.size()
-                                       : cores_of(application.processes[callback.process]).size();
-}
-
 // rclcpp limits the jobs of a Reentrant group by nothing but the threads of the executor.
 void check_reentrant(const Application& application, const Callback& callback,
                      std::size_t at_once) {
