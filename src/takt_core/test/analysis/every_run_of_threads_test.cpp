@@ -205,11 +205,11 @@ void hold(std::uint64_t seed, bool reentrant, Held& held) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t execution = random.number(1, most);
     const std::int64_t least = reentrant ? 1 + execution / 2 : execution + 1;
-    demands.push_back({.task = i,
-                       .group = static_cast<std::size_t>(random.number(0, 3)),
-                       .releases = {.period = nanoseconds{
-                                        random.number(least, interrupts ? 8 : 3 * most)}},
-                       .execution = nanoseconds{execution}});
+    demands.push_back(
+        {.task = i,
+         .group = static_cast<std::size_t>(random.number(0, 3)),
+         .releases = {.period = nanoseconds{random.number(least, interrupts ? 8 : 3 * most)}},
+         .execution = nanoseconds{execution}});
     if (reentrant && (i == 0 || random.chance(0.4))) {
       demands.back().reentrant = true;
       demands.back().group = 4 + i;

@@ -26,7 +26,7 @@ struct Small {
   std::int64_t offset = 0;
   std::int64_t execution = 1;
   std::size_t trigger = 0;
-  std::size_t group = 0;  // above 0: with all others of this number
+  std::size_t group = 0;   // above 0: with all others of this number
   bool reentrant = false;  // under rclcpp_multi_threaded, without such a group
 };
 

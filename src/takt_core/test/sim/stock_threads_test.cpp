@@ -46,11 +46,12 @@ class ThreadsModel : protected Model {
   virtual void collect() {}
 
   [[nodiscard]] bool group_runs(std::size_t callback) const {
-    return !callbacks_[callback].reentrant && std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
-      const std::size_t group = callbacks_[callback].group;
-      return thread && (thread->callback == callback ||
-                        (group > 0 && callbacks_[thread->callback].group == group));
-    });
+    return !callbacks_[callback].reentrant &&
+           std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
+             const std::size_t group = callbacks_[callback].group;
+             return thread && (thread->callback == callback ||
+                               (group > 0 && callbacks_[thread->callback].group == group));
+           });
   }
 
   void end_callbacks() {
@@ -242,9 +243,10 @@ TEST(threads, jobs_of_a_reentrant_callback_run_at_once) {
 
 // While no thread is free, expiries of its timer become one job, as of any other.
 TEST(threads, a_reentrant_timer_drops_what_nobody_takes) {
-  const std::vector<Small> callbacks{{.period = 200, .execution = 35},
-                                     {.period = 200, .execution = 38},
-                                     {.period = 10, .offset = 1, .execution = 1, .reentrant = true}};
+  const std::vector<Small> callbacks{
+      {.period = 200, .execution = 35},
+      {.period = 200, .execution = 38},
+      {.period = 10, .offset = 1, .execution = 1, .reentrant = true}};
   const auto ran = simulated(callbacks, "rclcpp_multi_threaded", 2);
   EXPECT_EQ(ran, ThreadsModel(callbacks, 2).run_all());
   ASSERT_GT(ran.size(), 3U);

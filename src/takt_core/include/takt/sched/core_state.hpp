@@ -167,8 +167,8 @@ class TAKT_CORE_PUBLIC CoreState {
   void collect_in_rounds() noexcept { in_rounds_ = true; }
 
   /// Lets so many threads, each with a core of its own, take jobs from one wait set, as rclcpp's
-  /// MultiThreadedExecutor does. No two jobs of a group are started at the same time; of a task with
-  /// runners, at least one for each thread, as many as there are threads. Allocates.
+  /// MultiThreadedExecutor does. No two jobs of a group are started at the same time; of a task
+  /// with runners, at least one for each thread, as many as there are threads. Allocates.
   /// @param groups by task, the number of its group.
   /// @param in_turn they take groups in turn, as EventsCBGExecutor does (group_turns.hpp).
   void share_among(std::size_t threads, std::vector<std::uint32_t> groups, bool in_turn = false);
