@@ -115,3 +115,45 @@ def test_what_has_no_lanes_in_a_robot_is_refused(
 ) -> None:
     with pytest.raises(TaktError, match=says):
         simulate(robot(tmp_path, place, **changes), where="")
+
+
+THREADS = """
+executor: {executor}
+cpus: [0, 1]
+nodes:
+  camera: {{look: {{timer: 10ms, wcet: 12ms, deadline: 30ms, at_once: 2, writes: [image]}}}}
+  tracker: {{follow: {{on: image, wcet: 2ms, deadline: 30ms, at_once: 2}}}}
+  wheels: {{turn: {{timer: 40ms, wcet: 3ms}}}}
+"""
+
+
+def threads(folder: Path, executor: str) -> dict[str, Any]:
+    path = folder / "threads.app.yaml"
+    path.write_text(THREADS.format(executor=executor), encoding="utf-8")
+    return flat(read_application(path))
+
+
+def test_a_reentrant_group_of_rclcpp_is_one_callback_with_several_jobs_at_once(
+    tmp_path: Path,
+) -> None:
+    document = threads(tmp_path, "rclcpp_multi_threaded")
+    bounds = {one.name: one for one in analyse(document, "").scenarios[0].callbacks}
+    assert list(bounds) == ["camera.look", "tracker.follow", "wheels.turn"]
+    assert "eq. 48" in bounds["camera.look"].bound_by
+    trace = tmp_path / "run.takttrace"
+    simulate(document, where="threads", duration=1_000_000_000, trace=trace)
+    found = {one.callback: one for one in measure(trace).callbacks}
+    look = found["camera.look"]
+    assert look.executions >= 98  # of 100 releases, though two overlap at any time
+    assert look.unfinished <= 2
+    for name, one in found.items():
+        bound = bounds[name].response_us
+        assert bound is not None
+        assert one.response_us is not None
+        assert one.response_us.max <= bound
+    assert explain(trace).misses == 0
+
+
+def test_executors_of_rclcpp_without_reentrant_groups_refuse_them(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="treats a Reentrant group as a mutually exclusive one"):
+        simulate(threads(tmp_path, "rclcpp_events_cbg"), where="threads")

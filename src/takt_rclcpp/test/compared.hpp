@@ -104,10 +104,7 @@ struct Counts {
 
   void add(const Recording& recording, const Executor& executor, const std::string& run,
            std::size_t most = most_ways) {
-    if (recording.overlaps()) {
-      ++overlap;
-      return;
-    }
+    overlap += recording.overlaps() ? 1 : 0;
     const Permission answer = is_permitted(recording, executor, most);
     const bool whole = std::ranges::none_of(recording.callbacks, &Drawn::outside);
     const Bounds of_run = whole ? bounds_of(recording, executor) : Bounds{};
@@ -137,10 +134,9 @@ struct Counts {
               << " taken while several were ready; " << differ << " runs not permitted, "
               << runs - races - differ << " permitted as recorded, " << races
               << " with a race, of these " << in_looks << " within a look, " << late
-              << " with something late; " << overlap
-              << " runs with a callback twice at once, not compared; " << waited
-              << " jobs that waited while their group and a thread were free; " << bounds.above
-              << " of " << bounds.held << " responses above their bounds\n";
+              << " with something late; " << overlap << " runs with a callback twice at once; "
+              << waited << " jobs that waited while their group and a thread were free; "
+              << bounds.above << " of " << bounds.held << " responses above their bounds\n";
   }
 };
 

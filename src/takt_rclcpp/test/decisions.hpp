@@ -41,7 +41,10 @@ class Decisions : private sched::CoreListener {
  public:
   Decisions(const std::vector<Drawn>& callbacks, const Executor& executor,
             std::vector<std::size_t> order)
-      : executor_(executor), order_(std::move(order)), tasks_(callbacks.size()) {
+      : executor_(executor),
+        order_(std::move(order)),
+        tasks_(callbacks.size()),
+        runs_(callbacks.size()) {
     application_ = sched::compile_application(
         application::compile(described(callbacks, order_, executor.name, executor.threads)), 1,
         std::vector<std::vector<sched::TaskIndex>>{indices()},
@@ -56,6 +59,9 @@ class Decisions : private sched::CoreListener {
       task.messages = sched::MessageReleases{queue};
       groups.push_back(task.group);
       by_index_.push_back(&task);
+      if (drawn.reentrant && executor.name == "rclcpp_multi_threaded") {
+        add_runners(task);
+      }
     }
     CoreListener& self = *this;
     state_ = std::make_unique<sched::CoreState>(
@@ -115,22 +121,27 @@ class Decisions : private sched::CoreListener {
 
   // It takes what look() has returned.
   void start(TimePoint now) {
-    sched::CoreTask& task = *state_->start(*chosen_).task;
-    state_->settle_start(task, now);
+    sched::CoreTask& runs = *state_->start(*chosen_).task;
+    state_->settle_start(runs, now);
+    const std::size_t callback = order_[runs.index];
+    runs_[callback].push_back(&runs);
+    sched::CoreTask& task = tasks_[callback];
     if (task.kind == sched::TaskKind::timer) {
-      const std::size_t callback = order_[task.index];
       expiries_[callback].pop_front();
       if (expiries_[callback].empty()) {
         static_cast<void>(task.timer.disarm());
+        state_->look(task);
       } else {
         arm(callback);
       }
     }
   }
 
-  void end(std::size_t callback, TimePoint now) {
-    state_->settle(tasks_[callback], now);
-    state_->end(tasks_[callback]);
+  // `number`: of the job, among those of the callback.
+  void end(std::size_t callback, std::size_t number, TimePoint now) {
+    sched::CoreTask& task = *runs_[callback][number];
+    state_->settle(task, now);
+    state_->end(task);
   }
 
  private:
@@ -153,6 +164,16 @@ class Decisions : private sched::CoreListener {
                            : static_cast<std::uint32_t>(reentrant + 1 + callback);
   }
 
+  void add_runners(sched::CoreTask& task) {
+    for (std::size_t i = 0; i < executor_.threads; ++i) {
+      sched::CoreTask& runner = runners_.emplace_back();
+      runner.index = task.index;
+      runner.kind = task.kind;
+      runner.phase = sched::CoreTask::Phase::idle;
+      runner.runner = std::exchange(task.runner, &runner);
+    }
+  }
+
   void arm(std::size_t callback) {
     tasks_[callback].timer.release_at(expiries_[callback].front());
     state_->look(tasks_[callback]);
@@ -167,8 +188,10 @@ class Decisions : private sched::CoreListener {
   Executor executor_;
   std::vector<std::size_t> order_;      // callbacks by index
   std::vector<sched::CoreTask> tasks_;  // by callback
+  std::deque<sched::CoreTask> runners_;
   std::vector<sched::CoreTask*> by_index_;
-  std::vector<std::deque<TimePoint>> expiries_;  // by callback: of timers, not taken
+  std::vector<std::vector<sched::CoreTask*>> runs_;  // by callback, by job: what runs it
+  std::vector<std::deque<TimePoint>> expiries_;      // by callback: of timers, not taken
   std::unique_ptr<sched::CompiledApplication> application_;
   std::unique_ptr<sched::CoreState> state_;
   const sched::Job* chosen_ = nullptr;

@@ -91,6 +91,7 @@ inline application::Application described(const std::vector<Drawn>& callbacks,
     } else if (drawn.reentrant && executor == "rclcpp_events_cbg") {
       task.group = "reentrant";  // which it takes for a mutually exclusive one, in rclcpp 29.5.9
     }
+    callback.reentrant = drawn.reentrant && executor == "rclcpp_multi_threaded";
     callback.node = task.group.empty() ? task.name : task.group;  // a group is of one node
     callback.execution = {.best = nanoseconds{0}, .worst = drawn.execution};
     result.callbacks.push_back(callback);

@@ -73,9 +73,12 @@ inline Recording process_of(const Recording& all, std::size_t process) {
     numbers[i] = own.callbacks.size();
     one.outside = !one.is_timer() && all.callbacks[one.trigger].process != process;
     std::vector<Arrival> arrivals;
-    for (const std::size_t job :
-         one.outside ? all.jobs_of(one.trigger) : std::vector<std::size_t>{}) {
-      arrivals.push_back({.earliest = all.jobs[job].computed, .latest = all.jobs[job].published});
+    if (one.outside) {
+      const std::vector<TimePoint> computed = all.sorted(one.trigger, &RecordedJob::computed);
+      const std::vector<TimePoint> published = all.sorted(one.trigger, &RecordedJob::published);
+      for (std::size_t job = 0; job < computed.size(); ++job) {
+        arrivals.push_back({.earliest = computed[job], .latest = published[job]});
+      }
     }
     if (!one.is_timer() && !one.outside) {
       one.trigger = numbers[one.trigger];

@@ -68,7 +68,8 @@ class Events {
     if (drawn.outside) {
       return recording_.from_outside[callback][static_cast<std::size_t>(number)].earliest;
     }
-    return recording_.jobs[jobs_[drawn.trigger][static_cast<std::size_t>(number)]].computed;
+    return recording_.sorted(drawn.trigger,
+                             &RecordedJob::computed)[static_cast<std::size_t>(number)];
   }
 
   // When its group and a thread were free, and what it ran for had come.
@@ -110,7 +111,8 @@ class Events {
     for (std::size_t i = 0; i < job; ++i) {
       const RecordedJob& other = recording_.jobs[i];
       const Drawn& its = recording_.callbacks[other.callback];
-      const bool excludes = other.callback == callback ||
+      const bool at_once = executor_.name == "rclcpp_multi_threaded" && drawn.reentrant;
+      const bool excludes = (other.callback == callback && !at_once) ||
                             (drawn.group > 0 && its.group == drawn.group) ||
                             (executor_.takes_in_turn() && drawn.reentrant && its.reentrant);
       time = excludes ? std::max(time, other.published) : time;
@@ -169,10 +171,11 @@ class Events {
       }
       return;
     }
-    const auto& writer = jobs_[recording_.callbacks[callback].trigger];
-    for (std::size_t number = 0; number < writer.size(); ++number) {
-      const RecordedJob& job = recording_.jobs[writer[number]];
-      add_release(callback, number, job.computed, job.published);
+    const std::size_t writer = recording_.callbacks[callback].trigger;
+    const std::vector<TimePoint> computed = recording_.sorted(writer, &RecordedJob::computed);
+    const std::vector<TimePoint> published = recording_.sorted(writer, &RecordedJob::published);
+    for (std::size_t number = 0; number < computed.size(); ++number) {
+      add_release(callback, number, computed[number], published[number]);
     }
   }
 

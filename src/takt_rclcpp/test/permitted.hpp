@@ -137,7 +137,7 @@ class Walk {
     passed_[number] = true;
     now_ = std::max(now_ + nanoseconds{1}, event.earliest);
     if (event.ends) {
-      decisions_.end(event.callback, now_);
+      decisions_.end(event.callback, event.number, now_);
       ended_[events_.jobs_of(event.callback)[event.number]] = true;
       freed_[recording_.callbacks[event.callback].group] = now_;
     } else {

@@ -49,12 +49,26 @@ struct Recording {
   std::vector<RecordedJob> jobs;                        // by start
   std::vector<std::vector<Arrival>> from_outside = {};  // by callback that hears another process
 
-  // Whether a callback ran twice at once, which no simulation does.
+  // Whether a callback ran twice at once.
   [[nodiscard]] bool overlaps() const {
     std::vector<TimePoint> ends(callbacks.size());
     return std::ranges::any_of(jobs, [&](const RecordedJob& job) {
       return std::exchange(ends[job.callback], job.published) > job.start;
     });
+  }
+
+  // A time of each job of the callback, ascending: the jobs of a reentrant one need not publish in
+  // the order in which they began.
+  [[nodiscard]] std::vector<TimePoint> sorted(std::size_t callback,
+                                              TimePoint RecordedJob::*time) const {
+    std::vector<TimePoint> times;
+    for (const RecordedJob& job : jobs) {
+      if (job.callback == callback) {
+        times.push_back(job.*time);
+      }
+    }
+    std::ranges::sort(times);
+    return times;
   }
 
   [[nodiscard]] std::vector<std::size_t> jobs_of(std::size_t callback) const {

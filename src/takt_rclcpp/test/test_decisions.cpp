@@ -83,26 +83,39 @@ TEST(decisions, of_a_wait_set_do_not_permit_the_order_of_a_queue) {
   }
 }
 
-// A callback of a reentrant group has no group in the simulation, and one job at a time.
-TEST(decisions, of_a_wait_set_wait_for_a_callback_that_is_released_while_it_runs) {
+// A timer expires again while its callback runs and the other thread is free.
+TEST(decisions, of_a_wait_set_begin_a_reentrant_callback_while_it_runs) {
   const auto at = [](std::int64_t ms) { return TimePoint{std::chrono::milliseconds{1000 + ms}}; };
-  Recording recording;
-  recording.callbacks = {{.period = 10ms, .reentrant = true}, {.period = 200ms, .offset = 12ms}};
-  recording.begin = at(0);
-  recording.end = at(18);
-  const auto add = [&](std::size_t callback, int thread, std::int64_t release, std::int64_t start,
-                       std::int64_t end) {
-    recording.jobs.push_back({.callback = callback,
-                              .thread = thread,
-                              .release = at(release),
-                              .start = at(start),
-                              .computed = at(end),
-                              .published = at(end)});
+  const auto in_time = [&](bool reentrant, bool at_once) {
+    Recording recording;
+    recording.callbacks = {{.period = 10ms, .reentrant = reentrant},
+                           {.period = 200ms, .offset = 12ms}};
+    recording.begin = at(0);
+    recording.end = at(18);
+    const auto add = [&](std::size_t callback, int thread, std::int64_t release, std::int64_t start,
+                         std::int64_t end) {
+      recording.jobs.push_back({.callback = callback,
+                                .thread = thread,
+                                .release = at(release),
+                                .start = at(start),
+                                .computed = at(end),
+                                .published = at(end)});
+    };
+    add(0, 0, 0, 0, 15);
+    if (at_once) {
+      add(0, 1, 10, 10, 16);
+      add(1, 0, 12, 15, 17);
+    } else {
+      add(1, 1, 12, 12, 14);
+      add(0, 0, 10, 15, 17);
+    }
+    const Permission answer = is_permitted(recording, {"rclcpp_multi_threaded", 2}, most_ways);
+    return answer.permitted && !answer.late;
   };
-  add(0, 0, 0, 0, 15);
-  add(1, 1, 12, 12, 14);
-  add(0, 0, 10, 15, 17);
-  EXPECT_TRUE(is_permitted(recording, {"rclcpp_multi_threaded", 2}, most_ways).permitted);
+  EXPECT_TRUE(in_time(true, true));
+  EXPECT_FALSE(in_time(true, false));
+  EXPECT_TRUE(in_time(false, false));
+  EXPECT_FALSE(in_time(false, true));
 }
 
 }  // namespace

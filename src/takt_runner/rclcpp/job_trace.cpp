@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job_trace.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "own_trace.hpp"
@@ -95,7 +96,8 @@ void JobTrace::note_skipped(TracedTask& task, std::uint64_t index, os::TimePoint
 
 // rcl passes over the calls that are more than a period late.
 void JobTrace::note_passed_over(TracedTask& task, os::TimePoint release) {
-  const auto since = release - std::exchange(task.last, release);
+  const auto since = release - task.last;
+  task.last = std::max(task.last, release);  // of jobs that run at once, a later one may come first
   const std::int64_t skipped = (since + task.period / 2) / task.period - 1;
   if (task.jobs > 0 && skipped > 0) {
     note_skipped(task, task.jobs + static_cast<std::uint64_t>(skipped), release, task.period);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <rclcpp/timer.hpp>
 #include <string>
@@ -32,6 +33,7 @@ struct TracedTask {
   os::TimePoint last{};     // release of a timer
   bool keeps_only{false};   // a message, for another callback
   bool has_deadline{true};  // in some scenario; else Takt's executor has one of its own for it
+  bool reentrant{false};    // its jobs may run at once
 };
 
 class JobTrace {
@@ -52,14 +54,18 @@ class JobTrace {
     Released job_of_task = as_described(task);
     if (const sched::Job* const of_takt = executor::current_job()) {
       job_of_task = as_released(*of_takt);
-      note_skipped(task, of_takt->index, of_takt->release, of_takt->period);
     } else {
       // Both are of rcl's clock; how far apart they are is what counts.
       job_of_task.time =
           started - nanoseconds{(info.actual_call_time - info.expected_call_time).nanoseconds()};
-      note_passed_over(task, job_of_task.time);
     }
-    const std::uint64_t index = task.jobs++;
+    const std::uint64_t index = number(task, [&] {
+      if (const sched::Job* const of_takt = executor::current_job()) {
+        note_skipped(task, of_takt->index, of_takt->release, of_takt->period);
+      } else {
+        note_passed_over(task, job_of_task.time);
+      }
+    });
     run(task, index, job_of_task, started, [&] { job(index, job_of_task.time); });
   }
 
@@ -70,7 +76,7 @@ class JobTrace {
     Released job_of_task = of_takt != nullptr ? as_released(*of_takt) : as_described(task);
     job_of_task.time = published_at;
     job_of_task.deadline = task.has_deadline ? job_of_task.deadline : nanoseconds{0};
-    const std::uint64_t index = task.jobs++;
+    const std::uint64_t index = number(task, [] {});
     run(task, index, job_of_task, os::now(), [&] { job(index); });
   }
 
@@ -110,6 +116,17 @@ class JobTrace {
            std::int64_t cpu_before);
   static std::int64_t cpu_now() noexcept;
 
+  // Of its next job, after `noting`.
+  template <class Noting>
+  std::uint64_t number(TracedTask& task, const Noting& noting) {
+    std::unique_lock lock{numbering_, std::defer_lock};
+    if (task.reentrant) {
+      lock.lock();
+    }
+    noting();
+    return task.jobs++;
+  }
+
   template <class Work>
   void run(const TracedTask& task, std::uint64_t job, const Released& released,
            os::TimePoint started, const Work& work) {
@@ -126,6 +143,7 @@ class JobTrace {
   }
 
   trace::Tracer tracer_;
+  std::mutex numbering_;  // of jobs that run at once
   std::uint16_t tasks_{0};
   std::map<std::string, std::uint16_t> topics_;
 };

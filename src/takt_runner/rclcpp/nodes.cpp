@@ -63,16 +63,19 @@ void wait_for(const rclcpp::PublisherBase& publisher, const std::string& topic, 
 }  // namespace
 
 NodeOutlet::NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& common,
-                       JobTrace& trace, const std::string& topic)
+                       JobTrace& trace, const std::string& topic, bool reentrant)
     : topic_{topic},
       publisher_{node.create_publisher<Message>(topic, qos_of(described(execution, topic)))},
       common_{&common},
       place_{place_of(execution.application, topic)},
-      number_{trace.number_of_topic(publisher_->get_topic_name())} {
+      number_{trace.number_of_topic(publisher_->get_topic_name())},
+      publishing_{reentrant ? std::make_unique<std::mutex>() : nullptr} {
   message_.payload.resize(execution.application.topics[place_].bytes);
 }
 
 void NodeOutlet::publish(os::TimePoint sampled) {
+  const std::unique_lock lock =
+      publishing_ ? std::unique_lock{*publishing_} : std::unique_lock<std::mutex>{};
   message_.sequence = static_cast<std::uint64_t>(common_->next_sequence(place_));
   message_.intended_ns = common_->stamp(sampled);
   const os::TimePoint published_at = os::now();
@@ -128,7 +131,8 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace,
         .priority = task.parameters.priority,
         .period = task.parameters.period,
         .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline,
-        .has_deadline = has_deadline(execution.application, task)};
+        .has_deadline = has_deadline(execution.application, task),
+        .reentrant = callbacks[place].reentrant};
   }
   for (NodeMember& member : members_) {
     const auto place = static_cast<std::size_t>(member.description - callbacks.data());
@@ -147,7 +151,9 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
   }
   auto& shared = groups_[group];
   if (!shared) {
-    shared = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+    shared = node->create_callback_group(callback.reentrant
+                                             ? rclcpp::CallbackGroupType::Reentrant
+                                             : rclcpp::CallbackGroupType::MutuallyExclusive);
   }
   member.group = shared;
   rclcpp::SubscriptionOptions in_group;
@@ -168,7 +174,7 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace, Nod
     inlet.number = trace.number_of_topic(inlet.subscription->get_topic_name());
   }
   for (const std::string& topic : callback.task.writes) {
-    member.writes.emplace_back(*node, execution, common, trace, topic);
+    member.writes.emplace_back(*node, execution, common, trace, topic, callback.reentrant);
     member.counts.emplace_back(callback, execution.settings.seed, place, member.counts.size());
   }
   if (callback.task.kind == sched::TaskKind::timer) {

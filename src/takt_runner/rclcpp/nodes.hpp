@@ -2,13 +2,14 @@
 //
 // The callbacks of an application as plain rclcpp nodes. Callbacks that exclude each other, and
 // those of a node that hear the same topic, share a mutually exclusive callback group; every other
-// has one of its own, together with the subscriptions whose newest message it reads. Messages go
-// through the middleware.
+// has one of its own, together with the subscriptions whose newest message it reads. That of a
+// reentrant callback is Reentrant. Messages go through the middleware.
 #pragma once
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <takt/sched/join.hpp>
@@ -28,8 +29,9 @@ using Message = takt_interfaces::msg::Sample;
 
 class NodeOutlet {
  public:
+  // `reentrant`: several jobs may publish at once.
   NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& common, JobTrace& trace,
-             const std::string& topic);
+             const std::string& topic, bool reentrant = false);
 
   void publish(os::TimePoint sampled);
   // Sleeps until it has so many readers. Throws std::runtime_error after a minute.
@@ -43,6 +45,7 @@ class NodeOutlet {
   std::size_t place_;
   std::uint16_t number_;
   Message message_;
+  std::unique_ptr<std::mutex> publishing_;  // null: one job at a time publishes
 };
 
 // A subscription that keeps its newest message for a callback of the same group.

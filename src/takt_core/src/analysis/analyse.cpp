@@ -207,13 +207,17 @@ class ScenarioAnalysis {
       return;
     }
     const bool skips = parameters.overrun == sched::Overrun::skip;
+    // The next job of a reentrant callback waits for the start of the one before, not for its end.
+    const Demand& first = model_.demand(streams.front());
+    const nanoseconds until_next =
+        first.reentrant ? *callback.response - first.execution : *callback.response;
     std::int64_t released = 0;
     for (const std::size_t stream : streams) {
       const Arrivals arrivals = model_.demand(stream).noticed();
       if (arrivals.period.count() <= 0) {
         return;  // no bound on its releases, which the verdict says
       }
-      released += arrivals.open(*callback.response);
+      released += arrivals.open(until_next);
     }
     if (const auto jobs = model_.jobs_while_busy({streams.begin(), streams.end()}, bounds_)) {
       released = std::min(released, *jobs);
@@ -230,8 +234,11 @@ class ScenarioAnalysis {
       return;
     }
     report.remarks.push_back("'" + callback.name +
-                             "' may still run when it is released again: up to " +
-                             std::to_string(released) + " releases within one response, of which " +
+                             (first.reentrant
+                                  ? "' may still wait when it is released again: up to "
+                                  : "' may still run when it is released again: up to ") +
+                             std::to_string(released) + " releases within one " +
+                             (first.reentrant ? "wait" : "response") + ", of which " +
                              (skips ? "only the first runs (overrun: skip)"
                                     : "only the first and one more run (overrun: queue_one)"));
   }

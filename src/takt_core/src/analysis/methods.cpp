@@ -100,7 +100,7 @@ std::string whole_core_method(Test test, const Demand& demand, const Response& r
   } else if (test == Test::wait_set || (test == Test::threads && demands.supply.threads() == 1)) {
     method = methods::wait_set;
   } else if (test == Test::threads || test == Test::group_turns) {
-    method = methods::threads;
+    method = demand.reentrant ? methods::reentrant : methods::threads;
   } else if (test == Test::arrival_order) {
     method = methods::arrival_order;
   } else if (core.from_demand && response.bound == demand.deadline) {

@@ -70,6 +70,9 @@ inline constexpr std::string_view wait_set =
 inline constexpr std::string_view threads =
     "callback groups and the threads that serve them (after Jiang et al. 2022; Sobhani et al. "
     "2023), eq. 33";
+inline constexpr std::string_view reentrant =
+    "threads that jobs of reentrant groups share (after Jiang et al. 2022; Sobhani et al. 2023), "
+    "eq. 48";
 inline constexpr std::string_view arrival_order =
     "in the order of arrival, not preemptive (Teper et al. 2024), eq. 20";
 inline constexpr std::string_view schedule_graph =

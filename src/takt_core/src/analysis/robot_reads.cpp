@@ -35,8 +35,8 @@ class RobotReads::Ways {
       if (std::ranges::find(writer.task.writes, topic) == writer.task.writes.end()) {
         continue;
       }
-      if (visited_[i] || writer.server || found_.size() >= most_ways) {
-        return false;  // a circle, or data that comes by calls
+      if (visited_[i] || writer.server || writer.reentrant || found_.size() >= most_ways) {
+        return false;  // a circle, data that comes by calls, or older data after newer
       }
       std::vector<std::string> path{writer.task.name};
       path.insert(path.end(), rest.begin(), rest.end());

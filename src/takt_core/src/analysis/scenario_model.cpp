@@ -149,9 +149,10 @@ Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) c
   const nanoseconds first =
       earliest_message(stream, whole ? earliest(stream, root_of(stream)) : Earliest{});
   const nanoseconds varies = std::max(nanoseconds{0}, *end - first);
-  // Jobs of one task follow each other.
+  // Jobs of one task follow each other, but for reentrant ones.
   const nanoseconds own = earliest_message(stream, {});
-  nanoseconds distance = std::max(own, releases.distance - varies);
+  nanoseconds distance =
+      std::max(demand(stream).reentrant ? nanoseconds{0} : own, releases.distance - varies);
   if (const std::optional<nanoseconds>& response = bounds.responses[stream].bound) {
     // As far apart as their releases, but for how much they differ from there.
     distance = std::max(distance, demand(stream).releases.distance - (*response - own));

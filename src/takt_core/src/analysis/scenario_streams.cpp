@@ -308,6 +308,7 @@ void ScenarioModel::place(const application::Application& application,
     core.streams.push_back(stream);
     core.demands.push_back({.task = callback,
                             .group = groups[callback],
+                            .reentrant = application.callbacks[callback].reentrant,
                             .releases = pending_[stream].releases,
                             .lag = jitters_[callback] + streams_[stream].lead,
                             .notice = release_overhead_,

@@ -11,22 +11,17 @@
 
 #include "../sched/stock_executor.hpp"
 #include "bounds.hpp"
+#include "thread_work.hpp"
 
 namespace takt::analysis {
 namespace {
 
-constexpr nanoseconds longest = std::chrono::hours{24};  // nobody wants such a bound
+constexpr nanoseconds longest = ThreadWork::longest;
 constexpr int most_passes = 100;
 constexpr int most_jobs = 1000;  // of one busy time
 
 class Threads {
   using Group = std::vector<std::size_t>;  // demands
-
-  // Of a group, at most: what is noticed from t0 on, and the same with what is left from before.
-  struct Work {
-    nanoseconds released{0};
-    nanoseconds with_older{0};
-  };
 
   // The window from t0 on, and what all threads do in it while no core is away.
   struct Busy {
@@ -35,9 +30,20 @@ class Threads {
   };
   using Start = std::optional<Busy>;
 
+  // Jobs of the same reentrant callback that start before J, by their stream.
+  struct Before {
+    std::size_t demand = 0;
+    std::int64_t released = 0;  // that are noticed from t0 on
+    std::int64_t older = 0;     // that run at t0
+  };
+
  public:
   Threads(std::span<const Demand> demands, const Supply& supply, Effort& effort)
-      : demands_(demands), supply_(supply), count_(supply.threads()), effort_(effort) {
+      : demands_(demands),
+        supply_(supply),
+        count_(supply.threads()),
+        effort_(effort),
+        work_(count_) {
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (demands[i].interrupt) {
         interrupts_.push_back(i);
@@ -51,9 +57,9 @@ class Threads {
       bounds_.emplace_back(demands[i].lag + demands[i].execution);
     }
     std::erase_if(groups_, [](const Group& group) { return group.empty(); });
-    work_.reserve(groups_.size());
     for (const Group& group : groups_) {
-      lasting_.push_back(share_of(group) + share_taken_from(group) < share_left() - 1e-9);
+      const double own = is_reentrant(group) ? 0 : share_of(group);
+      lasting_.push_back(own + share_taken_from(group) < share_left() - 1e-9);
     }
   }
 
@@ -95,24 +101,23 @@ class Threads {
     return supply_.rate() - static_cast<double>(count_ - 1) - share_of(interrupts_);
   }
 
-  // The share of the time in which others may have all threads, in the long run.
+  [[nodiscard]] bool is_reentrant(const Group& group) const {
+    return demands_[group.front()].reentrant;
+  }
+
+  // The share of the time in which jobs that a job of this group waits for may have all threads, in
+  // the long run.
   [[nodiscard]] double share_taken_from(const Group& own) const {
     std::vector<double> shares;
-    double rest = 0;
+    double reentrant = 0;
     for (const Group& group : groups_) {
-      if (&group != &own) {
-        shares.push_back(std::min(1.0, share_of(group)));
-        rest += shares.back();
+      if (is_reentrant(group)) {
+        reentrant += share_of(group);
+      } else if (&group != &own) {
+        shares.push_back(share_of(group));
       }
     }
-    std::ranges::sort(shares, std::greater{});
-    std::int64_t threads = count_;
-    double least = rest / static_cast<double>(threads);
-    for (const double share : shares | std::views::take(count_ - 1)) {  // it has one thread
-      rest -= share;
-      least = std::min(least, rest / static_cast<double>(--threads));
-    }
-    return least;
+    return share_of_all_threads(std::move(shares), reentrant, count_);
   }
 
   Bound response_of(std::size_t own) {
@@ -123,7 +128,10 @@ class Threads {
     if (!lasting_[static_cast<std::size_t>(found - groups_.begin())]) {
       return {};  // once busy, it may never be idle again
     }
-    const Start busy = least(nanoseconds{1}, group, [&](nanoseconds window) {
+    if (demand.reentrant) {
+      return reentrant_response(own, group);
+    }
+    const Start busy = least(nanoseconds{1}, &group, {}, [&](nanoseconds window) {
       nanoseconds work{0};
       for (const std::size_t i : group) {
         work += demands_[i].noticed().open(window) * demands_[i].execution;
@@ -138,7 +146,7 @@ class Threads {
     for (int job = 0; job < most_jobs; ++job) {
       const auto [number, next] = released(group, own, at);
       const std::int64_t before = number - 1;
-      const Start start = least(nanoseconds{0}, group, [&](nanoseconds window) {
+      const Start start = least(nanoseconds{0}, &group, {}, [&](nanoseconds window) {
         nanoseconds work = before * demand.execution;
         for (const std::size_t i : group) {
           if (demands_[i].task != demand.task) {
@@ -161,6 +169,69 @@ class Threads {
       at = next;
     }
     return {};
+  }
+
+  // See threads.hpp; `older`: how many jobs of its own stream run at t0 and end after it.
+  Bound reentrant_response(std::size_t own, const Group& group) {
+    const Demand& demand = demands_[own];
+    const auto nothing = [](nanoseconds /*window*/) { return nanoseconds{0}; };
+    const Start busy = least(nanoseconds{1}, nullptr, {}, nothing);
+    if (!busy) {
+      return {};
+    }
+    nanoseconds worst{0};
+    std::vector<Before> before;
+    for (std::int64_t older = 0; older < count_; ++older) {
+      nanoseconds at = next_release(own, 0, older);  // the release of J, from lag before t0 on
+      for (int job = 0; at - demand.lag < busy->window; ++job) {
+        const nanoseconds next = find_before(group, own, older, at, before);
+        const Start start = least(nanoseconds{0}, &group, before, nothing);
+        const Bound end = start ? end_of(*start, demand.execution) : Bound{};
+        if (!end || job == most_jobs) {
+          return {};
+        }
+        worst = std::max(worst, *end - at + demand.lag);
+        at = next;
+      }
+    }
+    return worst;
+  }
+
+  // The earliest release of the job after `count` that are noticed from t0 on and `older` before,
+  // all of them within the bound of the first one.
+  [[nodiscard]] nanoseconds next_release(std::size_t own, std::int64_t count,
+                                         std::int64_t older) const {
+    const Demand& demand = demands_[own];
+    const nanoseconds first = demand.releases.time(count);
+    return older == 0 ? first
+                      : std::max(first, demand.releases.time(count + older) - *bounds_[own] +
+                                            demand.lag + nanoseconds{1});
+  }
+
+  // The jobs of a reentrant callback before J, which is released then, and the next time at which
+  // they may be more.
+  nanoseconds find_before(const Group& group, std::size_t own, std::int64_t older, nanoseconds at,
+                          std::vector<Before>& before) const {
+    before.clear();
+    nanoseconds next = never;
+    for (const std::size_t i : group) {
+      const Demand& demand = demands_[i];
+      std::int64_t count = 0;
+      if (i != own) {
+        count = demand.noticed().closed(at);
+        next = std::min(next, demand.noticed().time(count));
+        before.push_back({.demand = i,
+                          .released = count,
+                          .older = bounds_[i] ? demand.releases.open(*bounds_[i]) : count_});
+        continue;
+      }
+      while (next_release(i, count, older) <= at) {
+        ++count;
+      }
+      next = std::min(next, next_release(i, count, older));
+      before.push_back({.demand = i, .released = count - 1, .older = older});
+    }
+    return next;
   }
 
   // How many jobs of the callback have been released by then, at most, and when the next one is.
@@ -208,15 +279,16 @@ class Threads {
   }
 
   // The least window, not below `from`, that this work of the group fills together with the times
-  // at which all threads run other groups, or cores are away.
-  Start least(nanoseconds from, const Group& own,
+  // at which all threads run other groups, or cores are away. `own`: the group, which is not
+  // counted among the others, but for `before` of it; null: all are.
+  Start least(nanoseconds from, const Group* own, std::span<const Before> before,
               const std::function<nanoseconds(nanoseconds)>& work) {
     nanoseconds window = from;
     for (;;) {
       if (!effort_.spend(demands_.size())) {
         return {};
       }
-      const Bound taken = all_taken(own, window);
+      const Bound taken = all_taken(own, before, window);
       if (!taken) {
         return {};
       }
@@ -232,58 +304,52 @@ class Threads {
     }
   }
 
-  // How long all threads run other groups, at most, from t0 on.
-  Bound all_taken(const Group& own, nanoseconds window) {
+  // How long all threads run what J waits for, at most, from t0 on.
+  Bound all_taken(const Group* own, std::span<const Before> before, nanoseconds window) {
     work_.clear();
-    nanoseconds most{0};
+    for (const Before& one : before) {
+      work_.add_jobs(demands_[one.demand].execution, one.released, one.older);
+    }
     for (const Group& group : groups_) {
-      if (&group == &own) {
+      if (&group == own) {
         continue;
       }
-      Work work;
-      for (const std::size_t i : group) {
-        const Demand& demand = demands_[i];
-        if (demand.releases.period.count() <= 0) {
-          work = {.released = longest, .with_older = longest};
-          break;
-        }
-        work.released += demand.noticed().closed(window) * demand.execution;
-        work.with_older +=
-            bounds_[i] ? demand.releases.open(window + *bounds_[i]) * demand.execution : longest;
+      if (is_reentrant(group)) {
+        add_reentrant(group, window);
+      } else {
+        add_exclusive(group, window);
       }
-      most += work.released;
-      work_.push_back(work);
     }
-    most = std::min(most, longest);
-    for (;;) {
-      if (!effort_.spend(work_.size())) {
-        return {};
+    return work_.shared(effort_);
+  }
+
+  void add_reentrant(const Group& group, nanoseconds window) {
+    for (const std::size_t i : group) {
+      const Demand& demand = demands_[i];
+      if (demand.releases.period.count() <= 0) {
+        work_.add_jobs(longest, count_, 0);
+        continue;
       }
-      const nanoseconds less = shared_within(most);
-      if (less >= most) {
-        return most < longest ? Bound{most} : Bound{};
-      }
-      most = less;
+      const std::int64_t released = demand.noticed().closed(window);
+      work_.add_jobs(demand.execution, released,
+                     bounds_[i] ? demand.releases.open(window + *bounds_[i]) - released : count_);
     }
   }
 
-  // How long all threads can have something of this work, if none of them has more than `most` of
-  // one group.
-  nanoseconds shared_within(nanoseconds most) {
-    nanoseconds sum{0};
-    older_.clear();
-    for (const Work& work : work_) {
-      const nanoseconds released = std::min(work.released, most);
-      sum += released;
-      older_.push_back(std::min(work.with_older, most) - released);
+  void add_exclusive(const Group& group, nanoseconds window) {
+    nanoseconds released{0};
+    nanoseconds with_older{0};
+    for (const std::size_t i : group) {
+      const Demand& demand = demands_[i];
+      if (demand.releases.period.count() <= 0) {
+        released = with_older = longest;
+        break;
+      }
+      released += demand.noticed().closed(window) * demand.execution;
+      with_older +=
+          bounds_[i] ? demand.releases.open(window + *bounds_[i]) * demand.execution : longest;
     }
-    const auto count = std::min(older_.size(), static_cast<std::size_t>(count_ - 1));
-    std::ranges::partial_sort(older_, older_.begin() + static_cast<std::ptrdiff_t>(count),
-                              std::greater{});
-    for (const nanoseconds older : older_ | std::views::take(count)) {
-      sum += older;
-    }
-    return sum / count_;
+    work_.add_group(released, with_older);
   }
 
   std::span<const Demand> demands_;
@@ -294,8 +360,7 @@ class Threads {
   Group interrupts_;
   std::vector<bool> lasting_;  // by group: whether it is idle again and again
   std::vector<Bound> bounds_;  // by demand
-  std::vector<Work> work_;
-  std::vector<nanoseconds> older_;  // of the groups
+  ThreadWork work_;
 };
 
 }  // namespace

@@ -23,6 +23,18 @@
 // share of one thread after Bertogna & Cirinei 2007, the n - 1 groups after Guan et al. 2009). J
 // starts by the least S = G(S) + P(S) after t0, where G(S) is the work of g: closed(S) C_j of each
 // other callback of g, and that of the jobs of i before J.
+//
+// Of a reentrant callback (rclcpp_multi_threaded) each thread may run a job. So while a job J of it
+// waits, no thread is free, and nothing of its own group keeps it from starting: G = 0, and t0 is
+// the earliest time from which on, until J starts, all n threads run jobs. Among these are jobs of
+// i that start before J: k - 1 that are noticed from t0 on, where J is the k-th, and o that run at
+// t0. A callback's jobs start in the order of their releases, and those o have been released within
+// R_i before t0, so J is released at the earliest both of T(k - 1) and T(o + k - 1) - R_i + 1 after
+// t0, with T(m) the earliest release m after the first. All pairs of k and o are looked at, as long
+// as J is released before all threads may no longer be busy. Each job is on one thread, so it gives
+// min(C, P) at most; of what is left from before t0 each group and each reentrant job that runs has
+// a thread of its own: the n - 1 for which that is most (eq. 48).
+//
 // Where something takes time from the cores, all of this holds for the time in which nothing does:
 // whoever looks for what is ready holds a mutex, and while its core is away nobody else takes
 // anything. So t0 is also in the time in which some core is away, and just before it none was: what
@@ -50,7 +62,7 @@ bool has_several_threads(const application::Application& application,
 // The group of each callback, by number; one without a group has a number of its own.
 std::vector<std::size_t> group_numbers(const sched::CompiledStrategy& strategy);
 
-// Demand::group: of the callback; levels do not matter.
+// Demand::group: of the callback; of a reentrant one it has no others. Levels do not matter.
 std::vector<Response> thread_responses(std::span<const Demand> demands, Effort& effort,
                                        const Supply& supply);
 

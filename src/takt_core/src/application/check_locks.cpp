@@ -129,7 +129,7 @@ class Faults {
   // What a callback that takes a lock cannot be besides.
   void check_company(const Callback& callback) {
     const std::string where = sched::task_text(callback.task);
-    if (callback.lanes > 1) {
+    if (callback.lanes > 1 || callback.reentrant) {
       add(where, "several of its jobs may run at once, and it takes a lock",
           "remove at_once or critical_sections");
     }

@@ -33,7 +33,7 @@ void set_groups_of_threads(Application& application) {
   }
   const std::vector<std::string> groups = callback_groups(application);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (in_threads(application.callbacks[i])) {
+    if (in_threads(application.callbacks[i]) && !application.callbacks[i].reentrant) {
       application.callbacks[i].task.group = groups[i];
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Callbacks whose jobs may run at the same time. A timer's lanes are released in turn by their
-// periods and offsets; those of a subscription by takt/sched/turns.hpp.
+// periods and offsets; those of a subscription by takt/sched/turns.hpp. Under rclcpp's
+// MultiThreadedExecutor there are no lanes: any free thread takes the next job.
 #include "parse_lanes.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "../sched/text.hpp"
 #include "own_subscriptions.hpp"
 #include "process_cores.hpp"
+#include "robot.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 
@@ -32,7 +34,7 @@ void check_robot(const Process& process, const Callback& callback, std::size_t l
   }
   if (sched::stock_executor(process.policy)) {
     refuse(callback, ", and its executor is " + process.policy,
-           "remove at_once, or use the executor 'takt'");
+           "remove at_once, or use rclcpp_multi_threaded or the executor 'takt'");
   }
   if (lanes > cores_of(process).size()) {
     refuse(callback, ", " + std::to_string(lanes) + " of them, and its process has fewer cores",
@@ -40,16 +42,53 @@ void check_robot(const Process& process, const Callback& callback, std::size_t l
   }
 }
 
-void check_lanes(const Application& application, const Callback& callback, std::size_t lanes) {
+// What neither lanes nor a Reentrant group have.
+void check_company(const Callback& callback) {
   if (!callback.task.group.empty()) {
     refuse(callback, ", and it is in an exclusive group", "remove at_once or group");
   }
   if (!callback.join.empty()) {
     refuse(callback, ", and it belongs to a join", "remove at_once or join");
   }
-  if (sched::has_threads(application.policy)) {
-    refuse(callback, ", and Reentrant groups of " + application.policy + " are not analysed yet",
-           "remove at_once, or use the executor 'takt'");
+}
+
+// rclcpp limits the jobs of a Reentrant group by nothing but the threads of the executor.
+void check_reentrant(const Application& application, const Callback& callback,
+                     std::size_t at_once) {
+  if (!callback.task.reads.empty()) {
+    refuse(callback, ", and it reads a topic, which other jobs of it may receive meanwhile",
+           "remove at_once or reads, or let the topic release it: on");
+  }
+  if (callback.task.waits) {
+    refuse(callback, ", which is not analysed of callbacks that wait in a thread of rclcpp",
+           "remove at_once, suspension and segments, or use the executor 'takt'");
+  }
+  for (const Callback& other : application.callbacks) {
+    if (&other != &callback && callback.task.kind == sched::TaskKind::message &&
+        other.node_name() == callback.node_name() &&
+        (other.task.trigger == callback.task.trigger ||
+         std::ranges::count(other.task.reads, callback.task.trigger, &sched::Read::topic) > 0)) {
+      refuse(callback,
+             ", and " + sched::name_text(other.task.name) + " of its node hears the same topic",
+             "remove at_once, or move one of both to another node");
+    }
+  }
+  const std::size_t threads = threads_of(application, callback);
+  if (at_once < threads) {
+    refuse(callback,
+           ", " + std::to_string(at_once) + " of them, and its executor has " +
+               std::to_string(threads) +
+               " threads: in a Reentrant group of rclcpp each of them may run one",
+           "set at_once to " + std::to_string(threads) + " or more, or name fewer cpus");
+  }
+}
+
+void check_lanes(const Application& application, const Callback& callback, std::size_t lanes) {
+  if (policy_of(application, callback) == sched::group_turns_name) {
+    refuse(callback,
+           ", and rclcpp_events_cbg treats a Reentrant group as a mutually exclusive one "
+           "(rclcpp 29.5.9)",
+           "remove at_once, or use rclcpp_multi_threaded or the executor 'takt'");
   }
   if (!application.processes.empty()) {
     check_robot(application.processes[callback.process], callback, lanes);
@@ -57,7 +96,7 @@ void check_lanes(const Application& application, const Callback& callback, std::
   }
   if (has_stock_executor(application)) {
     refuse(callback, ", and its executor has one thread",
-           "remove at_once, or use the executor 'takt' in one process");
+           "remove at_once, or use rclcpp_multi_threaded or the executor 'takt'");
   }
   const bool apart = callback.task.cpu < 0;
   if (!callback.task.waits && (!apart || lanes > application.cpus.size())) {
@@ -132,7 +171,8 @@ sched::SchedulingStrategy with_lanes(const sched::SchedulingStrategy& strategy,
 void refuse_chains(const Application& application) {
   for (const Callback& callback : application.callbacks) {
     for (const Chain& chain : application.chains) {
-      if (std::ranges::count(chain.callbacks, callback.task.lane_of) > 0) {
+      const std::string& name = callback.reentrant ? callback.task.name : callback.task.lane_of;
+      if (std::ranges::count(chain.callbacks, name) > 0) {
         refuse(callback,
                ", so newer data may come before older, and it is in chain " +
                    sched::name_text(chain.name),
@@ -153,6 +193,13 @@ void add_lanes(Application& application, const std::vector<std::size_t>& at_once
     const Callback& callback = application.callbacks[i];
     if (at_once[i] == 1) {
       callbacks.push_back(callback);
+      continue;
+    }
+    check_company(callback);
+    if (policy_of(application, callback) == sched::threads_name) {
+      check_reentrant(application, callback, at_once[i]);
+      callbacks.push_back(callback);
+      callbacks.back().reentrant = true;
       continue;
     }
     check_lanes(application, callback, at_once[i]);

@@ -46,7 +46,7 @@ void check_server(const Application& application, const Callback& server) {
                sched::name_text(first.task.name),
            "give each service one server");
   }
-  if (server.lanes > 1) {
+  if (server.lanes > 1 || server.reentrant) {
     refuse(server, "several of its jobs may run at once, and it is the server of " + service,
            "remove at_once: requests are answered one after the other");
   }

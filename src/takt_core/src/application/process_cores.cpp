@@ -160,6 +160,11 @@ std::vector<int> cores_of(const Process& process) {
   return process.cpus.empty() ? std::vector{process.cpu} : process.cpus;
 }
 
+std::size_t threads_of(const Application& application, const Callback& callback) {
+  return application.processes.empty() ? application.cpus.size()
+                                       : cores_of(application.processes[callback.process]).size();
+}
+
 bool roams(const Process& process) {
   return !process.cpus.empty() && !sched::has_threads(process.policy) &&
          (process.reservation || sched::stock_executor(process.policy));

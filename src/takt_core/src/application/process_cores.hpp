@@ -6,6 +6,7 @@
 // take from what is ready for all of them: it stays one process.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ Application with_cores(Application application);
 
 // The cores of its executor.
 std::vector<int> cores_of(const Process& process);
+
+// How many threads its executor has.
+std::size_t threads_of(const Application& application, const Callback& callback);
 
 // Whether its one thread may run on each of several cores: one with a reservation, or an executor
 // of rclcpp with one thread. It stays one process, which stands on one of them: `cpu`.

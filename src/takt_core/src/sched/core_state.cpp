@@ -233,7 +233,8 @@ Level CoreState::level_of(const Job& job) const noexcept {
 
 const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
   const std::size_t before = started_.size();
-  CoreTask& task = *tasks_[chosen.task];
+  CoreTask& released = *tasks_[chosen.task];
+  CoreTask& task = released.runner == nullptr ? released : free_runner(released);
   // Made where it stays: processors wait where what was written in parts is copied as a whole.
   const Started& entry =
       started_.emplace_back(chosen, task, level_once_started(chosen, *target_, task, fixed_),
@@ -261,8 +262,13 @@ const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
 }
 
 void CoreState::settle_start(CoreTask& task, TimePoint started) noexcept {
-  if (in_rounds_) {
-    apply_overrun(task, started);
+  if (!in_rounds_) {
+    return;
+  }
+  CoreTask& released = *tasks_[task.index];
+  apply_overrun(released, started);
+  if (&released != &task) {
+    reschedule(released);
   }
 }
 
@@ -289,6 +295,10 @@ void CoreState::end(CoreTask& task) noexcept {
     started_.pop_back();
   } else {
     std::erase_if(started_, [&](const Started& started) { return started.task == &task; });
+  }
+  if (result_ && tasks_[task.index] != &task) {
+    task.phase = Phase::idle;  // a runner, which has no releases of its own
+    return;
   }
   if (result_ && task.group != 0) {
     result_->ring();

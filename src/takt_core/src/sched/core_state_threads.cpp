@@ -31,6 +31,18 @@ void CoreState::share_among(std::size_t threads, std::vector<std::uint32_t> grou
     turns_.emplace(groups);
   }
   result_.emplace(std::move(groups));
+  started_.reserve(std::max(started_.capacity(), threads + 1));
+}
+
+// The task waits for its next release already while its job runs.
+CoreTask& CoreState::free_runner(CoreTask& task) noexcept {
+  CoreTask* runner = task.runner;
+  while (runner->phase == CoreTask::Phase::started) {
+    runner = runner->runner;
+  }
+  runner->under = task.under;
+  task.phase = CoreTask::Phase::idle;
+  return *runner;
 }
 
 bool CoreState::runs(std::uint32_t group) const noexcept {

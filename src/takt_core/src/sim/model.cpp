@@ -6,6 +6,7 @@
 
 #include "../application/chain_calls.hpp"
 #include "../application/devices.hpp"
+#include "../application/process_cores.hpp"
 #include "../application/robot.hpp"
 #include "takt/application/compile.hpp"
 #include "takt/os/saturating.hpp"
@@ -113,6 +114,11 @@ std::uint64_t Input::drop() noexcept {
 
 TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
                      const application::Callback& described, const Options& options)
+    : TaskState(task_index, task, described, options, own_metrics) {}
+
+TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
+                     const application::Callback& described, const Options& options,
+                     CallbackMetrics& counted)
     : drawn(options.execution == ExecutionTimes::drawn && !described.execution.quantiles.empty()),
       draws_jitter(options.execution == ExecutionTimes::drawn),
       callback(&described),
@@ -126,11 +132,18 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
       placing(options.seed, placing_stream + task_index),
       holding(options.seed, holding_stream + task_index),
       plan(described.critical_sections, static_cast<std::size_t>(most_waits())),
-      metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {
+      own_metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()),
+      metrics(counted) {
   index = task_index;
   kind = task.kind;
   waits_after.reserve(static_cast<std::size_t>(most_waits()));
   lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
+}
+
+TaskState::TaskState(TaskState& reentrant, const sched::Task& task, const Options& options)
+    : TaskState(reentrant.index, task, *reentrant.callback, options, reentrant.metrics) {
+  first_lane = &reentrant;
+  phase = Phase::idle;
 }
 
 nanoseconds TaskState::segment(std::size_t number, const Job& of) const noexcept {
@@ -179,6 +192,9 @@ Model::Model(const application::Application& application, const Options& options
     state.group = group_number(groups, tasks[i].group);
     by_index_.push_back(&state);
     connect(state, tasks[i]);
+    if (application.callbacks[i].reentrant) {
+      add_runners(state, tasks[i]);
+    }
   }
   connect_services();
   for (const std::vector<std::size_t>& join : application.joins()) {
@@ -229,10 +245,7 @@ void Model::connect(TaskState& state, const sched::Task& task) {
   for (const sched::Read& read : task.reads) {
     state.inputs.push_back({.topic = &topic(read.topic)});
   }
-  for (const std::string& written : task.writes) {
-    state.writes.push_back(&topic(written));
-    state.counts.push_back(state.callback->messages_on(written));
-  }
+  connect_writes(state, task);
   if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);
     state.trigger = Input{.topic = &trigger};
@@ -245,6 +258,24 @@ void Model::connect(TaskState& state, const sched::Task& task) {
     state.messages = sched::MessageReleases{2 * trigger.messages.size()};
   }
   state.plain = state.inputs.empty() && state.writes.empty() && state.is_timer();
+}
+
+void Model::connect_writes(TaskState& state, const sched::Task& task) {
+  for (const std::string& written : task.writes) {
+    state.writes.push_back(&topic(written));
+    state.counts.push_back(state.callback->messages_on(written));
+  }
+}
+
+// One for each thread of its executor.
+void Model::add_runners(TaskState& state, const sched::Task& task) {
+  for (std::size_t i = application::threads_of(*application_, *state.callback); i > 0; --i) {
+    TaskState& runner = runners_.emplace_back(state, task, *options_);
+    connect_writes(runner, task);
+    runner.trigger = state.trigger;
+    runner.plain = state.plain;
+    runner.runner = std::exchange(state.runner, &runner);
+  }
 }
 
 void Model::connect_services() {

@@ -130,6 +130,8 @@ struct Called {
 struct TaskState : sched::CoreTask {
   TaskState(TaskIndex task_index, const sched::Task& task, const application::Callback& described,
             const Options& options);
+  // A runner of a reentrant task, which counts what it does.
+  TaskState(TaskState& reentrant, const sched::Task& task, const Options& options);
 
   // How long the job computes, without messages and overheads. A scenario that declares another
   // execution time scales all of them in proportion. At least a nanosecond, so that time advances.
@@ -290,7 +292,12 @@ struct TaskState : sched::CoreTask {
   RandomStream placing;
   RandomStream holding;
   application::LockPlan plan;
-  CallbackMetrics metrics;
+  CallbackMetrics own_metrics;
+  CallbackMetrics& metrics;  // its own, or those of the task that it runs for
+
+ private:
+  TaskState(TaskIndex task_index, const sched::Task& task, const application::Callback& described,
+            const Options& options, CallbackMetrics& counted);
 };
 
 // A lock across cores, which jobs get in the order of their requests.
@@ -341,6 +348,8 @@ class Model {
   TopicState& topic(const std::string& name);
   std::unique_ptr<sched::CompiledApplication> compile_cores(sched::CompiledStrategy strategy);
   void connect(TaskState& state, const sched::Task& task);
+  void connect_writes(TaskState& state, const sched::Task& task);
+  void add_runners(TaskState& state, const sched::Task& task);
   void connect_services();
   [[nodiscard]] application::Handover way_between(const TaskState& from, const TaskState& to) const;
   void add_chain(const application::Chain& chain, bool with_percentiles);
@@ -353,6 +362,7 @@ class Model {
   std::unique_ptr<sched::CompiledApplication> compiled_;
   std::vector<std::unique_ptr<sched::CompiledApplication>> processes_;
   std::deque<TaskState> tasks_;
+  std::deque<TaskState> runners_;
   std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;
   std::vector<LockAcross> across_;  // by lock

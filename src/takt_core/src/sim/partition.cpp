@@ -54,6 +54,9 @@ Partition::Partition(Model& model, const sched::CompiledApplication& compiled, s
   result_.cpu = core.cpu;
   for (const TaskIndex index : core.tasks) {
     task(index).partition = this;
+    for (sched::CoreTask* runner = task(index).runner; runner != nullptr; runner = runner->runner) {
+      state_of(*runner).partition = this;
+    }
   }
   state_.set_depth(depth_of(compiled.strategy, core, fixed));
   const sched::Policy& policy = compiled.strategy.scenarios().front().policy();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "../sched/stock_executor.hpp"
 #include "takt/sched/policies.hpp"
 #include "takt/trace/timeline.hpp"
 
@@ -23,7 +24,10 @@ Orders::Orders(const About& about) {
   if (first.empty()) {
     first = about.attribute("policy.default");
   }
-  first_ = order_of(first.empty() ? about.attribute("policy") : first);
+  first = first.empty() ? about.attribute("policy") : first;
+  first_ = order_of(first);
+  threads_ = first == sched::threads_name;
+  robot_ = first == "robot";
 }
 
 bool Orders::by_deadline(std::uint16_t core) const {

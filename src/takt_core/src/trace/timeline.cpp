@@ -118,7 +118,7 @@ std::shared_ptr<Job> Timeline::job_of(const Event& event) {
 }
 
 void Timeline::start(const Event& event) {
-  drop_lost(event.task);
+  drop_lost(event);
   Stack& stack = cores_[event.core];
   if (!stack.empty()) {
     pause(stack.back(), event.core, event.time);
@@ -166,11 +166,17 @@ bool Timeline::leave(std::uint16_t core, const Job& job, std::int64_t time) {
 }
 
 // A task has one job at a time: where another one starts, the end of the former was lost. Its time
-// cannot be known, so its last stretch is left out.
-void Timeline::drop_lost(std::uint16_t task) {
+// cannot be known, so its last stretch is left out. Those of a reentrant task remain.
+void Timeline::drop_lost(const Event& start) {
+  if (orders_.several_at_once(true)) {
+    return;
+  }
   for (auto& [core, stack] : cores_) {
+    if (core != start.core && orders_.several_at_once(false)) {
+      continue;
+    }
     const auto lost =
-        std::ranges::find(stack, task, [](const Open& open) { return open.job->task; });
+        std::ranges::find(stack, start.task, [](const Open& open) { return open.job->task; });
     if (lost != stack.end()) {
       jobs.push_back(*lost->job);
       jobs_.erase({lost->job->task, lost->job->job});

@@ -58,8 +58,22 @@ TEST(stock_executors, nothing_is_above_its_bound) {
   EXPECT_GT(tally.reached, rounds(5));
 }
 
+// Some of the callbacks that may be, without chains.
+int make_reentrant(application::Application& app, RandomTasks& random) {
+  int count = 0;
+  app.chains.clear();
+  for (application::Callback& callback : app.callbacks) {
+    const bool may = callback.task.group.empty() && callback.join.empty() &&
+                     callback.task.reads.empty() && !callback.task.waits;
+    callback.reentrant = may && random.chance(0.5);
+    count += callback.reentrant ? 1 : 0;
+  }
+  return count;
+}
+
 TEST(threads, nothing_is_above_its_bound) {
   Tally tally;
+  int reentrant = 0;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(500));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     RandomTasks random{seed};
@@ -71,6 +85,9 @@ TEST(threads, nothing_is_above_its_bound) {
     }
     app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg",
                 static_cast<std::size_t>(random.number(1, 4)));
+    if (seed % 4 == 0) {
+      reentrant += make_reentrant(app, random);
+    }
     if (random.chance(0.3)) {
       app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
     }
@@ -104,6 +121,7 @@ TEST(threads, nothing_is_above_its_bound) {
   EXPECT_GT(tally.bounded, rounds(2500));
   EXPECT_GT(tally.chains, rounds(200));
   EXPECT_GT(tally.reached, rounds(5));
+  EXPECT_GT(reentrant, rounds(50));
 }
 
 // Some microseconds of supply may be missing, and interrupts come.
@@ -203,6 +221,22 @@ TEST(threads, with_a_thread_for_each_group_no_group_waits_for_another) {
   EXPECT_EQ(callback(scenario, "n.a").response, nanoseconds{5});
   EXPECT_EQ(callback(scenario, "n.b").response, nanoseconds{5});
   EXPECT_EQ(callback(scenario, "long").response, nanoseconds{40});
+}
+
+// Two jobs of the timer run at once, so neither the period nor the other group delays one.
+TEST(threads, jobs_of_a_reentrant_group_share_the_threads) {
+  const Report report =
+      analyse_json(app(timer("a", 10, 12, 1, ", 'at_once': 2") + ", " + timer("b", 20, 3, 1),
+                       ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  const auto& callbacks = report.scenarios.front().callbacks;
+  ASSERT_EQ(callbacks.size(), 2U);
+  EXPECT_EQ(callbacks[0].name, "a");
+  EXPECT_GE(callbacks[0].response, nanoseconds{13});
+  EXPECT_LE(callbacks[0].response, nanoseconds{20});
+  const Report exclusive =
+      analyse_json(app(timer("a", 10, 12, 1) + ", " + timer("b", 20, 3, 1),
+                       ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]"));
+  EXPECT_FALSE(exclusive.scenarios.front().callbacks[0].response);
 }
 
 // Three groups share the time of two threads. None of the two others has more than is its own.
@@ -306,6 +340,37 @@ TEST(stock_executors, what_they_do_not_have_is_refused) {
           "no scenarios");
   const std::string threads = ", 'executor': 'rclcpp_multi_threaded', 'cpus': [0, 1]";
   refused(threads + ", 'scenarios': [{'name': 's', 'tasks': []}]", "no scenarios");
+}
+
+TEST(stock_executors, reentrant_groups_are_refused_where_they_have_no_meaning) {
+  const auto refused = [&](const std::string& executor, const std::string& callbacks,
+                           const std::string& more, const std::string& words) {
+    try {
+      static_cast<void>(parsed(app(callbacks, ", 'executor': '" + executor + "'" + more)));
+      ADD_FAILURE() << callbacks;
+    } catch (const sched::ScheduleError& error) {
+      EXPECT_NE(std::string{error.what()}.find(words), std::string::npos) << error.what();
+    }
+  };
+  const std::string two = timer("n.a", 9, 2, 1, ", 'writes': ['t'], 'at_once': 2");
+  const std::string cpus = ", 'cpus': [0, 1]";
+  refused("rclcpp_events", two, "", "one thread");
+  refused("rclcpp_events_cbg", two, cpus, "as a mutually exclusive one");
+  refused("rclcpp_multi_threaded", two, ", 'cpus': [0, 1, 2]", "set at_once to 3");
+  refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'group': 'g', 'at_once': 2"), cpus,
+          "exclusive group");
+  refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'reads': [{'topic': 't'}], 'at_once': 2"), cpus,
+          "it reads a topic");
+  refused(
+      "rclcpp_multi_threaded",
+      two + ", " + message("m.b", "t", 1, 1, ", 'at_once': 2") + ", " + message("m.c", "t", 1, 1),
+      cpus, "hears the same topic");
+  refused("rclcpp_multi_threaded", two + ", " + message("m.b", "t", 1, 1),
+          cpus + ", 'chains': [{'name': 'c', 'callbacks': ['n.a', 'm.b']}]", "newer data");
+  const application::Application whole =
+      parsed(app(two, ", 'executor': 'rclcpp_multi_threaded'" + cpus));
+  ASSERT_EQ(whole.callbacks.size(), 1U);
+  EXPECT_TRUE(whole.callbacks.front().reentrant);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct Small {
   std::int64_t offset = 0;
   std::int64_t execution = 1;
   std::size_t trigger = 0;
-  std::size_t group = 0;  // above 0: with all others of this number
+  std::size_t group = 0;   // above 0: with all others of this number
+  bool reentrant = false;  // under rclcpp_multi_threaded, without such a group
 };
 
 struct Ran {
@@ -117,6 +118,7 @@ inline application::Application described(const std::vector<Small>& callbacks,
   application::Application result = application(tasks, executor);
   for (std::size_t i = 0; i < callbacks.size(); ++i) {  // a group is of one node
     result.callbacks[i].node = tasks[i].group.empty() ? tasks[i].name : tasks[i].group;
+    result.callbacks[i].reentrant = callbacks[i].reentrant && executor == "rclcpp_multi_threaded";
   }
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     result.topics.push_back({.name = "t" + std::to_string(i), .depth = 100});

@@ -46,11 +46,12 @@ class ThreadsModel : protected Model {
   virtual void collect() {}
 
   [[nodiscard]] bool group_runs(std::size_t callback) const {
-    return std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
-      const std::size_t group = callbacks_[callback].group;
-      return thread && (thread->callback == callback ||
-                        (group > 0 && callbacks_[thread->callback].group == group));
-    });
+    return !callbacks_[callback].reentrant &&
+           std::ranges::any_of(threads_, [&](const std::optional<Ran>& thread) {
+             const std::size_t group = callbacks_[callback].group;
+             return thread && (thread->callback == callback ||
+                               (group > 0 && callbacks_[thread->callback].group == group));
+           });
   }
 
   void end_callbacks() {
@@ -64,8 +65,8 @@ class ThreadsModel : protected Model {
         }
       }
       ran_.push_back(*thread);
+      interrupted_ = interrupted_ || !callbacks_[thread->callback].reentrant;
       thread.reset();
-      interrupted_ = true;
     }
   }
 
@@ -226,6 +227,32 @@ TEST(threads, what_a_group_left_out_of_the_wait_set_comes_after_the_others) {
   EXPECT_EQ(order_of(ran), (std::vector<std::size_t>{2, 0, 3, 4, 1}));
 }
 
+// Three jobs of a timer run at once, and so do those of a subscription, each of another message.
+TEST(threads, jobs_of_a_reentrant_callback_run_at_once) {
+  const std::vector<Small> callbacks{{.period = 10, .execution = 25, .reentrant = true},
+                                     {.execution = 15, .trigger = 0, .reentrant = true}};
+  const auto ran = simulated(callbacks, "rclcpp_multi_threaded", 5);
+  EXPECT_EQ(ran, ThreadsModel(callbacks, 5).run_all());
+  std::size_t jobs = 0;
+  for (const Ran& one : ran) {
+    EXPECT_EQ(one.start, one.release);
+    jobs += one.callback == 1 ? 1U : 0U;
+  }
+  EXPECT_EQ(jobs, 17U);
+}
+
+// While no thread is free, expiries of its timer become one job, as of any other.
+TEST(threads, a_reentrant_timer_drops_what_nobody_takes) {
+  const std::vector<Small> callbacks{
+      {.period = 200, .execution = 35},
+      {.period = 200, .execution = 38},
+      {.period = 10, .offset = 1, .execution = 1, .reentrant = true}};
+  const auto ran = simulated(callbacks, "rclcpp_multi_threaded", 2);
+  EXPECT_EQ(ran, ThreadsModel(callbacks, 2).run_all());
+  ASSERT_GT(ran.size(), 3U);
+  EXPECT_EQ(ran[1], (Ran{.callback = 2, .release = 1, .start = 35, .end = 36}));
+}
+
 // The subscription of a busy timer's group gets its turn, where the wait set keeps it waiting.
 TEST(group_turns, what_is_ready_in_a_group_runs_in_the_order_in_which_it_was_noticed) {
   const std::vector<Small> callbacks{{.period = 10, .execution = 11, .group = 1},
@@ -250,6 +277,7 @@ TEST(threads, the_simulator_decides_as_the_model_does) {
                            .execution = number(1, 9),
                            .trigger = timer ? 0 : static_cast<std::size_t>(number(0, i - 1)),
                            .group = static_cast<std::size_t>(number(0, 3))});
+      callbacks.back().reentrant = callbacks.back().group == 0 && number(0, 1) == 0;
     }
     SCOPED_TRACE("round " + std::to_string(round));
     for (std::size_t threads = 1; threads <= 3; ++threads) {
@@ -257,8 +285,12 @@ TEST(threads, the_simulator_decides_as_the_model_does) {
                 ThreadsModel(callbacks, threads).run_all())
           << threads << " threads";
       if (threads > 1) {
-        ASSERT_EQ(simulated(callbacks, "rclcpp_events_cbg", threads),
-                  GroupTurnsModel(callbacks, threads).run_all())
+        std::vector<Small> exclusive = callbacks;
+        for (Small& one : exclusive) {
+          one.reentrant = false;
+        }
+        ASSERT_EQ(simulated(exclusive, "rclcpp_events_cbg", threads),
+                  GroupTurnsModel(exclusive, threads).run_all())
             << threads << " threads in turn";
       }
     }

@@ -79,6 +79,30 @@ TEST(Timeline, ForgetsTheJobWhoseEndWasLostWhenItsTaskStartsAnother) {
   EXPECT_EQ(result.not_nested(), 0U);
 }
 
+TEST(Timeline, KeepsJobsOfATaskThatRunsThemAtOnce) {
+  using enum EventType;
+  const auto ends = [](const std::string& policy) {
+    About about;
+    about.attributes = {"policy.default=" + policy};
+    Timeline result{about};
+    for (const Event& event :
+         {on_core(0, 0, start, 1, 0), on_core(1, 10, start, 1, 1), on_core(0, 20, end, 1, 0),
+          on_core(0, 25, start, 1, 2), on_core(1, 30, end, 1, 1), on_core(0, 40, end, 1, 2)}) {
+      result.take(event);
+    }
+    result.close();
+    std::vector<std::int64_t> ends;
+    for (const Job& job : result.jobs) {
+      ends.push_back(job.end);
+    }
+    return ends;
+  };
+  const std::vector<std::int64_t> all{20, 30, 40};
+  EXPECT_EQ(ends("rclcpp_multi_threaded"), all);
+  EXPECT_EQ(ends("robot"), all);
+  EXPECT_NE(ends("fp"), all);  // where the ends of two were lost
+}
+
 TEST(Timeline, ReportsTheOrderThatEachCoreFollowsByTheNamesOfItsPolicies) {
   About about;
   about.scenarios = {{0, "drive"}, {1, "dock"}};

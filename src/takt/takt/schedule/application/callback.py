@@ -161,7 +161,8 @@ class Callback(Timing):
     at_once: Annotated[int, Field(ge=1, le=64, strict=True)] | None = Field(
         None,
         description="most jobs of it that run at the same time, each on another core, as in a "
-        "Reentrant group of rclcpp; default: 1",
+        "Reentrant group of rclcpp; under rclcpp_multi_threaded at least as many as cpus; "
+        "default: 1",
     )
     critical_sections: list[CriticalSection] = Field(
         [],

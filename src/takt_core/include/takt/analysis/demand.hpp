@@ -88,6 +88,7 @@ struct ComputingSegment {
 struct Demand {
   std::size_t task = 0;      ///< Index of the task; demands of one task are streams of its jobs.
   std::size_t group = 0;     ///< Number of its callback group, of which one job runs at a time.
+  bool reentrant = false;    ///< Several jobs of its task run at a time; it is alone in its group.
   Arrivals releases = {};    ///< Releases or arrivals of messages, from which deadlines count.
   nanoseconds lag{0};        ///< The core notices a release up to this much later.
   nanoseconds execution{0};  ///< Worst-case execution time, overheads included.

@@ -88,6 +88,8 @@ struct TAKT_CORE_PUBLIC Callback {
   /// subscription's is released by each `lanes`-th message.
   std::size_t lane = 0;
   std::size_t lanes = 1;  ///< How many there are; 1: one job at a time.
+  /// In a Reentrant group of rclcpp: each thread of the executor may run one of its jobs.
+  bool reentrant = false;
 
   /// While it computes it holds locks: ascending by begin, the enclosing section first. Any two
   /// are disjoint or nested. Their names are in task.locks.

@@ -55,6 +55,9 @@ struct CoreTask {
   TimerReleases timer;                   ///< Releases of a timer.
   MessageReleases messages;              ///< Releases of a message task.
   const Target* under = nullptr;         ///< The scenario whose parameters its job has.
+  /// Of a reentrant task (share_among()): the first of its runners, each of which has the task's
+  /// index and a started job, or none; of a runner the next one; null: none.
+  CoreTask* runner = nullptr;
 
   /// How late release number `index` is noticed; null: at once.
   nanoseconds (*lateness)(const CoreTask&, std::uint64_t index) noexcept = nullptr;
@@ -164,7 +167,8 @@ class TAKT_CORE_PUBLIC CoreState {
   void collect_in_rounds() noexcept { in_rounds_ = true; }
 
   /// Lets so many threads, each with a core of its own, take jobs from one wait set, as rclcpp's
-  /// MultiThreadedExecutor does. No two jobs of a group are started at the same time. Allocates.
+  /// MultiThreadedExecutor does. No two jobs of a group are started at the same time; of a task
+  /// with runners, at least one for each thread, as many as there are threads. Allocates.
   /// @param groups by task, the number of its group.
   /// @param in_turn they take groups in turn, as EventsCBGExecutor does (group_turns.hpp).
   void share_among(std::size_t threads, std::vector<std::uint32_t> groups, bool in_turn = false);
@@ -195,7 +199,8 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Starts the job that choose() returned. The result is valid until the next start or end.
   const Started& start(const Job& chosen) noexcept;
 
-  /// In rounds, the first step when a job has started: applies the overrun policy.
+  /// In rounds, the first step when a job has started: applies the overrun policy. A reentrant task
+  /// has its next release from then on. `task`: as Started::task.
   void settle_start(CoreTask& task, TimePoint started) noexcept;
 
   /// First step when a job has ended: applies the overrun policy to the releases that came
@@ -325,6 +330,7 @@ class TAKT_CORE_PUBLIC CoreState {
   [[nodiscard]] const Job* take_from_result() noexcept;
   [[nodiscard]] const Job* take_from_result(TaskKind kind) noexcept;
   [[nodiscard]] bool runs(std::uint32_t group) const noexcept;
+  [[nodiscard]] static CoreTask& free_runner(CoreTask& task) noexcept;
   [[gnu::noinline, nodiscard]] const Job* ask_policy(TimePoint now, TimePoint& idle_until) noexcept;
   [[nodiscard]] bool may_start(const Job& job) const noexcept;
   [[nodiscard]] Level level_of(const Job& job) const noexcept;

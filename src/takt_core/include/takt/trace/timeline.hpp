@@ -80,6 +80,12 @@ class TAKT_CORE_PUBLIC Orders {
   /// Whether the core presently decides by deadlines.
   [[nodiscard]] bool by_deadline(std::uint16_t core) const;
 
+  /// Whether a task may have several jobs at once, on other cores or, with `anywhere`, on any: the
+  /// reentrant ones of rclcpp's MultiThreadedExecutor, which may be a part of a robot.
+  [[nodiscard]] bool several_at_once(bool anywhere) const noexcept {
+    return anywhere ? threads_ : threads_ || robot_;
+  }
+
   /// Processes an event of type EventType::scenario.
   void take(const Event& scenario);
 
@@ -87,6 +93,8 @@ class TAKT_CORE_PUBLIC Orders {
   std::map<std::int64_t, sched::Order> scenarios_;
   std::map<std::uint16_t, sched::Order> cores_;
   sched::Order first_ = sched::Order::priority;
+  bool threads_ = false;
+  bool robot_ = false;
 };
 
 /// Derives slices and jobs from events in the order of time. Not thread-safe.
@@ -131,7 +139,7 @@ class TAKT_CORE_PUBLIC Timeline {
   void end(const Event& event);
   void boost(const Event& event);
   bool leave(std::uint16_t core, const Job& job, std::int64_t time);
-  void drop_lost(std::uint16_t task);
+  void drop_lost(const Event& start);
   void pause(Open& open, std::uint16_t core, std::int64_t time);
   void slice(const Open& open, std::uint16_t core, std::int64_t time);
   Open* found(const Event& event);
