@@ -19,13 +19,59 @@ std::int64_t count(const OtherWork& other, nanoseconds window, std::int64_t jobs
 
 nanoseconds done_by(const OtherWork& other, nanoseconds start, nanoseconds end, std::int64_t jobs,
                     const Returns& returns) noexcept {
-  const std::int64_t until_end = count(other, end, jobs, returns);
-  return start == end ? until_end * other.all
-                      : count(other, start, jobs, returns) * (other.all - other.above) +
-                            until_end * other.above;
+  return count(other, start, jobs, returns) * (other.all - other.above) +
+         count(other, end, jobs, returns) * other.above;
+}
+
+// All of `works`, in [0, window].
+nanoseconds sum(const OtherWorks& works, nanoseconds window, std::int64_t jobs,
+                const Returns& returns) noexcept {
+  nanoseconds result{0};
+  for (const OtherWork& other : works.all()) {
+    result += count(other, window, jobs, returns) * other.all;
+  }
+  return result;
 }
 
 }  // namespace
+
+void OtherWorks::add(const OtherWork& work) {
+  works_.push_back(work);
+  parts_.emplace_back();
+  same_before_.emplace_back();
+}
+
+void OtherWorks::begin() noexcept {
+  std::ranges::fill(parts_, nanoseconds{0});
+  std::ranges::fill(same_before_, nanoseconds::min());
+  sum_ = nanoseconds{0};
+}
+
+// Where all counts at once, only those whose number has changed since the time before.
+nanoseconds OtherWorks::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
+                             const Returns& returns) noexcept {
+  if (start != end) {
+    nanoseconds result{0};
+    for (const OtherWork& other : works_) {
+      result += done_by(other, start, end, jobs, returns);
+    }
+    return result;
+  }
+  for (std::size_t i = 0; i < works_.size(); ++i) {
+    if (end < same_before_[i]) {
+      continue;
+    }
+    const OtherWork& other = works_[i];
+    const std::int64_t noticed = other.noticed.closed(end);
+    const std::int64_t most =
+        other.follows == nobody ? noticed : returns.most(other.follows, jobs);
+    const nanoseconds part = std::min(noticed, most) * other.all;
+    sum_ += part - parts_[i];
+    parts_[i] = part;
+    same_before_[i] = most < noticed ? never : other.noticed.time(noticed);
+  }
+  return sum_;
+}
 
 void Others::add(const OtherWork& work, const SubchainLink& first,
                  std::optional<nanoseconds> latest) {
@@ -41,7 +87,7 @@ void Others::add(const OtherWork& work, const SubchainLink& first,
     chains_.push_back({.root = first.root, .parts = ChainParts{distance}});
     chain = std::prev(chains_.end());
   }
-  chain->one_by_one.push_back(work);
+  chain->one_by_one.add(work);
   chain->parts.add(
       {.earliest = first.from_root, .latest = *latest, .work = work.all, .above = work.above});
 }
@@ -49,7 +95,7 @@ void Others::add(const OtherWork& work, const SubchainLink& first,
 void Others::complete() {
   for (const Chain& chain : chains_) {
     if (chain.one_by_one.size() == 1) {
-      add(chain.one_by_one.front());
+      add(chain.one_by_one.all().front());
     }
   }
   std::erase_if(chains_, [](const Chain& chain) { return chain.one_by_one.size() == 1; });
@@ -84,13 +130,11 @@ void Others::choose_any() noexcept {
   }
 }
 
-nanoseconds Others::sum(const Chain& chain, nanoseconds start, nanoseconds end, std::int64_t jobs,
-                        const Returns& returns) noexcept {
-  nanoseconds result{0};
-  for (const OtherWork& other : chain.one_by_one) {
-    result += done_by(other, start, end, jobs, returns);
+void Others::begin() noexcept {
+  single_.begin();
+  for (Chain& chain : chains_) {
+    chain.one_by_one.begin();
   }
-  return result;
 }
 
 nanoseconds Others::together(const Chain& chain, nanoseconds start, nanoseconds end,
@@ -100,19 +144,16 @@ nanoseconds Others::together(const Chain& chain, nanoseconds start, nanoseconds 
 }
 
 nanoseconds Others::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
-                         const Returns& returns) const noexcept {
-  nanoseconds result{0};
-  for (const OtherWork& other : single_) {
-    result += done_by(other, start, end, jobs, returns);
-  }
-  for (const Chain& chain : chains_) {
-    result += together(chain, start, end, sum(chain, start, end, jobs, returns));
+                         const Returns& returns) noexcept {
+  nanoseconds result = single_.done(start, end, jobs, returns);
+  for (Chain& chain : chains_) {
+    result += together(chain, start, end, chain.one_by_one.done(start, end, jobs, returns));
   }
   return result;
 }
 
 bool Others::follow(nanoseconds end, std::int64_t jobs, const Returns& returns) const noexcept {
-  return std::ranges::any_of(single_, [&](const OtherWork& other) {
+  return std::ranges::any_of(single_.all(), [&](const OtherWork& other) {
     return other.follows != nobody &&
            returns.most(other.follows, jobs) < other.noticed.closed(end - nanoseconds{1});
   });
@@ -121,7 +162,7 @@ bool Others::follow(nanoseconds end, std::int64_t jobs, const Returns& returns) 
 bool Others::are_apart(nanoseconds end, std::int64_t jobs, const Returns& returns) const noexcept {
   const nanoseconds last = end - nanoseconds{1};
   return std::ranges::any_of(chains_, [&](const Chain& chain) {
-    const nanoseconds one_by_one = sum(chain, last, last, jobs, returns);
+    const nanoseconds one_by_one = sum(chain.one_by_one, last, jobs, returns);
     return together(chain, last, last, one_by_one) < one_by_one;
   });
 }

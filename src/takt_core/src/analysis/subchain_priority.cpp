@@ -320,6 +320,7 @@ class PriorityTest {
   template <class Done>
   std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
                                       bool starts = false) {
+    others_.begin();
     for (nanoseconds time = from;;) {
       if (!effort_->spend(others_.effort() + 1)) {
         return {};
