@@ -2,7 +2,9 @@
 #include "subchain_others.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <span>
+#include <utility>
 
 namespace takt::analysis {
 namespace {
@@ -35,15 +37,8 @@ nanoseconds sum(const OtherWorks& works, nanoseconds window, std::int64_t jobs,
 
 }  // namespace
 
-void OtherWorks::add(const OtherWork& work) {
-  works_.push_back(work);
-  parts_.emplace_back();
-  same_before_.emplace_back();
-}
-
 void OtherWorks::begin() noexcept {
-  std::ranges::fill(parts_, nanoseconds{0});
-  std::ranges::fill(same_before_, nanoseconds::min());
+  counted_.assign(works_.size(), {});
   sum_ = nanoseconds{0};
 }
 
@@ -58,7 +53,8 @@ nanoseconds OtherWorks::done(nanoseconds start, nanoseconds end, std::int64_t jo
     return result;
   }
   for (std::size_t i = 0; i < works_.size(); ++i) {
-    if (end < same_before_[i]) {
+    Counted& counted = counted_[i];
+    if (end < counted.same_before) {
       continue;
     }
     const OtherWork& other = works_[i];
@@ -66,9 +62,8 @@ nanoseconds OtherWorks::done(nanoseconds start, nanoseconds end, std::int64_t jo
     const std::int64_t most =
         other.follows == nobody ? noticed : returns.most(other.follows, jobs);
     const nanoseconds part = std::min(noticed, most) * other.all;
-    sum_ += part - parts_[i];
-    parts_[i] = part;
-    same_before_[i] = most < noticed ? never : other.noticed.time(noticed);
+    sum_ += part - counted.part;
+    counted = {.same_before = most < noticed ? never : other.noticed.time(noticed), .part = part};
   }
   return sum_;
 }
@@ -77,28 +72,49 @@ void Others::add(const OtherWork& work, const SubchainLink& first,
                  std::optional<nanoseconds> latest) {
   const bool known = latest && root_ != nullptr && first.root != nullptr && first.root != root_ &&
                      first.root->period.count() > 0;
-  const nanoseconds distance = known ? first.root->time(1) : nanoseconds{0};
-  if (distance.count() <= 0) {
+  if (!known || first.root->time(1).count() <= 0) {
     add(work);
     return;
   }
-  auto chain = std::ranges::find(chains_, first.root, &Chain::root);
-  if (chain == chains_.end()) {
-    chains_.push_back({.root = first.root, .parts = ChainParts{distance}});
-    chain = std::prev(chains_.end());
+  added_.push_back({.root = first.root,
+                    .number = added_.size(),
+                    .work = work,
+                    .part = {.earliest = first.from_root,
+                             .latest = *latest,
+                             .work = work.all,
+                             .above = work.above}});
+}
+
+// Chains in the order in which their first subchains have been added.
+void Others::add_chains() {
+  std::ranges::sort(added_, [](const Added& a, const Added& b) {
+    return a.root != b.root ? std::less{}(a.root, b.root) : a.number < b.number;
+  });
+  std::vector<std::span<const Added>> several;
+  for (auto begin = added_.cbegin(); begin != added_.cend();) {
+    const auto end = std::find_if(begin, added_.cend(),
+                                  [&](const Added& one) { return one.root != begin->root; });
+    if (end - begin == 1) {
+      add(begin->work);
+    } else {
+      several.emplace_back(begin, end);
+    }
+    begin = end;
   }
-  chain->one_by_one.add(work);
-  chain->parts.add(
-      {.earliest = first.from_root, .latest = *latest, .work = work.all, .above = work.above});
+  std::ranges::sort(several, std::less{},
+                    [](std::span<const Added> one) { return one.front().number; });
+  for (const std::span<const Added> subchains : several) {
+    Chain chain{.parts = ChainParts{subchains.front().root->time(1)}};
+    for (const Added& one : subchains) {
+      chain.one_by_one.add(one.work);
+      chain.parts.add(one.part);
+    }
+    chains_.push_back(std::move(chain));
+  }
 }
 
 void Others::complete() {
-  for (const Chain& chain : chains_) {
-    if (chain.one_by_one.size() == 1) {
-      add(chain.one_by_one.all().front());
-    }
-  }
-  std::erase_if(chains_, [](const Chain& chain) { return chain.one_by_one.size() == 1; });
+  add_chains();
   effort_ = single_.size();
   for (Chain& chain : chains_) {
     effort_ += chain.one_by_one.size();

@@ -27,7 +27,8 @@ struct OtherWork {
 // Several of these, one by one.
 class OtherWorks {
  public:
-  void add(const OtherWork& work);
+  void reserve(std::size_t most) { works_.reserve(most); }
+  void add(const OtherWork& work) { works_.push_back(work); }
   [[nodiscard]] std::size_t size() const noexcept { return works_.size(); }
   [[nodiscard]] const std::vector<OtherWork>& all() const noexcept { return works_; }
 
@@ -37,17 +38,24 @@ class OtherWorks {
                                  const Returns& returns) noexcept;
 
  private:
+  // A part of the sum, and before which time there is no more of it.
+  struct Counted {
+    nanoseconds same_before = nanoseconds::min();
+    nanoseconds part{0};
+  };
+
   std::vector<OtherWork> works_;
-  // Of each, its part of the sum, and before which time there is no more of it.
-  std::vector<nanoseconds> parts_;
-  std::vector<nanoseconds> same_before_;
+  std::vector<Counted> counted_;  // of each
   nanoseconds sum_{0};
 };
 
 class Others {
  public:
-  // `root`: of the unit; null: not known.
-  explicit Others(const Arrivals* root) : root_(root) {}
+  // At most so many are added. `root`: of the unit; null: not known.
+  Others(const Arrivals* root, std::size_t most) : root_(root) {
+    single_.reserve(most);
+    added_.reserve(most);
+  }
 
   void add(const OtherWork& work) { single_.add(work); }
 
@@ -88,19 +96,27 @@ class Others {
   void choose_any() noexcept;
 
  private:
+  // A subchain with a known root.
+  struct Added {
+    const Arrivals* root = nullptr;
+    std::size_t number = 0;
+    OtherWork work;
+    ChainPart part;
+  };
   // Several subchains of one chain.
   struct Chain {
-    const Arrivals* root = nullptr;
     OtherWorks one_by_one = {};
     ChainParts parts;
     bool chosen = false;         // its first release has several ways to come
     std::size_t first = nobody;  // the present one: as early as it can be for this part
   };
 
+  void add_chains();
   [[nodiscard]] nanoseconds together(const Chain& chain, nanoseconds start, nanoseconds end,
                                      nanoseconds one_by_one) const noexcept;
 
   const Arrivals* root_;
+  std::vector<Added> added_;  // until all have been
   OtherWorks single_;
   std::vector<Chain> chains_;
   std::size_t effort_ = 0;
