@@ -10,6 +10,7 @@
 #include "chain_pace.hpp"
 #include "later_jobs.hpp"
 #include "message_order.hpp"
+#include "path_rivals.hpp"
 #include "path_work.hpp"
 
 namespace takt::analysis {
@@ -22,16 +23,20 @@ constexpr std::int64_t most_periods = 100;
 
 class PathLatencies::PathTest {
  public:
-  explicit PathTest(const ChainNet& net) : net_(net), work_(net.cores.size(), net.links.size()) {}
+  explicit PathTest(const ChainNet& net)
+      : net_(net), rivals_(net), work_(net.cores.size(), net.links.size()) {}
 
-  Response run(std::size_t last, Effort& effort) {
+  Response run(std::size_t last, const Bound& known, Effort& effort) {
     begin(last);
     effort_ = &effort;
     Response result{.bound = {}, .by = By::path};
-    if (!visit() || !add_rivals()) {
+    if (!visit() || (known && least_ >= *known) || !add_rivals()) {
       return result;
     }
-    const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
+    nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
+    if (known) {
+      most = std::min(most, *known - nanoseconds{1});
+    }
     for (nanoseconds time = least_; time <= most;) {
       if (!effort_->spend(work_.effort())) {
         return result;
@@ -217,8 +222,8 @@ class PathLatencies::PathTest {
       if (!add_interrupts(here, visited)) {
         return false;
       }
-      for (const std::size_t i : here.links) {
-        if (!add_link(i, visited, order)) {
+      for (const LinkRival& rival : rivals_.links(visited.core)) {
+        if (!add_link(rival, visited, order)) {
           return false;
         }
       }
@@ -307,29 +312,25 @@ class PathLatencies::PathTest {
     });
   }
 
-  bool add_link(std::size_t i, PathCore& visited, const LaterJobs& order) {
-    const ChainCore& here = core(i);
-    const Demand& demand = *link(i).demand;
-    const Arrivals& releases = link(link(i).root).demand->releases;
-    const bool runs = !here.by_level || demand.level >= visited.floor;
-    const bool known = net_.latencies[i] && releases.period.count() > 0;
-    if (!known && !runs && net_.release_overhead.count() == 0) {
+  bool add_link(const LinkRival& one, PathCore& visited, const LaterJobs& order) {
+    const std::size_t i = one.link;
+    const ChainCore& here = net_.cores[visited.core];
+    const bool runs = !here.by_level || one.level >= visited.floor;
+    if (!one.known && !runs && net_.release_overhead.count() == 0) {
       add_blocker(i, {}, {}, order);
     }
-    if (!known) {
-      only_instance_ = only_instance_ && link(i).root != root_;
+    if (!one.known) {
+      only_instance_ = only_instance_ && one.root != root_;
       return !runs && net_.release_overhead.count() == 0;
     }
-    PathRival rival{.releases = &releases,
-                    .offset = link(i).offset,
-                    .end = *net_.latencies[i],
-                    .execution = net_.release_overhead,
-                    .on = &visited,
-                    .own = link(i).root == root_};
-    if (rival.execution.count() > 0) {  // each release is noticed
+    PathRival rival = one.jobs;
+    rival.on = &visited;
+    rival.own = one.root == root_;
+    if (net_.release_overhead.count() > 0) {  // each release is noticed
+      rival.execution = net_.release_overhead;
       work_.add(rival);
+      rival.execution = one.jobs.execution;
     }
-    rival.execution = demand.execution;
     if (rival.own) {
       const std::size_t number = link(i).number;
       const std::size_t place = order.place(number);
@@ -339,7 +340,7 @@ class PathLatencies::PathTest {
       rival.elsewhere = has_left(i, order.branches_from(number));
       rival.message = order.matches(number);
       rival.at_end = place + 1 == path_.size();
-      only_instance_ = only_instance_ && releases.closed(rival.end - nanoseconds{1}) == 1;
+      only_instance_ = only_instance_ && rival.releases->closed(rival.end - nanoseconds{1}) == 1;
     }
     std::optional<PathRival> counted;
     if (runs) {
@@ -351,14 +352,16 @@ class PathLatencies::PathTest {
         counted->now = !rival.on_path && !order.later_message(number);
       }
       if (here.by_deadline) {
-        counted->due = visited.due - demand.deadline - rival.offset;
+        counted->due = visited.due - link(i).demand->deadline - rival.offset;
       }
       if (!rival.own) {
         counted->of = add_to_instance(i, counted);
       }
       work_.add(*counted);
     }
-    add_blocker(i, rival, counted, order);
+    if (one.blocks) {
+      add_blocker(i, rival, counted, order);
+    }
     return true;
   }
 
@@ -371,16 +374,17 @@ class PathLatencies::PathTest {
     if (!busy) {
       return false;
     }
-    for (const Demand& interrupt : here.interrupts) {
-      work_.add({.releases = &interrupt.releases,
+    for (std::size_t k = 0; k < here.interrupts.size(); ++k) {
+      work_.add({.releases = &rivals_.interrupts(visited.core)[k],
                  .end = *busy,
-                 .execution = interrupt.execution,
+                 .execution = here.interrupts[k].execution,
                  .on = &visited});
     }
     return true;
   }
 
   const ChainNet& net_;
+  PathRivals rivals_;
   PathWork work_;
   std::size_t last_ = 0;
   std::size_t root_ = 0;
@@ -402,8 +406,8 @@ class PathLatencies::PathTest {
 PathLatencies::PathLatencies(const ChainNet& net) : test_(std::make_unique<PathTest>(net)) {}
 PathLatencies::~PathLatencies() = default;
 
-Response PathLatencies::until(std::size_t last, Effort& effort) {
-  return test_->run(last, effort);
+Response PathLatencies::until(std::size_t last, const Bound& known, Effort& effort) {
+  return test_->run(last, known, effort);
 }
 
 }  // namespace takt::analysis

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "bounds.hpp"
 #include "takt/analysis/demand.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
@@ -63,8 +64,8 @@ class PathLatencies {
   PathLatencies& operator=(PathLatencies&&) = delete;
 
   // docs/reference/analysis.md, eq. 17: from the release of the root to the end of `last`. No bound
-  // if there is none, or `effort` is used up.
-  [[nodiscard]] Response until(std::size_t last, Effort& effort);
+  // if there is none below `known`, or `effort` is used up.
+  [[nodiscard]] Response until(std::size_t last, const Bound& known, Effort& effort);
 
  private:
   class PathTest;

@@ -182,10 +182,13 @@ By PathWork::by(nanoseconds time) const noexcept {
   if (by_ == By::path_messages) {
     return by_;
   }
-  const bool later = std::ranges::any_of(rivals_, [&](PathRival rival) {
-    const std::int64_t jobs = rival.jobs(time);
-    rival.after = rival.after && !rival.ordered;
-    return rival.jobs(time) > jobs;
+  const bool later = std::ranges::any_of(rivals_, [&](const PathRival& rival) {
+    if (!rival.after || !rival.ordered) {
+      return false;
+    }
+    PathRival any = rival;
+    any.after = false;
+    return any.jobs(time) > rival.jobs(time);
   });
   if (by_ == By::path_instances) {
     return later ? By::path_later_instances : by_;

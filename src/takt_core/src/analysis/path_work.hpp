@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "arrival_count.hpp"
 #include "takt/analysis/demand.hpp"
 #include "takt/analysis/scenario_model.hpp"
 
@@ -19,7 +20,7 @@ struct PathCore;
 
 // A link on a core of the path, whose jobs may come before those of the path.
 struct PathRival {
-  const Arrivals* releases = nullptr;  // of its root
+  const ArrivalCount* releases = nullptr;  // of its root
   nanoseconds offset{0};
   nanoseconds end{0};      // from the release of its root, at most
   nanoseconds due{never};  // the latest release of its root after that of the path's

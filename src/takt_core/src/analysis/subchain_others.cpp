@@ -2,7 +2,9 @@
 #include "subchain_others.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <span>
+#include <utility>
 
 namespace takt::analysis {
 namespace {
@@ -19,40 +21,100 @@ std::int64_t count(const OtherWork& other, nanoseconds window, std::int64_t jobs
 
 nanoseconds done_by(const OtherWork& other, nanoseconds start, nanoseconds end, std::int64_t jobs,
                     const Returns& returns) noexcept {
-  const std::int64_t until_end = count(other, end, jobs, returns);
-  return start == end ? until_end * other.all
-                      : count(other, start, jobs, returns) * (other.all - other.above) +
-                            until_end * other.above;
+  return count(other, start, jobs, returns) * (other.all - other.above) +
+         count(other, end, jobs, returns) * other.above;
+}
+
+// All of `works`, in [0, window].
+nanoseconds sum(const OtherWorks& works, nanoseconds window, std::int64_t jobs,
+                const Returns& returns) noexcept {
+  nanoseconds result{0};
+  for (const OtherWork& other : works.all()) {
+    result += count(other, window, jobs, returns) * other.all;
+  }
+  return result;
 }
 
 }  // namespace
+
+void OtherWorks::begin() noexcept {
+  counted_.assign(works_.size(), {});
+  sum_ = nanoseconds{0};
+}
+
+// Where all counts at once, only those whose number has changed since the time before.
+nanoseconds OtherWorks::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
+                             const Returns& returns) noexcept {
+  if (start != end) {
+    nanoseconds result{0};
+    for (const OtherWork& other : works_) {
+      result += done_by(other, start, end, jobs, returns);
+    }
+    return result;
+  }
+  for (std::size_t i = 0; i < works_.size(); ++i) {
+    Counted& counted = counted_[i];
+    if (end < counted.same_before) {
+      continue;
+    }
+    const OtherWork& other = works_[i];
+    const std::int64_t noticed = other.noticed.closed(end);
+    const std::int64_t most =
+        other.follows == nobody ? noticed : returns.most(other.follows, jobs);
+    const nanoseconds part = std::min(noticed, most) * other.all;
+    sum_ += part - counted.part;
+    counted = {.same_before = most < noticed ? never : other.noticed.time(noticed), .part = part};
+  }
+  return sum_;
+}
 
 void Others::add(const OtherWork& work, const SubchainLink& first,
                  std::optional<nanoseconds> latest) {
   const bool known = latest && root_ != nullptr && first.root != nullptr && first.root != root_ &&
                      first.root->period.count() > 0;
-  const nanoseconds distance = known ? first.root->time(1) : nanoseconds{0};
-  if (distance.count() <= 0) {
+  if (!known || first.root->time(1).count() <= 0) {
     add(work);
     return;
   }
-  auto chain = std::ranges::find(chains_, first.root, &Chain::root);
-  if (chain == chains_.end()) {
-    chains_.push_back({.root = first.root, .parts = ChainParts{distance}});
-    chain = std::prev(chains_.end());
+  added_.push_back({.root = first.root,
+                    .number = added_.size(),
+                    .work = work,
+                    .part = {.earliest = first.from_root,
+                             .latest = *latest,
+                             .work = work.all,
+                             .above = work.above}});
+}
+
+// Chains in the order in which their first subchains have been added.
+void Others::add_chains() {
+  std::ranges::sort(added_, [](const Added& a, const Added& b) {
+    return a.root != b.root ? std::less{}(a.root, b.root) : a.number < b.number;
+  });
+  std::vector<std::span<const Added>> several;
+  for (auto begin = added_.cbegin(); begin != added_.cend();) {
+    const auto end = std::find_if(begin, added_.cend(),
+                                  [&](const Added& one) { return one.root != begin->root; });
+    if (end - begin == 1) {
+      add(begin->work);
+    } else {
+      several.emplace_back(begin, end);
+    }
+    begin = end;
   }
-  chain->one_by_one.push_back(work);
-  chain->parts.add(
-      {.earliest = first.from_root, .latest = *latest, .work = work.all, .above = work.above});
+  std::ranges::sort(several, std::less{},
+                    [](std::span<const Added> one) { return one.front().number; });
+  for (const std::span<const Added> subchains : several) {
+    Chain chain{.parts = ChainParts{subchains.front().root->time(1)}};
+    for (const Added& one : subchains) {
+      chain.one_by_one.add(one.work);
+      chain.parts.add(one.part);
+    }
+    chains_.push_back(std::move(chain));
+  }
 }
 
 void Others::complete() {
-  for (const Chain& chain : chains_) {
-    if (chain.one_by_one.size() == 1) {
-      add(chain.one_by_one.front());
-    }
-  }
-  std::erase_if(chains_, [](const Chain& chain) { return chain.one_by_one.size() == 1; });
+  add_chains();
   effort_ = single_.size();
   for (Chain& chain : chains_) {
     effort_ += chain.one_by_one.size();
@@ -84,13 +146,11 @@ void Others::choose_any() noexcept {
   }
 }
 
-nanoseconds Others::sum(const Chain& chain, nanoseconds start, nanoseconds end, std::int64_t jobs,
-                        const Returns& returns) noexcept {
-  nanoseconds result{0};
-  for (const OtherWork& other : chain.one_by_one) {
-    result += done_by(other, start, end, jobs, returns);
+void Others::begin() noexcept {
+  single_.begin();
+  for (Chain& chain : chains_) {
+    chain.one_by_one.begin();
   }
-  return result;
 }
 
 nanoseconds Others::together(const Chain& chain, nanoseconds start, nanoseconds end,
@@ -100,19 +160,16 @@ nanoseconds Others::together(const Chain& chain, nanoseconds start, nanoseconds 
 }
 
 nanoseconds Others::done(nanoseconds start, nanoseconds end, std::int64_t jobs,
-                         const Returns& returns) const noexcept {
-  nanoseconds result{0};
-  for (const OtherWork& other : single_) {
-    result += done_by(other, start, end, jobs, returns);
-  }
-  for (const Chain& chain : chains_) {
-    result += together(chain, start, end, sum(chain, start, end, jobs, returns));
+                         const Returns& returns) noexcept {
+  nanoseconds result = single_.done(start, end, jobs, returns);
+  for (Chain& chain : chains_) {
+    result += together(chain, start, end, chain.one_by_one.done(start, end, jobs, returns));
   }
   return result;
 }
 
 bool Others::follow(nanoseconds end, std::int64_t jobs, const Returns& returns) const noexcept {
-  return std::ranges::any_of(single_, [&](const OtherWork& other) {
+  return std::ranges::any_of(single_.all(), [&](const OtherWork& other) {
     return other.follows != nobody &&
            returns.most(other.follows, jobs) < other.noticed.closed(end - nanoseconds{1});
   });
@@ -121,7 +178,7 @@ bool Others::follow(nanoseconds end, std::int64_t jobs, const Returns& returns) 
 bool Others::are_apart(nanoseconds end, std::int64_t jobs, const Returns& returns) const noexcept {
   const nanoseconds last = end - nanoseconds{1};
   return std::ranges::any_of(chains_, [&](const Chain& chain) {
-    const nanoseconds one_by_one = sum(chain, last, last, jobs, returns);
+    const nanoseconds one_by_one = sum(chain.one_by_one, last, jobs, returns);
     return together(chain, last, last, one_by_one) < one_by_one;
   });
 }

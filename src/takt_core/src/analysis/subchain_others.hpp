@@ -24,12 +24,40 @@ struct OtherWork {
   std::size_t follows = nobody;  // limited by the order of its chain: place in Returns
 };
 
+// Several of these, one by one.
+class OtherWorks {
+ public:
+  void reserve(std::size_t most) { works_.reserve(most); }
+  void add(const OtherWork& work) { works_.push_back(work); }
+  [[nodiscard]] std::size_t size() const noexcept { return works_.size(); }
+  [[nodiscard]] const std::vector<OtherWork>& all() const noexcept { return works_; }
+
+  // As Others::begin() and Others::done().
+  void begin() noexcept;
+  [[nodiscard]] nanoseconds done(nanoseconds start, nanoseconds end, std::int64_t jobs,
+                                 const Returns& returns) noexcept;
+
+ private:
+  // A part of the sum, and before which time there is no more of it.
+  struct Counted {
+    nanoseconds same_before = nanoseconds::min();
+    nanoseconds part{0};
+  };
+
+  std::vector<OtherWork> works_;
+  std::vector<Counted> counted_;  // of each
+  nanoseconds sum_{0};
+};
+
 class Others {
  public:
-  // `root`: of the unit; null: not known.
-  explicit Others(const Arrivals* root) : root_(root) {}
+  // At most so many are added. `root`: of the unit; null: not known.
+  Others(const Arrivals* root, std::size_t most) : root_(root) {
+    single_.reserve(most);
+    added_.reserve(most);
+  }
 
-  void add(const OtherWork& work) { single_.push_back(work); }
+  void add(const OtherWork& work) { single_.add(work); }
 
   // Of a subchain with this first link, whose jobs are there at the beginning of a busy period
   // until `latest` after the release of their root; nothing: not known.
@@ -45,10 +73,13 @@ class Others {
   // Of done(), in evaluations of one demand.
   [[nodiscard]] std::size_t effort() const noexcept { return effort_; }
 
+  // From now on done() is asked for the same jobs and way, and for times that do not fall.
+  void begin() noexcept;
+
   // In a busy period, until the end of job number `jobs` of the unit: of what comes in [0, start],
   // and of that which preempts the last link, in [0, end].
   [[nodiscard]] nanoseconds done(nanoseconds start, nanoseconds end, std::int64_t jobs,
-                                 const Returns& returns) const noexcept;
+                                 const Returns& returns) noexcept;
 
   // Whether the order of the unit's own chain makes less of it.
   [[nodiscard]] bool follow(nanoseconds end, std::int64_t jobs,
@@ -65,22 +96,28 @@ class Others {
   void choose_any() noexcept;
 
  private:
+  // A subchain with a known root.
+  struct Added {
+    const Arrivals* root = nullptr;
+    std::size_t number = 0;
+    OtherWork work;
+    ChainPart part;
+  };
   // Several subchains of one chain.
   struct Chain {
-    const Arrivals* root = nullptr;
-    std::vector<OtherWork> one_by_one = {};
+    OtherWorks one_by_one = {};
     ChainParts parts;
     bool chosen = false;         // its first release has several ways to come
     std::size_t first = nobody;  // the present one: as early as it can be for this part
   };
 
+  void add_chains();
   [[nodiscard]] nanoseconds together(const Chain& chain, nanoseconds start, nanoseconds end,
                                      nanoseconds one_by_one) const noexcept;
-  [[nodiscard]] static nanoseconds sum(const Chain& chain, nanoseconds start, nanoseconds end,
-                                       std::int64_t jobs, const Returns& returns) noexcept;
 
   const Arrivals* root_;
-  std::vector<OtherWork> single_;
+  std::vector<Added> added_;  // until all have been
+  OtherWorks single_;
   std::vector<Chain> chains_;
   std::size_t effort_ = 0;
   std::size_t ways_ = 1;

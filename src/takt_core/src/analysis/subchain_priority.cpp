@@ -43,7 +43,7 @@ class PriorityTest {
         noticed_(own_.noticed()),
         by_level_(by_level),
         effort_(&effort),
-        others_(core.links[first_].root) {
+        others_(core.links[first_].root, core.links.size() + core.interrupts.size()) {
     const Demand& demand = core.demand(last);
     const std::vector<std::size_t> path = core.path(last);
     if (by_level) {
@@ -320,6 +320,7 @@ class PriorityTest {
   template <class Done>
   std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done,
                                       bool starts = false) {
+    others_.begin();
     for (nanoseconds time = from;;) {
       if (!effort_->spend(others_.effort() + 1)) {
         return {};

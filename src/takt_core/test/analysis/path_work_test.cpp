@@ -14,7 +14,7 @@ namespace takt::analysis {
 namespace {
 
 struct DrawnPath {
-  std::vector<Arrivals> releases;
+  std::vector<ArrivalCount> releases;
   std::vector<PathRival> rivals;  // `of`: the root
   std::vector<PathInstances> instances;
 };
@@ -22,9 +22,10 @@ struct DrawnPath {
 DrawnPath draw_path(RandomTasks& random) {
   DrawnPath path;
   for (std::int64_t root = 0; root < 4; ++root) {
-    path.releases.push_back({.period = nanoseconds{random.number(3, 40)},
-                             .jitter = nanoseconds{random.chance(0.5) ? random.number(0, 90) : 0},
-                             .distance = nanoseconds{random.number(0, 3)}});
+    path.releases.emplace_back(
+        Arrivals{.period = nanoseconds{random.number(3, 40)},
+                 .jitter = nanoseconds{random.chance(0.5) ? random.number(0, 90) : 0},
+                 .distance = nanoseconds{random.number(0, 3)}});
   }
   for (std::int64_t i = random.number(1, 9); i-- > 0;) {
     const auto root = static_cast<std::size_t>(random.number(0, 3));
@@ -55,7 +56,7 @@ DrawnPath draw_path(RandomTasks& random) {
 }
 
 void fill(PathWork& work, const DrawnPath& path, const Supply& supply) {
-  work.begin(path.releases.front());
+  work.begin(path.releases.front().arrivals());
   PathCore& core = work.core(0);
   core.supply = &supply;
   core.visits = 1;

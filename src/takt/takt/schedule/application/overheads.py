@@ -8,9 +8,7 @@ from pathlib import Path
 from takt.documents.reading import read_json
 from takt.documents.units import LONGEST
 from takt.errors import TaktError, shortened
-from takt.schedule.application.measured_overheads import MIDDLE, UPPER, overheads_of
 from takt.schedule.application.overhead_words import OVERHEADS
-from takt.schedule.trace.file import is_trace
 
 
 def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
@@ -18,6 +16,10 @@ def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
 
     ``key``: ``upper`` for bounds, ``overheads`` for the middle of what was measured.
     """
+    # Traces need numpy, which takes a tenth of a second to import: only here, where one is read.
+    from takt.schedule.application.measured_overheads import MIDDLE, UPPER, overheads_of
+    from takt.schedule.trace.file import is_trace
+
     if is_trace(path):
         return overheads_of(path, UPPER if key == "upper" else MIDDLE)
     example = "takt bench overheads --json > overheads.json"
