@@ -212,6 +212,16 @@ def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     assert "What to do: Add 'username - rtprio 98'" in words
 
 
+def test_what_several_settings_lack_is_said_once(tmp_path: Path) -> None:
+    denied = [replace(point, denied=True) for point in (CHECK[1], CHECK[3])]
+    assert len({one.key for one in denied}) == len(denied)
+    write_run(tmp_path, denied, repetitions=2, count=300)
+    words = words_of(report_of(tmp_path))
+    (settings,) = re.findall("Settings requested and granted.*", words, re.DOTALL)
+    assert settings.count("What to do: Add 'username - rtprio 98'") == 1
+    assert settings.count(": see above.") == 2
+
+
 def test_conditions_that_were_declared_are_reported_as_they_were_found(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
     assert build(tmp_path, run).conditions == []
