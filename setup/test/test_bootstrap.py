@@ -68,12 +68,12 @@ def test_colcon_takes_the_wheels_for_a_prefix(
     from colcon_ros.prefix_path.ament import AmentPrefixPath
 
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-    for made, expected in ((False, []), (True, [str(tmp_path)])):
-        if made:
-            workspace.make_prefix(tmp_path)
-        paths: list[str] = []
-        AmentPrefixPath().extend_prefix_path(paths)
-        assert paths == expected
+    before: list[str] = []
+    AmentPrefixPath().extend_prefix_path(before)
+    workspace.make_prefix(tmp_path)
+    after: list[str] = []
+    AmentPrefixPath().extend_prefix_path(after)
+    assert (before, after) == ([], [str(tmp_path)])
 
 
 @pytest.mark.parametrize("step", ["update", "install"])
