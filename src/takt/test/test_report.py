@@ -204,6 +204,19 @@ def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_pat
     assert "1 of 2 repetitions complete" in words
 
 
+def test_the_names_of_many_unfinished_cells_are_folded(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [WAKEUP], repetitions=5, count=300)
+    for cell in run.cells:
+        cell.status = Status.partial
+    write_document(tmp_path, run)
+    page = report_of(tmp_path)
+    words = words_of(page)
+    assert "5 of 5 repetitions did not come to their end" in words
+    assert re.search(r"5 repetitions\s*: partial", words)
+    (folded,) = re.findall(r"<summary>Which ones</summary>(.*?)</details>", page)
+    assert folded.count("<strong data-unfinished=") == 5
+
+
 def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
     words = words_of(report_of(tmp_path))
