@@ -65,6 +65,7 @@ def killed(first: Sequence[str], again: Sequence[str], out: Path, after: Sequenc
             time.sleep(LOOK_S)
         if tool.poll() is not None:
             print(f"ended with exit code {tool.returncode} before kill {number}")
+            print(f"lost: {', '.join(_lost(kept, out)) or 'nothing'}")
             return 1
         _kill(tool)
         now, begun = Counter(map(_digest, _ended(out))), _begun(out)

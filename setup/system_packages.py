@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import sys
 import sysconfig
 from pathlib import Path
 
 from setup import distributions
+
+# Debian's PATH of an ordinary user names none of these.
+OF_ROOT = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def missing_packages(development: bool) -> list[str]:
@@ -48,7 +52,7 @@ def of_some_tests() -> dict[str, object]:
         "python3-ament-lint-cmake": "ament_lint_cmake",
         "python3-ament-xmllint": "ament_xmllint",
     }
-    present: dict[str, object] = {name: shutil.which(one) for name, one in programs.items()}
+    present: dict[str, object] = {name: _program(one) for name, one in programs.items()}
     system = Path("/etc/os-release").read_text(encoding="utf-8").lower()
     # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
     if Path("/etc/debian_version").exists() and "ubuntu" not in system:
@@ -59,6 +63,10 @@ def of_some_tests() -> dict[str, object]:
         runtimes = Path("/usr/lib").glob(f"llvm{version or '-*'}/lib/clang/*/lib/linux")
         present[f"libclang-rt{version}-dev"] = any(runtimes)
     return present
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(OF_ROOT))
 
 
 def has_module(name: str) -> bool:

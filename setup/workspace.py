@@ -155,6 +155,13 @@ def progress(log: str, elapsed_s: float, level: str) -> str:
     return text
 
 
+def make_prefix(ros: Path) -> None:
+    """Lets colcon take the wheels for a prefix like any other: without these files it warns."""
+    for shell in ("sh", "bash", "zsh", "ps1"):
+        text = "# Nothing: what packages need is in the environment.\n"
+        (ros / f"local_setup.{shell}").write_text(text, encoding="utf-8")
+
+
 def underlay(state: Path, ros: Path | None) -> str:
     """What a user sources to build packages against Takt, as against any workspace."""
     lines = ["# Source me: Takt and its ROS 2 as the underlay of packages of your own."]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from setup import system_packages, workspace
 
 SETUP = Path(__file__).resolve().parent.parent
 
@@ -25,12 +26,54 @@ def test_missing_system_packages_are_named_in_one_line_where_apt_is_not_allowed(
     monkeypatch.setattr(bootstrap, "missing_packages", lambda _: ["g++", "libcli11-dev"])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     which = {"apt-get": "/usr/bin/apt-get"}
-    monkeypatch.setattr(bootstrap.shutil, "which", which.get)
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name, path=None: which.get(name))
     with pytest.raises(bootstrap.SetupError) as error:
         bootstrap.install_system_packages(False)
     (line,) = [line for line in str(error.value).splitlines() if "apt-get" in line]
     assert line.strip().startswith("sudo apt-get install")
     assert line.endswith("g++ libcli11-dev")
+
+
+def test_an_ordinary_user_needs_nothing_that_only_some_tests_need(
+    bootstrap: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    which = {"apt-get": "/usr/bin/apt-get"}
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name, path=None: which.get(name))
+    monkeypatch.setattr(bootstrap, "missing_packages", lambda _: ["iproute2", "stress-ng"])
+    bootstrap.install_system_packages(True)
+    said = capfd.readouterr().err
+    assert "the tests that need iproute2, stress-ng are skipped" in said
+    assert "sudo apt-get install" in said
+
+
+def test_programs_of_root_are_found_by_a_user_whose_path_does_not_name_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tc = tmp_path / "sbin" / "tc"
+    tc.parent.mkdir()
+    tc.write_text("#!/bin/sh\n")
+    tc.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(system_packages, "OF_ROOT", (str(tc.parent),))
+    assert system_packages.of_some_tests()["iproute2"] == str(tc)
+
+
+def test_colcon_takes_the_wheels_for_a_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from colcon_ros.prefix_path.ament import AmentPrefixPath
+
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    before: list[str] = []
+    AmentPrefixPath().extend_prefix_path(before)
+    workspace.make_prefix(tmp_path)
+    after: list[str] = []
+    AmentPrefixPath().extend_prefix_path(after)
+    assert (before, after) == ([], [str(tmp_path)])
 
 
 @pytest.mark.parametrize("step", ["update", "install"])

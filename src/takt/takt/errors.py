@@ -60,6 +60,12 @@ class Failure(TaktError):
     exit_code = 1
 
 
+class Unsupported(Failure):
+    """Asked rightly, but this machine or installation does not have what it takes: exit code 2."""
+
+    exit_code = 2
+
+
 def together(errors: Sequence[Error]) -> Error:
     """Several errors as one: the first, which reports the others after itself."""
     first = errors[0]

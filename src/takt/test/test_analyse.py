@@ -51,6 +51,28 @@ def test_the_factor_that_is_printed_is_guaranteed() -> None:
     assert factor - 0.001 < float(said[1]) <= factor
 
 
+def test_the_limit_of_round_numbers_is_found_exactly(tmp_path: Path) -> None:
+    file = tmp_path / "late.app.yaml"
+    late = "{timer: 10ms, wcet: 6ms, deadline: 5ms, priority: 1}"
+    file.write_text(f"cpus: [1]\npolicy: fp\nnodes:\n  a:\n    x: {late}\n")
+    found = json.loads(run(str(file), "--json")[1])["scenarios"][0]["sensitivity"]
+    assert found["factor"] == pytest.approx(5 / 6, rel=1e-9)
+    assert found["callbacks"]["a.x"] == found["factor"]
+    assert "guaranteed up to 0.833 times" in run(str(file))[1]
+
+
+def test_a_cycle_that_nothing_starts_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "cycle.app.yaml"
+    file.write_text(
+        "cpus: [1]\npolicy: edf\nnodes:\n  a:\n"
+        "    x: {on: back, wcet: 1ms, writes: {forth: 8B}}\n"
+        "    y: {on: forth, wcet: 1ms, writes: {back: 8B}}\n"
+    )
+    said = run(str(file))[1]
+    assert "note: never released in any scenario: a.x, a.y; no timer" in said
+    assert "guaranteed even with a million times the execution times" in said
+
+
 def flat(*tasks: tuple[str, int, int, int], **more: Any) -> dict[str, Any]:
     """An application of timers: name, period, worst case, priority."""
     return {

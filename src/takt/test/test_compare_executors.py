@@ -100,6 +100,25 @@ def test_candidates_with_equal_figures_share_a_row(
     assert row.split()[5:] == ["1", "ms"] * 4 + ["meets"]
 
 
+def test_the_names_of_candidates_leave_room_for_their_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "arm.app.yaml"
+    path.write_text(
+        "processes:\n"
+        "  drive: {policy: dm, cpu: 0, priority: 80, nodes: [arm]}\n"
+        "  perception: {executor: rclcpp_events, cpu: 1, priority: 40, nodes: [eye]}\n"
+        "nodes:\n"
+        "  arm: {control: {timer: 10ms, wcet: 1ms}, log: {timer: 100ms, wcet: 2ms}}\n"
+        "  eye: {look: {timer: 10ms, wcet: 1ms}, sort: {timer: 100ms, wcet: 2ms}}\n",
+        encoding="utf-8",
+    )
+    run("compare-executors", path, "--duration", "100ms")
+    rows = [one for one in capsys.readouterr().out.splitlines() if "  meets" in one]
+    assert any(re.search(r" and \d+ more ", one) for one in rows)
+    assert max(map(len, rows)) < 110
+
+
 def test_only_preemption_keeps_the_short_deadline(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,8 +19,8 @@ from takt.network.clocks import Between
 from takt.network.hosts import Side
 from takt.processes.supervision import Stop
 from takt.schedule.execution import Execution, execute, places
-from takt.schedule.execution.execute import RUNNER
 from takt.schedule.execution.places import Place, Places
+from takt.schedule.execution.recording import RUNNER
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -166,6 +166,18 @@ def test_a_host_whose_runner_dies_is_named_and_the_recording_kept(
     kept = traces.read(Path(error.value.where))
     assert first_cores(kept.names) == {"pc": 0}
     assert "camera.look" in kept.names.tasks.values()
+
+
+def test_what_a_runner_refuses_is_said_with_its_fix(tmp_path: Path, both_here: None) -> None:
+    without = only_on_pc()
+    without["processes"][0]["policy"] = "np-fp"
+    for callback in without["callbacks"]:
+        callback.pop("priority", None)
+    with pytest.raises(TaktError, match=r"^task '.*': policy 'np-fp' needs a priority") as error:
+        executed(tmp_path, without)
+    assert error.value.exit_code == 2
+    assert error.value.fix is not None
+    assert error.value.fix.startswith("give it a priority of 1..98")
 
 
 def test_a_host_that_is_never_ready_is_named(

@@ -26,7 +26,7 @@ from takt.network import stacks
 from takt.schedule.application.executors import ONE_THREAD, SEVERAL_THREADS, STOCK_EXECUTORS
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.execution.execute import RUNNER
+from takt.schedule.execution.recording import RUNNER
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.model.model import model

@@ -145,7 +145,7 @@ def test_late_jobs_count_as_a_share(tmp_path: Path) -> None:
     baseline.write(tmp_path / "base.json", side(old))
     found = grown(judge(tmp_path / "new", wanted), Quantity.response, "late")
     assert found.outcome is Outcome.fails
-    assert "180 of 1,800 late, 3 of 1,800 in the baseline" in found.reason
+    assert "180 of 1\u202f800 late, 3 of 1\u202f800 in the baseline" in found.reason
     assert grown(judge(tmp_path / "old", wanted), Quantity.response, "late").outcome is (
         Outcome.meets
     )

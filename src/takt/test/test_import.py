@@ -114,6 +114,7 @@ def test_jobs_become_tasks_with_period_offset_jitter_and_costs(tmp_path: Path) -
         ("1, 1, 0, 0, 2, 1, 9, 1", "least before its greatest"),
         ("1, 1, 3, 2, 1, 1, 9, 1", "earliest before its latest"),
         ("1, 1, 0, 0, 1, 1, 9", "7 columns"),
+        ("1, one, 0, 0, 1, 1, 9, 1", ":2: Job ID is no whole number: 'one'"),
         ("1, 1, 0, 0, 1, x, 9, 1", "cost max is no number"),
         ("1, 1, 0, 0, 1, 1e99, 9, 1", "hundred years"),
         ("1, 1, 0, 0, 1, 0.00001, 9, 1", "whole number of nanoseconds"),

@@ -224,3 +224,11 @@ def test_identifiers_are_split_into_words() -> None:
     assert list(identifiers('x = whatWasTold(not_told)  // told\n"told"')) == [
         "x", "what", "Was".lower(), "told", "not", "told",
     ]  # fmt: skip
+
+
+def test_groups_of_digits_are_written_in_one_way() -> None:
+    """By ``text.count`` and ``text.fixed``: a narrow space, which is never broken."""
+    sources = {one: one.read_text(encoding="utf-8") for one in TOOL.rglob("*.py")}
+    with_commas = [one.name for one, text in sources.items() if re.search(r":,(\.|\})", text)]
+    # The first replaces the commas; the other writes a page of Markdown, beside prose with commas.
+    assert sorted(set(with_commas)) == ["coverage.py", "text.py"]

@@ -45,6 +45,7 @@ def test_what_is_not_among_them_is_built_in_a_workspace(
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     with pytest.raises(Failure, match="app_runner is not installed") as refused:
         stacks.program("app_runner", fix="./takt setup something")
+    assert refused.value.exit_code == 2
     assert refused.value.fix == stacks.IN_A_WHEEL
 
 

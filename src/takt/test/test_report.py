@@ -204,12 +204,35 @@ def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_pat
     assert "1 of 2 repetitions complete" in words
 
 
+def test_the_names_of_many_unfinished_cells_are_folded(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [WAKEUP], repetitions=5, count=300)
+    for cell in run.cells:
+        cell.status = Status.partial
+    write_document(tmp_path, run)
+    page = report_of(tmp_path)
+    words = words_of(page)
+    assert "5 of 5 repetitions did not come to their end" in words
+    assert re.search(r"5 repetitions\s*: partial", words)
+    (folded,) = re.findall(r"<summary>Which ones</summary>(.*?)</details>", page)
+    assert folded.count("<strong data-unfinished=") == 5
+
+
 def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
     words = words_of(report_of(tmp_path))
     assert "1 of 1 settings differ from what was requested" in words
     assert "policy: requested fifo, granted other" in words
     assert "What to do: Add 'username - rtprio 98'" in words
+
+
+def test_what_several_settings_lack_is_said_once(tmp_path: Path) -> None:
+    denied = [replace(point, denied=True) for point in (CHECK[1], CHECK[3])]
+    assert len({one.key for one in denied}) == len(denied)
+    write_run(tmp_path, denied, repetitions=2, count=300)
+    words = words_of(report_of(tmp_path))
+    (settings,) = re.findall("Settings requested and granted.*", words, re.DOTALL)
+    assert settings.count("What to do: Add 'username - rtprio 98'") == 1
+    assert settings.count(": see above.") == 2
 
 
 def test_conditions_that_were_declared_are_reported_as_they_were_found(tmp_path: Path) -> None:

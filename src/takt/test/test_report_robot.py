@@ -8,7 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+import trace_files as make
 from conftest import Takt
+
+from takt.schedule.trace.file import Type
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 ROBOT = EXAMPLES / "two_processes.app.yaml"
@@ -117,6 +120,10 @@ def test_an_application_of_one_process_is_drawn_too(takt: Takt, robot: Path) -> 
 def test_topics_have_rates_and_bytes_per_second(takt: Takt, robot: Path, tmp_path: Path) -> None:
     trace, page = tmp_path / "run.takttrace", tmp_path / "page.html"
     takt("simulate", robot, "--trace", trace)
+    # Before the first job, as where hosts wait for each other: no part of the time of the rates.
+    before = make.event(-5_000_000_000, Type.stolen, value=1)
+    records = trace.read_bytes()
+    trace.write_bytes(make.header(source=2) + before + records[64:])
     takt("report", robot, "--measured", trace, "--out", page)
     # 900 kB each 33 ms; what was measured ends a little before or after a period.
     writers, readers, size, most, kilobytes, simulated, measured, sent = rows(page)["image"]

@@ -128,14 +128,22 @@ def test_a_trace_is_never_overwritten(call: Call, tmp_path: Path) -> None:
     assert trace.read_bytes() == before
 
 
-@pytest.mark.parametrize("arguments", [["--perfetto", "{t}/no/p.pftrace"], ["--parquet", "{t}/t"]])
-def test_what_cannot_be_written_is_exit_code_1_with_the_path(
-    call: Call, tmp_path: Path, arguments: list[str]
+@pytest.mark.parametrize(
+    ("option", "place", "fix"),
+    [
+        ("--perfetto", "no/p.pftrace", "fix: create it, or choose another path"),
+        ("--perfetto", ".", "fix: give a file: this is a folder"),
+        ("--parquet", "t", "fix: give a folder: this is a file"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_with_its_fix(
+    call: Call, tmp_path: Path, option: str, place: str, fix: str
 ) -> None:
     trace = write(tmp_path / "t", two_tasks())
-    code, _, err = call(trace, *(one.format(t=tmp_path) for one in arguments))
-    assert code == 1
-    assert arguments[1].format(t=tmp_path) in err
+    code, _, err = call(trace, option, tmp_path / place)
+    assert code == 2
+    assert err.startswith(f"takt: {tmp_path / place}: cannot write the file: ")
+    assert fix in err
 
 
 def test_a_file_that_is_no_trace_is_exit_code_2(call: Call, tmp_path: Path) -> None:

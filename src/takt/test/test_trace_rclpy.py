@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from recorded_robots import summary
-from recording_files import FILTER, MS, SCAN, SENSOR, Process, robot
+from recording_files import BEGIN, FILTER, MS, SCAN, SENSOR, Process, robot
 
 from takt.errors import TaktError
 from takt.schedule.metrics import measure
 from takt.schedule.model.model import model
 from takt.schedule.record.summary import summary as summary_of
+from takt.schedule.ros2 import switches
 from takt.schedule.trace import file as files
+from takt.schedule.trace.programs import Programs
 from takt.schedule.view.page import write_view
 
 
@@ -57,6 +59,17 @@ def test_a_recording_without_callbacks_shows_its_messages(tmp_path: Path) -> Non
     with pytest.raises(TaktError, match="contains no callback") as refused:
         model(folder, tmp_path / "no.app.yaml")
     assert "takt view" in str(refused.value.fix)
+
+
+def test_the_thread_of_rclpy_is_no_other_program(tmp_path: Path) -> None:
+    """What it computes between its messages are its callbacks, of which nothing is recorded."""
+    folder = of_rclpy(tmp_path / "out")
+    (folder / switches.FILE).write_text(
+        f"held 1 {BEGIN} {BEGIN + 1000 * MS} 32 32 listener.py\n", encoding="utf-8"
+    )
+    names = files.read(folder).names
+    (row,) = (core for core in range(2) if names.core(core) == "listener.py 32, thread 32")
+    assert not Programs(names).by_core.get(row)
 
 
 def test_processes_of_rclpy_are_shown_beside_rclcpp(tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ def _show(found: Execution, metrics: Metrics) -> None:
     for line in [*found.throttled, *found.links, *found.clocks]:
         stderr().print(line, style="dim", markup=False, soft_wrap=True)
     for disturbance in found.disturbances:
-        stderr().print(f"disturbance: {disturbance}", style="yellow")
+        stderr().print(f"disturbance: {disturbance}", style="yellow", markup=False, soft_wrap=True)
     if metrics.misses:
         hint = f"to explain the misses: takt explain {found.trace}"
         stderr().print(hint, markup=False, soft_wrap=True)

@@ -65,7 +65,6 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     """Reads the trace once, for the summary and for what is to be written."""
     from takt.cli.output import bars
     from takt.documents.writing import failure, replacing
-    from takt.errors import Failure
     from takt.schedule.trace.file import Sink, replay
     from takt.schedule.trace.parquet import ParquetExport
     from takt.schedule.trace.perfetto import PerfettoExport
@@ -96,7 +95,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
             replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:
         failed = failure(error)
-        raise Failure(
+        raise type(failed)(
             f"cannot write the file: {failed.what}", where=failed.where or where, fix=failed.fix
         ) from None
     return summing.result(replayed.not_nested).model_copy(update={"written": written})

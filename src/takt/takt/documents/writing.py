@@ -21,6 +21,7 @@ from takt.errors import Failure, TaktError
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _WRONG = {  # a name that cannot be what it is to be, whoever asks: wrong use
     errno.EISDIR: "give a file: this is a folder",
+    errno.EEXIST: "give a folder: this is a file",
     errno.ENOTDIR: "give another folder: a part of this path is a file",
 }
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}

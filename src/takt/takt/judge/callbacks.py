@@ -9,6 +9,7 @@ from takt.judge.limits import CallbackLimits
 from takt.judge.model import DecidingJob, Judgement, Quantity
 from takt.judge.recorded import JobsOf
 from takt.judge.trial import Excuses, Trial, never
+from takt.pages import text
 from takt.schedule.absence.model import unreleased
 from takt.schedule.explain.model import DISTURBANCES, Late
 from takt.schedule.metrics.model import CallbackMetrics
@@ -57,7 +58,7 @@ def _complete(trial: Trial, one: CallbackMetrics) -> list[Judgement]:
     found = trial.counted(
         one.callback, Quantity.completeness, absent, one.expected, trial.limits.absent
     )
-    reason = f"{came:,} of {one.expected:,} expected releases"
+    reason = f"{text.count(came)} of {text.count(one.expected)} expected releases"
     return [found.model_copy(update={"reason": reason})]
 
 

@@ -26,6 +26,7 @@ from takt.judge.wrong import wrong
 from takt.measure.results import outcome, reservations
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.series import Series, joined, read_series
+from takt.pages import text
 from takt.schedule.absence.model import Absence
 from takt.statistics.judgement import Outcome
 
@@ -201,9 +202,9 @@ def _complete(
         those = [one.cell for one in repetitions if one.cell.status is status]
         if those and found.outcome is not Outcome.fails:
             return never(found, _ended(key, those, len(repetitions)))
-    reason = f"{sum(absent):,} of {expected:,} samples missing"
+    reason = f"{text.count(sum(absent))} of {text.count(expected)} samples missing"
     if found.excused:
-        reason += f", {found.excused:,} of them in a disturbed cell or by stolen time"
+        reason += f", {text.count(found.excused)} of them in a disturbed cell or by stolen time"
     return found.model_copy(update={"reason": reason})
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from takt.judge import words
 from takt.judge.model import Judgement, Verdict
+from takt.pages.text import count
 from takt.statistics.judgement import Outcome
 
 
@@ -56,7 +57,7 @@ def suite(verdict: Verdict) -> Suite:
 
 
 def _case(one: Judgement) -> Case:
-    exceed = "" if one.growth else f"{one.exceeded:,} of {one.count:,}"
+    exceed = "" if one.growth else f"{count(one.exceeded)} of {count(one.count)}"
     return Case(
         subject=one.subject,
         quantity=words.quantity(one),

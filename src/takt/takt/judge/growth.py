@@ -17,6 +17,7 @@ from takt.judge import model
 from takt.judge.model import Judgement, Quantity
 from takt.judge.repetition import SIMULATOR, Key, Repetition, Side
 from takt.judge.wrong import wrong
+from takt.pages import text
 from takt.statistics import growth, ratios
 from takt.statistics.growth import Share
 from takt.statistics.judgement import Outcome
@@ -98,7 +99,7 @@ def differences(before: Side, after: Side) -> list[str]:
 
 
 def _gone(key: Key, known: Sequence[Repetition], after: Side) -> Judgement:
-    reason = f"{sum(one.count for one in known):,} values in the baseline, none here"
+    reason = f"{text.count(sum(one.count for one in known))} values in the baseline, none here"
     if not after.whole:
         reason += "; events are lost or the trace is not whole"
     outcome = Outcome.fails if after.whole else Outcome.undecided
@@ -188,7 +189,8 @@ def _of_share(pair: _Pair, one: Share, by: float, chance: float, *, exact: bool)
     name = "late" if what == "late" else "share"
     difference = one.difference or Difference(0.0, 0.0, 0.0)
     limit = one.limit if difference.low > one.limit else one.resolved
-    reason = f"{after:,} of {of_after:,} {what}, {before:,} of {of_before:,} in the baseline"
+    reason = f"{text.count(after)} of {text.count(of_after)} {what}, "
+    reason += f"{text.count(before)} of {text.count(of_before)} in the baseline"
     reason += f"; growth {100 * difference.low:+.3g} … {100 * difference.high:+.3g} "
     reason += f"percentage points, limit {100 * limit:.3g}{remark}"
     shown = model.Growth(

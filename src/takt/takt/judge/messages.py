@@ -16,6 +16,7 @@ from takt.judge.model import Judgement, Quantity
 from takt.judge.recorded import JobsOf
 from takt.judge.trial import Excuses, Trial, never
 from takt.judge.unused import reasons
+from takt.pages import text
 from takt.schedule.absence.model import reader
 from takt.schedule.metrics.absences import without_data
 from takt.schedule.ros2.topics import plain
@@ -68,14 +69,14 @@ def _judge(trial: Trial, subject: str, topic: str, tasks: Sequence[int], allowed
     found = trial.counted(subject, Quantity.unused, unused, len(counted), allowed, excuses)
     if not len(counted):
         return found.model_copy(update={"reason": "no publication of it is recorded"})
-    reason = f"{unused:,} of {len(counted):,} messages unused"
+    reason = f"{text.count(unused)} of {text.count(len(counted))} messages unused"
     if len(tasks) == 1:
         # Of those that are judged: what came later may still arrive.
         judged = times if until is None or until < 0 else times[times <= until]
         if ways := reasons(trial, tasks[0], topic, judged, unused):
             reason += f" ({', '.join(ways)})"
     if found.excused:
-        reason += f", {found.excused:,} of them disturbed"
+        reason += f", {text.count(found.excused)} of them disturbed"
     return found.model_copy(update={"reason": reason})
 
 

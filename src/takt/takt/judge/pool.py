@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from takt.judge.callbacks import MOST_JOBS
 from takt.judge.model import Judgement, Quantity
-from takt.pages.text import number_of
+from takt.pages import text
 from takt.statistics.judgement import decide, overall
 
 
@@ -33,11 +33,12 @@ def _joined(every: list[Judgement], confidence: float) -> Judgement:
         outcome, needed = decision.outcome, decision.needed
     worst = [one.worst_us for one in every if one.worst_us is not None]
     decisive = [one for one in every if one.outcome is outcome] or every
-    reason = f"{exceeded:,} of {count:,} exceed in {number_of(len(every), 'repetition')}"
+    reason = f"{text.count(exceeded)} of {text.count(count)} exceed in "
+    reason += text.number_of(len(every), "repetition")
     if first.quantity in (Quantity.record, Quantity.completeness):
         reason = f"{decisive[0].reason} (in {len(decisive)} of {len(every)} repetitions)"
     elif excused:
-        reason += f", {excused:,} of them disturbed"
+        reason += f", {text.count(excused)} of them disturbed"
     return first.model_copy(
         update={
             "exceeded": exceeded,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from takt.judge.limits import ALL, Limits
 from takt.judge.model import DecidingJob, Judgement, Quantity
 from takt.judge.recorded import Recorded, above, worst_us
+from takt.pages import text
 from takt.schedule.absence.model import Absence
 from takt.statistics import Int64
 from takt.statistics.judgement import Outcome, decide, upper
@@ -139,13 +140,13 @@ def _reason(
 ) -> str:
     if not count:
         return "nothing recorded"
-    text = f"{exceeded:,} of {count:,} exceed"
+    words = f"{text.count(exceeded)} of {text.count(count)} exceed"
     if excused:
-        text += f", {excused:,} of them disturbed"
+        words += f", {text.count(excused)} of them disturbed"
     if outcome is Outcome.meets or allowed:
         bound = upper(exceeded, count, confidence)
-        text += f"; below {bound:.3g} with {confidence:.0%} confidence"
-    return text
+        words += f"; below {bound:.3g} with {confidence:.0%} confidence"
+    return words
 
 
 def never(found: Judgement, absence: Absence) -> Judgement:

@@ -16,6 +16,7 @@ import numpy as np
 
 from takt.judge.recorded import MANY
 from takt.judge.trial import Trial
+from takt.pages.text import count as grouped
 from takt.schedule.ros2.topics import plain
 from takt.schedule.trace.file import description
 from takt.statistics import Int64
@@ -69,7 +70,7 @@ def _read(trial: Trial, task: int, topic: str, until: int, times: Int64, unused:
 
 
 def _said(*words: tuple[int, str]) -> list[str]:
-    return [f"{count:,} {what}" for count, what in words if count]
+    return [f"{grouped(count)} {what}" for count, what in words if count]
 
 
 def _overflow(trial: Trial, task: int, times: Int64, depth: int) -> int:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from takt.judge.model import VALUES, Growth, Judgement, Quantity, Verdict
-from takt.pages.text import number_of
+from takt.pages.text import count, number_of
 from takt.statistics.judgement import Outcome
 from takt.statistics.ratios import QUANTILES
 
@@ -68,8 +68,8 @@ def needed(one: Judgement) -> str | None:
     if one.needed is None:
         return None
     if one.growth is not None:
-        return f"about {one.needed:,} repetitions on each side would decide"
-    return f"about {one.needed:,} would decide"
+        return f"about {count(one.needed)} repetitions on each side would decide"
+    return f"about {count(one.needed)} would decide"
 
 
 def worst(one: Judgement) -> str | None:

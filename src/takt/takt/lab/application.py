@@ -15,7 +15,8 @@ from takt.lab.modes import Mode
 from takt.network import stacks, transport
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.execution.execute import RUNNER, SUFFIX
+from takt.schedule.execution.execute import SUFFIX
+from takt.schedule.execution.recording import RUNNER
 from takt.schedule.metrics import measure
 from takt.statistics.judgement import Outcome
 

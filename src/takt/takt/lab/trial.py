@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from takt.documents.writing import write_bytes
-from takt.errors import Failure
+from takt.errors import Failure, Unsupported
 from takt.lab import guest, initramfs, jobs
 from takt.lab.guest import Boot
 from takt.lab.kernels import Kernel
@@ -18,10 +18,10 @@ _REMEDY = "run takt lab without --mode kvm: counting instructions has no require
 
 
 def trial(kernel: Kernel, device: Path = Path("/dev/kvm")) -> None:
-    """Boots a kernel that does nothing, for a limited time; raises Failure where that fails."""
+    """Boots a kernel that does nothing, for a limited time; raises Unsupported where that fails."""
     if not os.access(device, os.R_OK | os.W_OK):
         why = "this user has no permission" if device.exists() else "it does not exist"
-        raise Failure(f"no KVM: {why}", where=str(device), fix=_REMEDY)
+        raise Unsupported(f"no KVM: {why}", where=str(device), fix=_REMEDY)
     with scratch.temporary() as place:
         image = place / "initramfs"
         write_bytes(image, initramfs.build(kernel.modules, jobs.init([], [], place), [], {}))
@@ -30,4 +30,4 @@ def trial(kernel: Kernel, device: Path = Path("/dev/kvm")) -> None:
             guest.run(boot, guest.TRIAL_S)
         except Failure as failure:
             what = f"KVM does not work here: {failure.what}"
-            raise Failure(what, where=str(device), fix=_REMEDY) from None
+            raise Unsupported(what, where=str(device), fix=_REMEDY) from None

@@ -124,9 +124,6 @@ class Link:
 
 def lacking() -> tuple[str, str] | None:
     """What this process lacks to make one, and what to do; None: nothing."""
-    for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("nsenter", "util-linux")):
-        if shutil.which(program) is None:
-            return f"{program} is not installed", f"install it: apt-get install {package}"
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     line = next((one for one in status.splitlines() if one.startswith("CapEff:")), "CapEff: 0")
     has = int(line.split()[1], 16)
@@ -134,6 +131,10 @@ def lacking() -> tuple[str, str] | None:
     if absent:
         what = f"this process may not create a network namespace: it lacks {' and '.join(absent)}"
         return what, "run it as root; in a container: docker run --privileged"
+    # Only now: Debian's PATH of an ordinary user has no folder of tc's.
+    for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("nsenter", "util-linux")):
+        if shutil.which(program) is None:
+            return f"{program} is not installed", f"install it: apt-get install {package}"
     return None
 
 

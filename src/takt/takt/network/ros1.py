@@ -19,7 +19,7 @@ from takt.errors import Failure
 from takt.processes.process import Process
 
 STACK = "ros1"
-START_LIMIT_S = 15.0
+START_LIMIT_S = 60.0  # on a busy machine at nice 19 it takes half a minute
 END_LIMIT_S = 3.0
 REMEDY = "install it: ./takt setup ros1"
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from takt import plugins
-from takt.errors import Failure, TaktError
+from takt.errors import Failure, TaktError, Unsupported
 from takt.network import rmw
 from takt.network.rmw import RCL, RCLCPP
 from takt.processes import process
@@ -237,7 +237,7 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
 
 
 def program(name: str, fix: str | None = None) -> Path:
-    """The path of another program or library of Takt's; raises Failure where it was not built."""
+    """The path of another program or library of Takt; raises Unsupported where it is not built."""
     needed = os.R_OK if name.endswith(".so") else os.X_OK
     for prefix in prefixes():
         for package in PACKAGES:
@@ -247,7 +247,7 @@ def program(name: str, fix: str | None = None) -> Path:
     build = HOW_TO_GET_ROS if WITHOUT_ROS else "build it: ./takt --setup-only"
     if OWN.is_dir():
         fix = IN_A_WHEEL
-    raise Failure(f"{name} is not installed", fix=fix or build)
+    raise Unsupported(f"{name} is not installed", fix=fix or build)
 
 
 def _both(name: str, active: Stack, passive: Stack) -> Stack:

@@ -65,6 +65,11 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", GROUP_SPACE)
 
 
+def fixed(value: float | None, digits: int = 0) -> str:
+    """Write a number with so many digits behind the point: ``12 345.6``."""
+    return ABSENT if value is None else f"{value:,.{digits}f}".replace(",", GROUP_SPACE)
+
+
 def number_of(value: int, noun: str) -> str:
     """A number with its noun: ``1 run``, ``12 345 runs``."""
     return f"{count(value)} {noun}" + "s" * (value != 1)
@@ -81,8 +86,7 @@ def microseconds(value: float | None) -> str:
     if value is None:
         return ABSENT
     size = abs(value)
-    digits = 2 if size < 10 else 1 if size < 100 else 0
-    return f"{value:,.{digits}f}".replace(",", GROUP_SPACE)
+    return fixed(value, 2 if size < 10 else 1 if size < 100 else 0)
 
 
 def duration(value_us: float | None) -> str:
@@ -128,10 +132,11 @@ def time(value: datetime | None) -> str:
 def sentence(text: str) -> str:
     """Begin with a capital letter, and never part a name at the end of a line.
 
-    What begins with the name of a cell (``rcl-pubsub-…:``), a file or a callback keeps it.
+    What begins with the name of a cell (``rcl-pubsub-…:``), a function of the system, a file or a
+    callback keeps it.
     """
     first = text.split(" ", 1)[0]
-    named = (first.endswith(":") and "-" in first) or "." in first.rstrip(".:,;")
+    named = (first.endswith(":") and ("-" in first or "_" in first)) or "." in first.rstrip(".:,;")
     begin = text[:1] if named else text[:1].upper()
     return (begin + text[1:]).replace("ROS 2", "ROS\u00a02")
 

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from takt.pages import text
 from takt.reproduce.criterion import ANY, MORE, PUBLISHED, Criterion
 from takt.reproduce.draws import BEYOND, DRAWS, Draws, ends
 from takt.reproduce.model import Answer, Effect, Figures, duration_in_words, rounded
@@ -64,8 +65,8 @@ def judge(
     holds, effect = decided(1.0), _effect(check, draws)
     if (samples := check.short(evidence)) and holds is check.too_soon and _premature(check, draws):
         needs = (
-            f"runs of {check.length:,} samples, as the paper's, because a run's highest grows with "
-            f"its length; these have {samples:,}"
+            f"runs of {text.count(check.length)} samples, as the paper's, because a run's highest "
+            f"grows with its length; these have {text.count(samples)}"
         )
         return judged(holds=None, needs=needs)
     return judged(
@@ -179,7 +180,7 @@ def _needs(decided: Callable[[float], bool | None], runs: int, draws: Draws, sec
             middle = (low * high) ** 0.5
             low, high = (middle, high) if decided(middle) is None else (low, middle)
         about = float(f"{samples * high:.2g}")
-        return f"about {about:,.0f} samples: {duration_in_words(seconds * high)}{MEASURING}"
+        return f"about {text.fixed(about)} samples: {duration_in_words(seconds * high)}{MEASURING}"
     return (
         f"about {runs * times} runs of each point: {duration_in_words(seconds * times)}{MEASURING}"
     )

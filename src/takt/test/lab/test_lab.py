@@ -305,6 +305,7 @@ def test_a_guest_that_hangs_is_ended_with_what_it_started(
 def test_kvm_that_is_not_there_is_reported_before_anything_boots(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="no KVM") as caught:
         trial.trial(RT, tmp_path / "kvm")
+    assert caught.value.exit_code == 2
     assert caught.value.fix
 
 

@@ -110,7 +110,7 @@ def test_shorter_runs_cannot_show_that_the_highest_does_not_grow() -> None:
         short = judged(check, Runs(idle, load, SHORT))
         assert (short.holds, short.effect) == (None, "")
         assert short.needs == (
-            "runs of 60,001 samples, as the paper's, because a run's highest grows with its "
+            "runs of 60\u202f001 samples, as the paper's, because a run's highest grows with its "
             "length; these have 200"
         )
 

@@ -8,6 +8,8 @@
 // Some answers are cheap. A factor without a cheap answer is assumed to be accepted, and only the
 // largest such factor is really tested at the end: if it is accepted, so are all smaller ones;
 // otherwise the search is repeated with that knowledge.
+//
+// Limits that follow from round numbers are simple fractions: 5/6 is found as such, not as 0.8326.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +45,17 @@ class FactorSearch {
       : question_(question),
         guess_(std::clamp(guess.value_or(1), least, most)),
         first_step_(guess ? near : far) {}
+
+  // run(), and then the simplest fraction in what is left of the range, if it is accepted.
+  double run_exactly() {
+    const double found = run();
+    if (found <= 0 || found >= most || high_.factor >= most || Interruptible::interrupted()) {
+      return found;
+    }
+    const double fraction = simplest_between(found, high_.factor);
+    const std::optional<bool> known = question_.known(fraction);
+    return (known ? *known : question_.accepts(fraction)) ? fraction : found;
+  }
 
   double run() {
     for (;;) {
@@ -149,6 +162,18 @@ class FactorSearch {
       return {};
     }
     return a.factor + *a.margin * (b.factor - a.factor) / (*a.margin - *b.margin);
+  }
+
+  // The fraction with the smallest denominator that lies between both (Stern-Brocot tree).
+  static double simplest_between(double low, double high) noexcept {
+    const double whole = std::floor(low);
+    if (whole + 1 < high) {
+      return whole + 1;
+    }
+    if (low <= whole) {  // which lies outside
+      return whole + 1 / (std::floor(1 / (high - whole)) + 1);
+    }
+    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole));
   }
 
   static double wider(double step) noexcept { return std::min(far, step * step * step * step); }

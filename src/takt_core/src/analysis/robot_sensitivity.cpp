@@ -99,7 +99,7 @@ Sensitivity robot_sensitivity(const Application& described, const Options& optio
   OfRobot question{robot, options, analyse_process};
   Sensitivity result;
   const double least = any_idles ? 1 : 0;  // a policy that expects more may wait for it
-  if (const double factor = FactorSearch{question}.run(); factor > 0 && factor >= least) {
+  if (const double factor = FactorSearch{question}.run_exactly(); factor > 0 && factor >= least) {
     result.all = factor;
   }
   return result;

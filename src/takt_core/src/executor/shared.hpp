@@ -3,6 +3,7 @@
 // The state that the threads of one executor share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -74,9 +75,14 @@ struct Shared {
     }
     request_stop();
   }
+  // Each once: threads that come and go lack the same, and the list has an end.
   void add(const os::SettingsNotGranted& more) {
     const std::lock_guard lock{mutex};
-    not_granted.insert(not_granted.end(), more.begin(), more.end());
+    for (const os::NotGranted& one : more) {
+      if (std::ranges::find(not_granted, one) == not_granted.end()) {
+        not_granted.push_back(one);
+      }
+    }
   }
   // The settings that were not granted and have not been reported to the user.
   [[nodiscard]] os::SettingsNotGranted take_unreported() {

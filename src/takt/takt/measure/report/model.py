@@ -16,7 +16,7 @@ from typing import Any
 from takt.measure.report import charts, pool
 from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
-from takt.measure.report.settings import SettingRow, setting_rows
+from takt.measure.report.settings import SettingRow, repeated_notes, setting_rows
 from takt.measure.report.supply import supply_tables
 from takt.measure.report.title import title
 from takt.measure.results import reservations, scheduling
@@ -211,6 +211,11 @@ class Page:
     def has_deadlines(self) -> bool:
         """Whether any response can be late."""
         return any(kind.has_deadlines for kind in self.kinds)
+
+    @property
+    def repeated_notes(self) -> list[tuple[Note, int]]:
+        """What is said of several of the settings."""
+        return repeated_notes(self.settings)
 
     @property
     def measurements(self) -> list[Measurement]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,14 @@ def setting_rows(measurement: str, cells: Iterable[Cell]) -> list[SettingRow]:
             alike = (row.role, row.requested, row.granted, row.memory_locked)
             rows.setdefault((*alike, *row.differences, *row.remarks, *notes), row)
     return list(rows.values())
+
+
+def repeated_notes(rows: Iterable[SettingRow]) -> list[tuple[Note, int]]:
+    """What is said of more than one row, with their number, the most frequent first."""
+    notes = [note for row in rows for note in row.notes]
+    counts = Counter(note.model_dump_json() for note in notes)
+    every = {note.model_dump_json(): note for note in notes}
+    return [(every[key], count) for key, count in counts.most_common() if count > 1]
 
 
 def _differences(requested: dict[str, Any], granted: dict[str, Any]) -> list[str]:

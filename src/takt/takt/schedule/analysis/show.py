@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable
+from takt.pages.text import listed
 from takt.schedule.analysis.model import (
     Analysis,
     CallbackBound,
@@ -25,6 +26,8 @@ from takt.schedule.application.executors import SEVERAL_THREADS
 from takt.schedule.application.kernel_scheduling import scheduling_text
 from takt.schedule.application.overhead_words import HOW, overhead_words
 
+_NEVER = "never released in this scenario"  # of what a callback is bound by
+_MOST = 1e6  # the largest factor that the analysis tries
 WORDS: dict[Verdict, str] = {
     "meets": "[green]meets[/]",
     "not_proved": "[yellow]not proved[/]",
@@ -54,8 +57,23 @@ def show(console: Console, analysis: Analysis, document: Mapping[str, Any]) -> N
     else:
         costs = {name.removesuffix("_us"): us * 1000 for name, us in analysis.overheads.items()}
         console.print(overhead_words(costs), soft_wrap=True)
+    if never := _never_released(analysis):
+        console.print(
+            f"note: never released in any scenario: {escape(listed(never))}; no timer, external "
+            "topic or service leads to them",
+            soft_wrap=True,
+        )
     notes = analysis.remarks[1 if analysis.overheads is None else 0 :]
     _show_remarks(console, [note for note in notes if note not in _assumed(analysis)])
+
+
+def _never_released(analysis: Analysis) -> list[str]:
+    """Callbacks that meet each deadline because they never run, as those of a cycle of topics."""
+    each = [
+        {one.name for one in scenario.callbacks if one.bound_by == _NEVER}
+        for scenario in analysis.scenarios
+    ]
+    return sorted(set.intersection(*each)) if each else []
 
 
 def _assumed(analysis: Analysis) -> list[str]:
@@ -216,6 +234,11 @@ def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
     factor = scenario.sensitivity.factor
     if factor is None:
         console.print("sensitivity: not guaranteed even with far shorter execution times")
+        return
+    if factor >= _MOST:
+        console.print(
+            "sensitivity: guaranteed even with a million times the execution times", soft_wrap=True
+        )
         return
     worst = min(
         ((each or 0, name) for name, each in scenario.sensitivity.callbacks.items()),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from takt.documents.writing import flush
-from takt.errors import Failure, TaktError
+from takt.errors import Failure
 from takt.network import addresses, stacks, transport
 from takt.network.clocks import Between
 from takt.processes.frame import Frame
@@ -31,7 +31,7 @@ from takt.schedule.execution import places as machines
 from takt.schedule.execution import quotas
 from takt.schedule.execution.places import Place, Places
 from takt.schedule.execution.programs import OtherPrograms, append_attributes
-from takt.schedule.execution.recording import UntilItsTime, discard, recording_of
+from takt.schedule.execution.recording import UntilItsTime, discard, recording_of, refusal
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.hosts import HostClock, first_cores
 
@@ -272,13 +272,12 @@ class _Apart:
             "where": str(self._recording) if recorded else None,
             "fix": "the recording so far is kept" if recorded else None,
         }
-        words = who.last_words().rpartition(": ")[2] if who else ""
         if end is End.died and who:
             said = who.last_words() or who.how_it_ended
             text = "; ".join([f"host {who.role}: {said}", *away])
             if who.exit_code == 2:
                 discard(self._recording)
-                raise TaktError(words or said)
+                raise refusal(who)
             raise Failure(f"the execution failed on {text}", **kept)
         if end is End.timeout:
             late = ", ".join(meeting.missing) if not meeting.agreed else ""

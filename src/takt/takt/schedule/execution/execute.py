@@ -32,14 +32,20 @@ from takt.schedule.execution.model import APPROACHES, RCLCPP, SEPARATE, Executio
 from takt.schedule.execution.places import Places, used_domains
 from takt.schedule.execution.places import check as check_places
 from takt.schedule.execution.programs import OtherPrograms
-from takt.schedule.execution.recording import UntilItsTime, discard, parts, recording_of
+from takt.schedule.execution.recording import (
+    RUNNER,
+    UntilItsTime,
+    discard,
+    parts,
+    recording_of,
+    refusal,
+)
 from takt.schedule.model.from_trace import observed
 from takt.schedule.trace import file as traces
 from takt.schedule.trace import quotas as traced
 from takt.schedule.trace.hosts import clocks_of
 
 SUFFIX = ".takttrace"
-RUNNER = "app_runner"
 RUNNER_RCLCPP = "app_runner_rclcpp"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
 # A node's process starts and closes without priority: slowly on a loaded machine.
@@ -342,9 +348,7 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
         )
     if end is End.died and runner.exit_code == 2:
         discard(trace)  # nothing was executed
-        what, _, fix = words.partition(". Fix: ")  # so errors of the core end
-        what = what or "the runner rejected the application"
-        raise TaktError(what, fix=fix.removesuffix(".") or None)
+        raise refusal(runner)
     if end is End.died:
         kept = [str(one) for one in (trace, *parts(trace)) if one.exists()]
         fixes = [f"the recording so far is in {len(kept)} files"] if kept else []

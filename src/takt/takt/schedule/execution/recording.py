@@ -6,8 +6,10 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-from takt.processes.supervision import Stop, Until
+from takt.errors import TaktError
+from takt.processes.supervision import Program, Stop, Until
 
+RUNNER = "app_runner"  # as it calls itself, with rclcpp too
 RECORDING = ".recording"  # after the name of a trace until it is whole
 
 
@@ -29,6 +31,15 @@ def discard(recording: Path) -> None:
     """Removes it."""
     for one in [recording, *parts(recording)]:
         one.unlink(missing_ok=True)
+
+
+def refusal(runner: Program) -> TaktError:
+    """What a runner says against its application: nothing was executed."""
+    words = runner.last_words().removeprefix(f"{RUNNER}: ")
+    what, _, fix = words.partition(". Fix: ")  # so errors of the core end
+    return TaktError(
+        what or "the runner rejected the application", fix=fix.removesuffix(".") or None
+    )
 
 
 class UntilItsTime(Until):

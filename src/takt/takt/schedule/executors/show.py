@@ -10,11 +10,13 @@ from rich.markup import escape
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable, count
+from takt.pages.text import listed
 from takt.schedule.analysis.show import WORDS
 from takt.schedule.executors.model import Candidate, Comparison, Figures
 
 Row = tuple[str, Figures]  # the candidates
 _NAMED = 2  # of candidates with equal figures
+_WIDEST = 48  # characters of their names: with the figures 100
 
 
 def show(console: Console, comparison: Comparison) -> None:
@@ -121,11 +123,18 @@ def _equal_once(rows: list[Row], columns: Columns[Row]) -> list[Row]:
     found = []
     for group in groups.values():
         names = [name for name, _ in group]
-        joined = ", ".join(names)
-        if group is largest and len(group) > _NAMED:
-            joined = f"{names[0]} and {len(names) - 1} more"
-        found.append((joined, group[0][1]))
+        found.append((_joined(names, all_named=group is not largest), group[0][1]))
     return found
+
+
+def _joined(names: list[str], *, all_named: bool) -> str:
+    """As many of them as have room beside the figures, then how many more there are."""
+    if not all_named and len(names) > _NAMED:
+        return listed(names, 1)
+    named = len(names)
+    while named > 1 and len(listed(names, named)) > _WIDEST:
+        named -= 1
+    return listed(names, named)
 
 
 def _time(time_us: float | None) -> str:

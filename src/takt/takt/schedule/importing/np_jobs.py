@@ -87,6 +87,8 @@ def _tasks(file: Path, text: str, unit: int) -> dict[str, list[Job]]:
             continue
         if len(row) != 8:
             raise wrong(file, line, f"{len(row)} columns; a job has 8")
+        if not row[1].strip().isdecimal():
+            raise wrong(file, line, f"Job ID is no whole number: {row[1].strip()!r}")
         times = [
             time_ns(one, unit, file, line, what)
             for one, what in zip(row[2:7], COLUMNS, strict=True)

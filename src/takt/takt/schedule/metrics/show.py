@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from takt.pages import text
 from takt.pages.row_table import Columns, RowTable, count
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
@@ -174,4 +175,4 @@ def _starves(one: CallbackMetrics) -> bool:
 
 
 def _number(found: Spread | None, name: str, unit: float, digits: int = 2) -> str:
-    return "–" if found is None else f"{getattr(found, name) / unit:,.{digits}f}"
+    return text.fixed(None if found is None else getattr(found, name) / unit, digits)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
+from takt.pages.text import count
 from takt.schedule.model import writers
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.tail import TailEstimate
@@ -16,7 +17,7 @@ def show(console: Console, modelled: Modelled) -> None:
     rows = [
         (
             one.callback,
-            f"{one.jobs:,}",
+            count(one.jobs),
             *map(_time, (one.period_us, one.best_us, one.longest_us, one.wcet_us)),
         )
         for one in modelled.callbacks
@@ -45,7 +46,8 @@ def show(console: Console, modelled: Modelled) -> None:
 
 def _tail(tail: TailEstimate) -> str:
     level, low, high = map(_time, (tail.level_us, tail.low_us, tail.high_us))
-    return f"one job in {tail.once_in_jobs:,} above {level}, estimated (95 %: {low} to {high})"
+    rare = f"one job in {count(tail.once_in_jobs)} above {level}"
+    return f"{rare}, estimated (95 %: {low} to {high})"
 
 
 def _time(time_us: float | None) -> str:

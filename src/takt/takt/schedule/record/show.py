@@ -7,6 +7,7 @@ from rich.console import Console
 
 from takt.machine.system import format_cpu_list
 from takt.pages.row_table import of_cells
+from takt.pages.text import count
 from takt.schedule.record.document import RecordDocument, RecordedThread
 
 MOST_NODES = 3  # of a process in the table
@@ -19,8 +20,8 @@ def show(console: Console, document: RecordDocument) -> None:
             one.program.split(" ")[0].rsplit("/", 1)[-1],
             str(one.process),
             _nodes(one.nodes),
-            f"{one.events:,}",
-            f"{one.dropped:,}",
+            count(one.events),
+            count(one.dropped),
             _scheduling(one.threads),
         )
         for one in document.processes
@@ -35,7 +36,7 @@ def show(console: Console, document: RecordDocument) -> None:
         (
             one.callback,
             "-" if one.period_ms is None else f"{one.period_ms:g} ms",
-            f"{one.calls:,}",
+            count(one.calls),
             "-" if one.rate_hz is None else f"{one.rate_hz:.4g} Hz",
             f"{one.median_us:.4g} µs",
             f"{one.longest_us:.4g} µs",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from takt.errors import TaktError
+from takt.pages import text
 from takt.processes.switches import KERNEL
 from takt.schedule.model.from_ros2 import observed
 from takt.schedule.model.observed import ObservedCallback
@@ -48,8 +49,8 @@ def summary(folder: Path, command: Sequence[str], exit_code: int) -> RecordDocum
         )
     if dropped := sum(one.dropped for one in processes):
         notes.append(
-            f"{dropped:,} events are missing: the recording was full; record for a shorter time, "
-            "or give more space (--size) on a disk that has it"
+            f"{text.count(dropped)} events are missing: the recording was full; record for a "
+            "shorter time, or give more space (--size) on a disk that has it"
         )
     if any(one.ring and one.ring_end > one.blocks * BLOCK_ROOM for one in found):
         notes.append("older events were overwritten: the recordings are rings")

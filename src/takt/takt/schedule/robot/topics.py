@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from takt.schedule.analysis.model import ScenarioBounds
 from takt.schedule.application.flat import flat
 from takt.schedule.application.model import Application
@@ -104,6 +106,9 @@ def _sum(rates: list[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(rates) else None
 
 
+_OF_JOBS = [Type.release, Type.start, Type.publish, Type.end]
+
+
 class _Published:
     """The sink that counts."""
 
@@ -113,7 +118,8 @@ class _Published:
 
     def take(self, step: Step) -> None:
         """Counts the messages of each topic."""
-        times = step.events["time"]
+        # Not of what comes before the first job: hosts wait for each other.
+        times = step.events["time"][np.isin(step.events["type"], _OF_JOBS)]
         if len(times):
             self.span = (self.span[0] if self.span else int(times[0]), int(times[-1]))
         rows = step.events["type"] == Type.publish

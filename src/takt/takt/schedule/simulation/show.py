@@ -6,6 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from takt.pages import text
 from takt.pages.row_table import Columns, RowTable, count, of_cells
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
@@ -111,7 +112,7 @@ def _show_chains(console: Console, result: SimulationResult) -> None:
         worst = Text(_us(chain.latency, "max_us"))
         if chain.violations:
             worst.stylize("bold red")
-        allowed = "–" if chain.max_latency_us is None else f"{chain.max_latency_us:,.1f}"
+        allowed = text.fixed(chain.max_latency_us, 1)
         mean, age = _us(chain.latency, "mean_us"), _us(chain.age, "max_us")
         rows.append((chain.chain, mean, worst, allowed, age, _us(chain.reaction, "max_us")))
     headings = ("latency\nmean", "µs\nmax", "\nallowed", "data age\nmax µs", "reaction\nmax µs")
@@ -119,5 +120,4 @@ def _show_chains(console: Console, result: SimulationResult) -> None:
 
 
 def _us(times: Times | None, key: str) -> str:
-    value = None if times is None else getattr(times, key)
-    return "–" if value is None else f"{value:,.1f}"
+    return text.fixed(None if times is None else getattr(times, key), 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from takt.pages import text
 from takt.pages.row_table import Columns, RowTable
 from takt.schedule.top.model import Executor, Limit, Task
 
@@ -20,11 +21,11 @@ _ALWAYS: Columns[Task] = {
     "misses": lambda task: task.deadline_misses,
     "releases\nskipped": lambda task: task.skipped,
     "messages\nlost": lambda task: task.lost_arrivals,
-    "response\nworst µs": lambda task: f"{task.worst_response_us:,.0f}",
-    "lateness\nworst µs": lambda task: f"{task.worst_lateness_us:,.0f}",
+    "response\nworst µs": lambda task: text.fixed(task.worst_response_us),
+    "lateness\nworst µs": lambda task: text.fixed(task.worst_lateness_us),
 }
 _WHERE_ANY: Columns[Task] = {
-    "data age\nworst µs": lambda task: task.worst_age_us and f"{task.worst_age_us:,.0f}",
+    "data age\nworst µs": lambda task: task.worst_age_us and text.fixed(task.worst_age_us),
     "too old\nor no data": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "early\nreleases": lambda task: task.early_releases,
@@ -34,8 +35,8 @@ _LIMITS: Columns[Limit] = {
     "checked": lambda limit: limit.checked,
     "exceeded": lambda limit: limit.exceeded,
     "allowed": lambda limit: f"{limit.allowed:.3%}",
-    "limit\nµs": lambda limit: f"{limit.limit_us:,.0f}" if limit.limit_us else "",
-    "worst\nµs": lambda limit: f"{limit.worst_us:,.0f}" if limit.worst_us else "",
+    "limit\nµs": lambda limit: text.fixed(limit.limit_us) if limit.limit_us else "",
+    "worst\nµs": lambda limit: text.fixed(limit.worst_us) if limit.worst_us else "",
 }
 
 
@@ -116,7 +117,7 @@ def _rates(observed: _Observed) -> dict[str, str]:
     seconds = (observed.now.stamp_ns - observed.before.stamp_ns) / 1e9
     former = {task.name: task.completed for task in observed.before.tasks}
     return {
-        task.name: f"{(task.completed - former[task.name]) / seconds:,.0f}"
+        task.name: text.fixed((task.completed - former[task.name]) / seconds)
         for task in observed.now.tasks
         if task.completed >= former.get(task.name, task.completed + 1)
     }

@@ -126,10 +126,12 @@ def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
     beside = [*folder.glob(switches.FILE), *folder.glob(threads.FILE)]
     stamps = tuple((str(file), file.stat().st_mtime_ns) for file in [*files, *beside])
     if not files:
+        first = min(folder.glob("*.takttrace"), default=None)
+        trace = f"its trace: {first}" if first else "a trace file"
         raise TaktError(
             "this folder contains no recording: no *.taktrecord",
             where=str(folder),
-            fix="give a trace file, or a folder that takt record wrote",
+            fix=f"give {trace}, or a folder that takt record wrote",
         )
     given = None if deadlines is None else tuple(sorted(deadlines.items()))
     return _converted(folder, stamps, given)

@@ -124,6 +124,7 @@ class _Converted:
         self._reading = reading
         self._begins = begins  # of the stretches in which it was recorded
         self._called = [one for one in reading.named() if one[1].jobs]
+        self._of_callbacks = {call.thread for _, one in self._called for call in one.jobs}
         exchanged = reading.exchanged()
         self._tasks = [*self._called, *exchanged]
         self._complete = {one.process for one in processes if not one.dropped}
@@ -283,7 +284,9 @@ class _Converted:
         for (process, thread), row in self._threads.items():
             spans = self._spans[process, thread]
             own = [one for one in held if (one.process, one.thread) == (process, thread)]
-            aside = list(between(own, self._calls[process, thread]))
+            # Between messages of rclpy it computes its callbacks, of which nothing is known.
+            has_callbacks = (process, thread) in self._of_callbacks
+            aside = list(between(own, self._calls[process, thread])) if has_callbacks else []
             taken = [*beside(held, spans, thread, row), *beside(aside, spans, _NOBODY, row)]
             for one in (*taken, *interrupted(interrupts, taken, own, spans, row)):
                 yield f"{HELD}={row} {one.begin} {one.end} {one.process} {one.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from takt.pages import text
 from takt.pages.row_table import Columns, RowTable, count
 from takt.schedule.trace.file import NOT_GRANTED, NOT_WHOLE, RECORDING
 from takt.schedule.trace.summary import TaskSummary, TraceSummary
@@ -85,4 +86,4 @@ def remarks(summary: TraceSummary) -> list[str]:
 
 
 def _us(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.1f}"
+    return text.fixed(value, 1)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from takt.pages import text
 from takt.schedule.trace.summary import TaskSummary
 from takt.schedule.view.figures import Latencies, Topic
 
@@ -99,7 +100,7 @@ def graph(tasks: Sequence[TaskSummary], topics: Sequence[Topic]) -> Graph:
             some = "1 callback" if count[name] == 1 else f"{count[name]} callbacks"
             slow = slowest[name]
             longest = f", max {slow / 1000:.4g} ms" if slow >= SHORTEST_US else ""
-            line = f"{late[name]:,} missed{longest}" if late[name] else f"{some}{longest}"
+            line = f"{text.count(late[name])} missed{longest}" if late[name] else f"{some}{longest}"
         lines[kind, name] = line
     marked = {("node", node): "late" for node, misses in late.items() if misses}
     texts = {
