@@ -101,7 +101,8 @@ def planned(
             cell, stack, Path(MEMORY), context, limit_s, hosts or Hosts.one()
         )
         profile = Path(variables[transport.PROFILE])
-        texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
+        for each_host in folder.glob(f"{cell.id}.*{profile.suffix}"):
+            texts[f"lab/{each_host.name}"] = each_host.read_text(encoding="utf-8")
         for one in each:
             one.command = [word.replace(str(folder), MEMORY) for word in one.command]
         job = Job(
