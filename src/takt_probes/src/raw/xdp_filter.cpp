@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xdp_filter.hpp"
+
+#include <arpa/inet.h>
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/if_link.h>
+#include <netinet/in.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+
+#include "takt/os/not_granted.hpp"
+#include "takt/probe/failure.hpp"
+
+namespace takt::probe {
+namespace {
+
+// Offsets into an Ethernet frame with IPv4 and UDP.
+constexpr std::int16_t ether_type = 12;
+constexpr std::int16_t ip_version = 14;
+constexpr std::int16_t ip_protocol = 23;
+constexpr std::int16_t udp_destination = 36;
+constexpr std::int32_t headers = 42;
+constexpr std::int32_t ipv4_without_options = 0x45;
+
+using Instruction = bpf_insn;
+
+/// Registers are bit fields of four bits.
+Instruction instruction(std::uint8_t code, unsigned to, unsigned from, std::int16_t offset,
+                        std::int32_t value) {
+  Instruction made{};
+  made.code = code;
+  made.dst_reg = to & 0xfU;
+  made.src_reg = from & 0xfU;
+  made.off = offset;
+  made.imm = value;
+  return made;
+}
+
+Instruction load(std::uint8_t size, unsigned to, unsigned from, std::int16_t offset) {
+  return instruction(BPF_LDX | BPF_MEM | size, to, from, offset, 0);
+}
+
+Instruction copy(unsigned to, unsigned from) {
+  return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+
+Instruction set(unsigned to, std::int32_t value) {
+  return instruction(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value);
+}
+
+Instruction unless_equal(unsigned what, std::int32_t value, std::int16_t skip) {
+  return instruction(BPF_JMP | BPF_JNE | BPF_K, what, 0, skip, value);
+}
+
+Instruction end_here() {
+  return instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/// Frames of UDP to `port` go to the socket of their queue in `map`; all others pass.
+std::array<Instruction, 22> filter(int map, std::uint16_t port) {
+  constexpr unsigned context = BPF_REG_6;
+  constexpr unsigned frame = BPF_REG_2;
+  constexpr unsigned end = BPF_REG_3;
+  constexpr unsigned value = BPF_REG_4;
+  constexpr std::int16_t last = 20;  // the instruction that lets a frame pass
+  const auto to_last = [](std::int16_t from) { return static_cast<std::int16_t>(last - from - 1); };
+  return {{
+      copy(context, BPF_REG_1),                             // 0
+      load(BPF_W, frame, context, offsetof(xdp_md, data)),  // 1
+      load(BPF_W, end, context, offsetof(xdp_md, data_end)),
+      copy(value, frame),  // 3
+      instruction(BPF_ALU64 | BPF_ADD | BPF_K, value, 0, 0, headers),
+      instruction(BPF_JMP | BPF_JGT | BPF_X, value, end, to_last(5), 0),
+      load(BPF_H, value, frame, ether_type),  // 6
+      unless_equal(value, htons(ETH_P_IP), to_last(7)),
+      load(BPF_B, value, frame, ip_version),  // 8
+      unless_equal(value, ipv4_without_options, to_last(9)),
+      load(BPF_B, value, frame, ip_protocol),  // 10
+      unless_equal(value, IPPROTO_UDP, to_last(11)),
+      load(BPF_H, value, frame, udp_destination),  // 12
+      unless_equal(value, htons(port), to_last(13)),
+      load(BPF_W, BPF_REG_2, context, offsetof(xdp_md, rx_queue_index)),  // 14
+      instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),  // 15 and 16
+      {},
+      set(BPF_REG_3, XDP_PASS),  // 17: where the queue has no socket
+      instruction(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map),
+      end_here(),
+      set(BPF_REG_0, XDP_PASS),  // 20
+      end_here(),
+  }};
+}
+
+int bpf(bpf_cmd command, bpf_attr& attributes) {
+  return static_cast<int>(syscall(SYS_bpf, command, &attributes, sizeof(attributes)));
+}
+
+}  // namespace
+
+void fail_of_xdp(const char* step, int error) {
+  const bool absent = error == EAFNOSUPPORT || error == ENOSYS;
+  const bool taken = error == EBUSY || error == EEXIST;
+  throw Failure{
+      {.what = std::string{"AF_XDP: "} + step,
+       .why = absent ? "this kernel has none (CONFIG_XDP_SOCKETS, CONFIG_BPF_SYSCALL)"
+                     : os::error_text(error),
+       .fix = absent  ? "use --transport udp, or another kernel"
+              : taken ? "end the other program of XDP on this interface (ip link show)"
+                      : "run as root (CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF), or use --transport udp"}};
+}
+
+XdpFilter::XdpFilter(unsigned interface, std::uint16_t port) {
+  try {
+    bpf_attr map{};
+    map.map_type = BPF_MAP_TYPE_XSKMAP;
+    map.key_size = map.value_size = sizeof(std::uint32_t);
+    map.max_entries = 1;
+    map_ = bpf(BPF_MAP_CREATE, map);
+    if (map_ < 0) {
+      fail_of_xdp("a map of sockets could not be made", errno);
+    }
+    const auto instructions = filter(map_, port);
+    bpf_attr program{};
+    program.prog_type = BPF_PROG_TYPE_XDP;
+    program.insns = reinterpret_cast<std::uint64_t>(instructions.data());
+    program.insn_cnt = instructions.size();
+    program.license = reinterpret_cast<std::uint64_t>("Apache-2.0");
+    program_ = bpf(BPF_PROG_LOAD, program);
+    if (program_ < 0) {
+      fail_of_xdp("the kernel did not load the filter", errno);
+    }
+    bpf_attr link{};
+    link.link_create.prog_fd = static_cast<std::uint32_t>(program_);
+    link.link_create.target_ifindex = interface;
+    link.link_create.attach_type = BPF_XDP;
+    link.link_create.flags = XDP_FLAGS_SKB_MODE;
+    link_ = bpf(BPF_LINK_CREATE, link);
+    if (link_ < 0) {
+      fail_of_xdp("the filter could not be attached to the interface", errno);
+    }
+  } catch (...) {
+    close_all();
+    throw;
+  }
+}
+
+XdpFilter::~XdpFilter() {
+  close_all();
+}
+
+void XdpFilter::close_all() noexcept {
+  for (const int one : {link_, program_, map_}) {
+    if (one >= 0) {
+      close(one);
+    }
+  }
+}
+
+void XdpFilter::deliver_to(int socket) {
+  const std::uint32_t queue = 0;
+  bpf_attr entry{};
+  entry.map_fd = static_cast<std::uint32_t>(map_);
+  entry.key = reinterpret_cast<std::uint64_t>(&queue);
+  entry.value = reinterpret_cast<std::uint64_t>(&socket);
+  if (bpf(BPF_MAP_UPDATE_ELEM, entry) != 0) {
+    fail_of_xdp("the filter did not take the socket", errno);
+  }
+}
+
+}  // namespace takt::probe
