@@ -129,7 +129,7 @@ def _load_of(cell: Cell) -> str:
 def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:
     """What ROS 2 and Takt's programs lie in, read-only; a folder inside another one comes along."""
     named = [str(_SYSTEM), *map(str, others)]
-    # Programs on the wheels of ROS 2 find these by their run-time path: no other variable names them.
+    # On the wheels of ROS 2, programs find these by their run-time path: no other variable does.
     named += [variables.get(one, "") for one in ("TAKT_PREFIX", "TAKT_ROS_WHEELS")]
     for variable in ("AMENT_PREFIX_PATH", "LD_LIBRARY_PATH"):
         named += variables.get(variable, "").split(os.pathsep)

@@ -81,10 +81,7 @@ int open_udp(Role role, const Address& address) {
 
 DatagramLink::DatagramLink(Role role, std::size_t payload_bytes, std::size_t most_bytes,
                            os::StopFlag& stop)
-    : role_{role},
-      bytes_{sizeof(DatagramHead) + payload_bytes},
-      stop_{stop},
-      buffer_(most_bytes) {}
+    : role_{role}, bytes_{sizeof(DatagramHead) + payload_bytes}, stop_{stop}, buffer_(most_bytes) {}
 
 bool DatagramLink::connect(os::TimePoint deadline) {
   if (role_ == Role::pong) {

@@ -85,7 +85,7 @@ std::array<Instruction, 22> filter(int map, std::uint16_t port) {
       unless_equal(value, IPPROTO_UDP, to_last(11)),
       load(BPF_H, value, frame, udp_destination),  // 12
       unless_equal(value, htons(port), to_last(13)),
-      load(BPF_W, BPF_REG_2, context, offsetof(xdp_md, rx_queue_index)),  // 14
+      load(BPF_W, BPF_REG_2, context, offsetof(xdp_md, rx_queue_index)),             // 14
       instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),  // 15 and 16
       {},
       set(BPF_REG_3, XDP_PASS),  // 17: where the queue has no socket
@@ -109,9 +109,10 @@ void fail_of_xdp(const char* step, int error) {
       {.what = std::string{"AF_XDP: "} + step,
        .why = absent ? "this kernel has none (CONFIG_XDP_SOCKETS, CONFIG_BPF_SYSCALL)"
                      : os::error_text(error),
-       .fix = absent  ? "use --transport udp, or another kernel"
-              : taken ? "end the other program of XDP on this interface (ip link show)"
-                      : "run as root (CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF), or use --transport udp"}};
+       .fix = absent ? "use --transport udp, or another kernel"
+              : taken
+                  ? "end the other program of XDP on this interface (ip link show)"
+                  : "run as root (CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF), or use --transport udp"}};
 }
 
 XdpFilter::XdpFilter(unsigned interface, std::uint16_t port) {

@@ -21,7 +21,8 @@ namespace takt::probe {
 inline constexpr std::size_t udp_headers_bytes = 42;  ///< Ethernet, IPv4 and UDP
 
 /// What one frame of Ethernet carries besides all heads.
-inline constexpr std::size_t max_xdp_payload_bytes = 1514 - udp_headers_bytes - sizeof(DatagramHead);
+inline constexpr std::size_t max_xdp_payload_bytes =
+    1514 - udp_headers_bytes - sizeof(DatagramHead);
 
 using UdpHeaders = std::array<std::byte, udp_headers_bytes>;
 

@@ -109,8 +109,7 @@ void XdpSocket::open(unsigned interface) {
   memory.chunk_size = frame_bytes;
   set(socket_, XDP_UMEM_REG, memory, "the kernel did not take the memory of its frames");
   const int entries = XdpRing::entries;
-  for (const int ring :
-       {XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING, XDP_TX_RING}) {
+  for (const int ring : {XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING, XDP_TX_RING}) {
     set(socket_, ring, entries, "a ring could not be made");
   }
   xdp_mmap_offsets offsets{};

@@ -18,7 +18,8 @@ namespace takt::probe {
 class XdpRing {
  public:
   /// Maps the ring of a socket that has so many entries. Throws Failure.
-  void map(int socket, std::uint64_t place, const xdp_ring_offset& offsets, std::size_t entry_bytes);
+  void map(int socket, std::uint64_t place, const xdp_ring_offset& offsets,
+           std::size_t entry_bytes);
   void unmap() noexcept;
 
   /// The entries between both sides, as this side may know them.

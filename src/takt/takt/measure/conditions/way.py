@@ -8,7 +8,6 @@ from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import shaping
 from takt.network.namespace import Link
 
-
 XDP = "xdp"  # a transport whose frames the kernel's IPv4 does not count
 
 
