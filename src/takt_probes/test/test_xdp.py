@@ -30,8 +30,8 @@ def link(tmp_path: Path, probes: Probes) -> Iterator[Link]:
     except OSError as error:
         pytest.skip(f"no AF_XDP here: {error}")
     domain = int(probes.environment["ROS_DOMAIN_ID"])
-    with namespace.link(tmp_path, f"{domain:08x}", domain, Wants(100_000_000)) as made:
-        yield made
+    with namespace.link(tmp_path, f"{domain:08x}", domain, Wants(100_000_000)) as connected:
+        yield connected
 
 
 def attached(interface: str) -> bool:

@@ -28,18 +28,21 @@ constexpr std::int16_t udp_destination = 36;
 constexpr std::int32_t headers = 42;
 constexpr std::int32_t ipv4_without_options = 0x45;
 
+constexpr std::uint8_t add_constant = BPF_ALU64 | BPF_ADD;  // BPF_K is 0
+constexpr std::uint8_t load_map = BPF_LD | BPF_DW;          // BPF_IMM is 0
+
 using Instruction = bpf_insn;
 
 /// Registers are bit fields of four bits.
 Instruction instruction(std::uint8_t code, unsigned to, unsigned from, std::int16_t offset,
                         std::int32_t value) {
-  Instruction made{};
-  made.code = code;
-  made.dst_reg = to & 0xfU;
-  made.src_reg = from & 0xfU;
-  made.off = offset;
-  made.imm = value;
-  return made;
+  Instruction written{};
+  written.code = code;
+  written.dst_reg = to & 0xfU;
+  written.src_reg = from & 0xfU;
+  written.off = offset;
+  written.imm = value;
+  return written;
 }
 
 Instruction load(std::uint8_t size, unsigned to, unsigned from, std::int16_t offset) {
@@ -54,8 +57,8 @@ Instruction set(unsigned to, std::int32_t value) {
   return instruction(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value);
 }
 
-Instruction unless_equal(unsigned what, std::int32_t value, std::int16_t skip) {
-  return instruction(BPF_JMP | BPF_JNE | BPF_K, what, 0, skip, value);
+Instruction unless_equal(unsigned field, std::int32_t constant, std::int16_t skip) {
+  return instruction(BPF_JMP | BPF_JNE | BPF_K, field, 0, skip, constant);
 }
 
 Instruction end_here() {
@@ -67,26 +70,26 @@ std::array<Instruction, 22> filter(int map, std::uint16_t port) {
   constexpr unsigned context = BPF_REG_6;
   constexpr unsigned frame = BPF_REG_2;
   constexpr unsigned end = BPF_REG_3;
-  constexpr unsigned value = BPF_REG_4;
+  constexpr unsigned field = BPF_REG_4;
   constexpr std::int16_t last = 20;  // the instruction that lets a frame pass
   const auto to_last = [](std::int16_t from) { return static_cast<std::int16_t>(last - from - 1); };
   return {{
       copy(context, BPF_REG_1),                             // 0
       load(BPF_W, frame, context, offsetof(xdp_md, data)),  // 1
       load(BPF_W, end, context, offsetof(xdp_md, data_end)),
-      copy(value, frame),  // 3
-      instruction(BPF_ALU64 | BPF_ADD | BPF_K, value, 0, 0, headers),
-      instruction(BPF_JMP | BPF_JGT | BPF_X, value, end, to_last(5), 0),
-      load(BPF_H, value, frame, ether_type),  // 6
-      unless_equal(value, htons(ETH_P_IP), to_last(7)),
-      load(BPF_B, value, frame, ip_version),  // 8
-      unless_equal(value, ipv4_without_options, to_last(9)),
-      load(BPF_B, value, frame, ip_protocol),  // 10
-      unless_equal(value, IPPROTO_UDP, to_last(11)),
-      load(BPF_H, value, frame, udp_destination),  // 12
-      unless_equal(value, htons(port), to_last(13)),
-      load(BPF_W, BPF_REG_2, context, offsetof(xdp_md, rx_queue_index)),             // 14
-      instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),  // 15 and 16
+      copy(field, frame),  // 3
+      instruction(add_constant, field, 0, 0, headers),
+      instruction(BPF_JMP | BPF_JGT | BPF_X, field, end, to_last(5), 0),
+      load(BPF_H, field, frame, ether_type),  // 6
+      unless_equal(field, htons(ETH_P_IP), to_last(7)),
+      load(BPF_B, field, frame, ip_version),  // 8
+      unless_equal(field, ipv4_without_options, to_last(9)),
+      load(BPF_B, field, frame, ip_protocol),  // 10
+      unless_equal(field, IPPROTO_UDP, to_last(11)),
+      load(BPF_H, field, frame, udp_destination),  // 12
+      unless_equal(field, htons(port), to_last(13)),
+      load(BPF_W, BPF_REG_2, context, offsetof(xdp_md, rx_queue_index)),  // 14
+      instruction(load_map, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),        // 15 and 16
       {},
       set(BPF_REG_3, XDP_PASS),  // 17: where the queue has no socket
       instruction(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map),
@@ -103,16 +106,17 @@ int bpf(bpf_cmd command, bpf_attr& attributes) {
 }  // namespace
 
 void fail_of_xdp(const char* step, int error) {
-  const bool absent = error == EAFNOSUPPORT || error == ENOSYS;
-  const bool taken = error == EBUSY || error == EEXIST;
-  throw Failure{
-      {.what = std::string{"AF_XDP: "} + step,
-       .why = absent ? "this kernel has none (CONFIG_XDP_SOCKETS, CONFIG_BPF_SYSCALL)"
-                     : os::error_text(error),
-       .fix = absent ? "use --transport udp, or another kernel"
-              : taken
-                  ? "end the other program of XDP on this interface (ip link show)"
-                  : "run as root (CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF), or use --transport udp"}};
+  os::NotGranted reason{
+      .what = std::string{"AF_XDP: "} + step,
+      .why = os::error_text(error),
+      .fix = "run as root (CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF), or use --transport udp"};
+  if (error == EAFNOSUPPORT || error == ENOSYS) {
+    reason.why = "this kernel has none (CONFIG_XDP_SOCKETS, CONFIG_BPF_SYSCALL)";
+    reason.fix = "use --transport udp, or another kernel";
+  } else if (error == EBUSY || error == EEXIST) {
+    reason.fix = "end the other program of XDP on this interface (ip link show)";
+  }
+  throw Failure{reason};
 }
 
 XdpFilter::XdpFilter(unsigned interface, std::uint16_t port) {
@@ -123,7 +127,7 @@ XdpFilter::XdpFilter(unsigned interface, std::uint16_t port) {
     map.max_entries = 1;
     map_ = bpf(BPF_MAP_CREATE, map);
     if (map_ < 0) {
-      fail_of_xdp("a map of sockets could not be made", errno);
+      fail_of_xdp("a map of sockets could not be created", errno);
     }
     const auto instructions = filter(map_, port);
     bpf_attr program{};
@@ -162,7 +166,7 @@ void XdpFilter::close_all() noexcept {
   }
 }
 
-void XdpFilter::deliver_to(int socket) {
+void XdpFilter::deliver_to(int socket) const {
   const std::uint32_t queue = 0;
   bpf_attr entry{};
   entry.map_fd = static_cast<std::uint32_t>(map_);

@@ -18,7 +18,7 @@ class XdpFilter {
   XdpFilter& operator=(const XdpFilter&) = delete;
 
   /// The socket of the first receive queue. Throws Failure.
-  void deliver_to(int socket);
+  void deliver_to(int socket) const;
 
  private:
   void close_all() noexcept;

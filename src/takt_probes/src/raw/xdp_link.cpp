@@ -197,8 +197,8 @@ std::optional<std::size_t> XdpLink::take(os::TimePoint deadline) noexcept {
     // A short frame is padded to the least length of Ethernet: what counts is UDP's own length.
     std::size_t bytes = 0;
     if (frame.size() >= udp_headers_bytes) {
-      const std::size_t told = read(frame, udp_length);
-      bytes = std::min(told - std::min(told, udp_bytes), frame.size() - udp_headers_bytes);
+      const std::size_t length = read(frame, udp_length);
+      bytes = std::min(length - std::min(length, udp_bytes), frame.size() - udp_headers_bytes);
       last_.emplace();
       std::copy_n(frame.begin(), udp_headers_bytes, last_->begin());
       std::copy_n(frame.begin() + udp_headers_bytes, bytes, buffer().begin());

@@ -15,7 +15,7 @@ namespace {
 
 // As many frames may be received as sent; the first ones are those to be received.
 constexpr std::uint32_t frames_each_way = XdpRing::entries;
-constexpr std::size_t memory_bytes = 2 * frames_each_way * XdpSocket::frame_bytes;
+constexpr std::size_t memory_bytes = std::size_t{2} * frames_each_way * XdpSocket::frame_bytes;
 
 std::uint32_t acquired(std::uint32_t* index) {
   return std::atomic_ref{*index}.load(std::memory_order_acquire);
@@ -110,7 +110,7 @@ void XdpSocket::open(unsigned interface) {
   set(socket_, XDP_UMEM_REG, memory, "the kernel did not take the memory of its frames");
   const int entries = XdpRing::entries;
   for (const int ring : {XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING, XDP_TX_RING}) {
-    set(socket_, ring, entries, "a ring could not be made");
+    set(socket_, ring, entries, "a ring could not be created");
   }
   xdp_mmap_offsets offsets{};
   socklen_t length = sizeof(offsets);
