@@ -65,6 +65,7 @@ class Installed(Stacks):
             wire="raw",
             without=dict.fromkeys(("reliability", "depth", "durability", "history"), "no QoS"),
         )
+        apart = small.model_copy(update={"transport": "apart", "apart": True})
         waits = {"timer-oneshot": ["idle", "busy"], "timer-cyclic": ["idle"]}
         timers = [
             Capability(kind=kind, transport=transport, roles=["both"], waits=waits[kind])
@@ -91,7 +92,7 @@ class Installed(Stacks):
         self._asked["rcl"] = Stack(
             "rcl", Path("rcl"), [*capabilities, fixed, without_peer, *timers]
         )
-        self._asked["raw"] = Stack("raw", Path("raw"), [raw, watched, small])
+        self._asked["raw"] = Stack("raw", Path("raw"), [raw, watched, small, apart])
 
 
 def planned(seed: int = 0, machine: Machine = MACHINE, **keys: Any) -> Plan:

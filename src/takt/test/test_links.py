@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from takt.measure.results.model import Cell, Status
 from takt.measure.run import programs
 from takt.network import namespace, shaping
 
+AF_XDP = 44  # linux/socket.h
 # Passes everything on but the rate, of which it takes a tenth.
 SLOW = """#!{python}
 import os, sys
@@ -55,6 +57,24 @@ def test_messages_are_carried_by_the_link(
     assert found.link_back_bytes is not None
     assert min(found.link_there_bytes, found.link_back_bytes) > cell.count * cell.payload_bytes
     assert [one.exists() for one in interfaces] == [False]
+
+
+@pytest.mark.parametrize("rate", [0.0, 2.0])
+def test_messages_over_af_xdp_are_carried_by_the_link(
+    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, rate: float
+) -> None:
+    try:
+        socket.socket(AF_XDP, socket.SOCK_RAW).close()
+    except OSError as error:
+        pytest.skip(f"no AF_XDP here: {error}")
+    run = real("raw", monkeypatch, traffic_mbps=rate)
+    run.cells[0].transport = "xdp"
+    cell = measured(run, tmp_path, memory)
+    assert (cell.status, cell.error) == (Status.complete, None)
+    found = cell.conditions
+    assert found is not None
+    assert found.messages_there_bytes is not None  # the kernel's IPv4 counts none of them
+    assert found.messages_there_bytes > cell.count * cell.payload_bytes
 
 
 def test_traffic_reaches_its_rate_both_ways(

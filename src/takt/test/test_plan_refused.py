@@ -72,6 +72,7 @@ ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
             "runs in one process",
         ),
         ({"host": TWO}, "--host", "shm of rcl does not go from host to host"),
+        ({"stack": "raw", "transport": "apart"}, "--transport", "needs two hosts"),
         ({"stack": "raw", "kind": "wakeup", "host": TWO}, "--host", "one role"),
         ({**UDP, "kind": "pubsub", "talkers": 1, "host": TWO}, "--talkers", "on one host"),
         (

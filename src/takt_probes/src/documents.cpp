@@ -165,7 +165,8 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"without", one.without},
                     {"excluded", std::move(excluded)},
                     {"dds", one.dds},
-                    {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
+                    {"wire", one.wire.empty() ? Json{} : Json(one.wire)},
+                    {"apart", one.apart}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
 }

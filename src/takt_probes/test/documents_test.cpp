@@ -22,6 +22,7 @@ TEST(Documents, capabilities_are_one_json_object) {
                          .roles = {Role::pong, Role::ping},
                          .fixed_payload_bytes = {64},
                          .wire = "rtps",
+                         .apart = true,
                          .executors = {"one", "two"},
                          .durabilities = all_durabilities,
                          .histories = all_histories,
@@ -36,7 +37,7 @@ TEST(Documents, capabilities_are_one_json_object) {
        "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false,
        "executors": [], "contents": ["bytes"], "durabilities": [], "histories": [],
        "allocators": ["heap"], "min_string_bytes": null, "without": {}, "excluded": [],
-       "dds": false, "wire": null},
+       "dds": false, "wire": null, "apart": false},
       {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
        "fixed_payload_bytes": [64], "max_payload_bytes": null, "waits": ["idle"],
        "reports": false, "executors": ["one", "two"],
@@ -44,7 +45,7 @@ TEST(Documents, capabilities_are_one_json_object) {
        "histories": ["keep_last", "keep_all"], "allocators": ["heap", "tlsf"],
        "min_string_bytes": 49, "without": {"reliability": "its transport decides"},
        "excluded": [{"values": {"policy": "rr"}, "why": "its threads run at fifo"}],
-       "dds": true, "wire": "rtps"}]})"));
+       "dds": true, "wire": "rtps", "apart": true}]})"));
 }
 
 TEST(Documents, keep_64_bit_numbers_exact) {

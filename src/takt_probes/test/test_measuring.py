@@ -196,7 +196,7 @@ def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: s
         assert set(one) == {
             "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
             "reports", "executors", "contents", "durabilities", "histories", "wire", "allocators",
-            "dds", "min_string_bytes", "without", "excluded",
+            "dds", "min_string_bytes", "without", "excluded", "apart",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

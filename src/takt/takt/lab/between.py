@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from math import sqrt
@@ -51,6 +51,7 @@ class Asked:
     mbps: int  # of traffic, each way
     limit_s: float  # in the host's time
     seed: int = 1
+    stack: str = "raw"  # or rcl
 
 
 def measure(kernel: Kernel, asked: Asked, folder: Path, announce: Callable[[str], None]) -> Hosts:
@@ -77,16 +78,16 @@ def _measure(
     announce: Callable[[str], None],
 ) -> Hosts:
     began, started = time.monotonic(), datetime.now(timezone.utc)
-    experiment, planned = hosts.experiment(asked.samples, asked.mbps, asked.rounds)
+    experiment, planned = hosts.experiment(asked.samples, asked.mbps, asked.rounds, asked.stack)
     out, ends = place / "out", cable.ends(place)
     out.mkdir()
     store.create(folder)
-    tests = hosts.planned(planned, ends, place)
+    tests, profiles = hosts.planned(planned, ends, place)
     names = (CONTROLLER, COMPONENT)
     both = [Host(*each, out) for each in zip(names, ends, reversed(ends), strict=True)]
 
     def boot(host: Host) -> None:
-        booted = _boot(kernel, asked, host, tests, folder, place)
+        booted = _boot(kernel, asked, host, tests, profiles, folder, place)
         steps = announce if host.name == CONTROLLER else None
         guest.run(booted, asked.limit_s, stop, steps)
 
@@ -116,14 +117,22 @@ def _measure(
 
 
 def _boot(
-    kernel: Kernel, asked: Asked, host: Host, tests: Sequence[Planned], folder: Path, place: Path
+    kernel: Kernel,
+    asked: Asked,
+    host: Host,
+    tests: Sequence[Planned],
+    profiles: Mapping[str, str],
+    folder: Path,
+    place: Path,
 ) -> Boot:
     shares = [Share("out", host.out, writable=True)]
+    if any(one.job.from_host for one in tests):
+        shares += cells.shares()
     init = host_jobs.init(host, tests, shares)
     programs = [*compare.measured_programs(PROGRAMS), *cells.early(tests)]
     wanted = (*initramfs.WANTED, cable.MODULE)
     image = place / f"{host.name}.initramfs"
-    write_bytes(image, initramfs.build(kernel.modules, init, programs, {}, wanted))
+    write_bytes(image, initramfs.build(kernel.modules, init, programs, profiles, wanted))
     console = folder / f"console-{host.name}.log"
     seed = asked.seed + host.end.number - 1  # two machines do not do the same by chance
     return Boot(kernel, asked.mode, image, console, shares, seed=seed, cable=host.end)

@@ -101,7 +101,8 @@ def planned(
             cell, stack, Path(MEMORY), context, limit_s, hosts or Hosts.one()
         )
         profile = Path(variables[transport.PROFILE])
-        texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
+        for each_host in folder.glob(f"{cell.id}.*{profile.suffix}"):
+            texts[f"lab/{each_host.name}"] = each_host.read_text(encoding="utf-8")
         for one in each:
             one.command = [word.replace(str(folder), MEMORY) for word in one.command]
         job = Job(
@@ -127,7 +128,9 @@ def _load_of(cell: Cell) -> str:
 
 def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:
     """What ROS 2 and Takt's programs lie in, read-only; a folder inside another one comes along."""
-    named = [str(_SYSTEM), *map(str, others), variables.get("TAKT_PREFIX", "")]
+    named = [str(_SYSTEM), *map(str, others)]
+    # On the wheels of ROS 2, programs find these by their run-time path: no other variable does.
+    named += [variables.get(one, "") for one in ("TAKT_PREFIX", "TAKT_ROS_WHEELS")]
     for variable in ("AMENT_PREFIX_PATH", "LD_LIBRARY_PATH"):
         named += variables.get(variable, "").split(os.pathsep)
     folders = sorted({Path(one).resolve() for one in named if one and Path(one).is_dir()})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -15,6 +16,13 @@ LIMIT_S = 3600.0  # of each guest, in the host's time
 _MBPS = 10  # what an emulated processor of 500 million instructions a second can carry
 
 
+class Stack(str, Enum):
+    """What sends the messages."""
+
+    raw = "raw"
+    rcl = "rcl"
+
+
 def hosts(
     samples: Annotated[
         int, typer.Option(min=200, help="Number of round trips of each test, one every 10 ms.")
@@ -23,6 +31,10 @@ def hosts(
     traffic: Annotated[
         int, typer.Option(min=1, help="UDP traffic in each direction, in Mbit/s.")
     ] = _MBPS,
+    stack: Annotated[
+        Stack,
+        typer.Option(help="Communication stack of the messages: raw UDP, or DDS below ROS 2 (rcl)."),
+    ] = Stack.raw,
     mode: Annotated[Mode, typer.Option(help="Clock of the guests, as in takt lab.")] = Mode.icount,
     seed: Annotated[int, typer.Option(min=1, help="Random seed of the guests.")] = 1,
     out: Annotated[
@@ -40,9 +52,9 @@ def hosts(
 
     Boots Debian's RT kernel twice, as controller and component of Gutierrez et al. 2018, connected
     by emulated network cards with interrupt threads. Runs tests 1.D (load), 2.F (load and traffic)
-    and 4.A (the same with raised priorities of the interrupt threads and of ksoftirqd) by raw UDP,
-    and 2.F-normal (all these threads at normal priority), and compares their shares of late round
-    trips. Times are those of takt lab, never of a real machine.
+    and 4.A (the same with raised priorities of the interrupt threads and of ksoftirqd), and
+    2.F-normal (all these threads at normal priority), by raw UDP or by DDS below ROS 2. Compares
+    their shares of late round trips. Times are those of takt lab, never of a real machine.
 
     Exit code: 0 done, 1 a guest or a test failed, 2 wrong use.
 
@@ -64,7 +76,7 @@ def hosts(
     with stderr().status("downloading Debian's kernels with apt") as status:
         kernel = kernels.real_time(kernels.OF_A_NETWORK, show=status.update)
         folder = out or create_default(NAME, datetime.now(timezone.utc))
-        asked = Asked(mode, samples, rounds, traffic, LIMIT_S, seed)
+        asked = Asked(mode, samples, rounds, traffic, LIMIT_S, seed, stack.value)
         found = measure(kernel, asked, folder, status.update)
     if as_json:
         print_json(found.model_dump(mode="json"))

@@ -12,7 +12,7 @@ from takt.lab import cable, jobs
 from takt.lab.cable import End
 from takt.lab.cells import Planned
 from takt.lab.guest import DONE, STEP, Share
-from takt.lab.hosts import COMPONENT, CONTROLLER, NORMAL
+from takt.lab.hosts import COMPONENT, CONTROLLER, NORMAL, environment
 from takt.lab.jobs import MEMORY, SETTLE_S
 from takt.machine.threads import NETWORK_PRIORITY, SOFTIRQ_PRIORITY
 from takt.measure.conditions.load import STRESSORS, workers
@@ -67,8 +67,9 @@ def _test(host: Host, one: Planned) -> str:
     """Load and traffic are there before the probes, and last longer than them."""
     cell, name = one.cell, one.job.name
     log = f">>{MEMORY}/{name}.log 2>&1"
+    sees = "".join(f"{key}={shlex.quote(value)} " for key, value in environment(one, host.end))
     pong, ping = (
-        f"timeout {one.job.limit_s} {shlex.join(each)} {log}" for each in one.job.commands
+        f"{sees}timeout {one.job.limit_s} {shlex.join(each)} {log}" for each in one.job.commands
     )
     listens, settles = f"meet {name}.listens", f"sleep {SETTLE_S}; meet {name}.settled"
     before, after = f"counts {name}.before", f"counts {name}.after"

@@ -101,6 +101,7 @@ class Capability(BaseModel):
     without: dict[str, str] = {}  # keys without a choice, each with the reason
     excluded: list[Exclusion] = []
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
+    apart: bool = False  # it needs two hosts
 
     @property
     def payloads(self) -> list[int] | None:

@@ -32,6 +32,7 @@ TRANSPORTS = {
     "clock": "readings of the clock",
     "futex": "futex hand-over",
     "udp": "UDP",
+    "xdp": "UDP over AF_XDP",
     "tcp": "TCP",
     "shm": "shared memory",
     "process": "within one process",

@@ -19,6 +19,7 @@ from takt.lab.hosts_model import HostsTest
 from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
 from takt.measure.results.model import Cell
+from takt.network import stacks
 
 RT = Kernel("rt", "6.12.1-rt-amd64", Path("/k/v"), Path("/k/m"), real_time=True)
 SHELL_S = 60.0
@@ -28,10 +29,27 @@ def scripts(folder: Path) -> dict[str, str]:
     """Of both hosts, by their names."""
     _, cells = hosts.experiment(200, 20, rounds=1)
     ends = cable.ends(folder)
-    tests = hosts.planned(cells, ends, folder)
+    tests, _ = hosts.planned(cells, ends, folder)
     out = folder / "out"
     both = [Host(CONTROLLER, *ends, out), Host(COMPONENT, *reversed(ends), out)]
     return {one.name: host_jobs.init(one, tests, []) for one in both}
+
+
+def test_with_ros_each_host_has_the_profile_of_its_own_address(tmp_path: Path) -> None:
+    if "rcl" not in stacks.find():
+        pytest.skip("not built: rcl")
+    _, cells = hosts.experiment(200, 20, rounds=1, stack="rcl")
+    ends = cable.ends(tmp_path)
+    tests, profiles = hosts.planned(cells, ends, tmp_path)
+    assert {one.deadline_us for one in cells} == {10_000}
+    for own, other in (ends, ends[::-1]):
+        script = host_jobs.init(Host(CONTROLLER, own, other, tmp_path), tests, [])
+        for one in tests:
+            profile = f"lab/{one.cell.id}.{own.address}.xml"
+            assert f"/{profile} " in script
+            assert f"<address>{other.address}</address>" in profiles[profile]
+            assert own.address in profiles[profile]
+        assert other.address not in "".join(re.findall(r"/lab/\S+[.]xml", script))
 
 
 # the cable
@@ -213,7 +231,7 @@ def test_a_test_that_failed_does_not_count() -> None:
 
 def planned(test: str, folder: Path) -> Planned:
     _, cells = hosts.experiment(200, 20, rounds=1)
-    each = hosts.planned(cells, cable.ends(folder), folder)
+    each, _ = hosts.planned(cells, cable.ends(folder), folder)
     return next(one for one in each if one.cell.label == test)
 
 

@@ -58,13 +58,16 @@ def test_what_needs_the_host_runs_after_its_folders_are_there() -> None:
 
 def test_a_folder_inside_another_one_is_not_shared_twice(tmp_path: Path) -> None:
     (tmp_path / "install" / "lib").mkdir(parents=True)
+    (tmp_path / "wheels").mkdir()
     environment = {
         "TAKT_PREFIX": str(tmp_path / "install"),
+        "TAKT_ROS_WHEELS": str(tmp_path / "wheels"),  # found by run-time paths alone
         "LD_LIBRARY_PATH": f"{tmp_path / 'install' / 'lib'}:/usr/lib:/nowhere",
     }
     assert {one.folder for one in cells.shares(environment)} == {
         Path("/usr"),
         (tmp_path / "install").resolve(),
+        (tmp_path / "wheels").resolve(),
     }
     assert not any(one.writable for one in cells.shares(environment))
 

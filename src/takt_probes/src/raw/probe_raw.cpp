@@ -7,6 +7,7 @@
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
 #include "udp_link.hpp"
+#include "xdp_link.hpp"
 
 namespace {
 
@@ -20,6 +21,8 @@ class Raw : public Stack {
   std::vector<Capability> capabilities() const override {
     auto without = without_qos("it has no QoS", "it has no QoS");
     without["depth"] = "it has no QoS";
+    auto beside = without;
+    beside["queue"] = beside["link"] = "frames of AF_XDP bypass the queues of the interface";
     return {
         {.kind = Kind::wakeup,
          .transport = "nanosleep",
@@ -39,10 +42,20 @@ class Raw : public Stack {
          .max_payload_bytes = max_udp_payload_bytes,
          .wire = "raw",
          .both_too = true,
-         .without = without}};
+         .without = without},
+        {.kind = Kind::pingpong,
+         .transport = "xdp",
+         .roles = {Role::pong, Role::ping},
+         .max_payload_bytes = max_xdp_payload_bytes,
+         .wire = "raw",
+         .apart = true,
+         .without = beside}};
   }
 
   void check(const Options& options) const override {
+    if (options.transport == "xdp") {
+      parse_address(options.topic);
+    }
     if (options.transport == "udp" && (options.role != Role::both || has_address(options))) {
       parse_address(options.topic);
     }
@@ -56,6 +69,10 @@ class Raw : public Stack {
       }
       return role == Role::ping ? std::make_unique<FutexLink>(there_, back_, stop)
                                 : std::make_unique<FutexLink>(back_, there_, stop);
+    }
+    if (options.transport == "xdp") {
+      return std::make_unique<XdpLink>(role, parse_address(options.topic), options.payload_bytes,
+                                       options.dscp.value_or(0), stop);
     }
     if (options.role != Role::both || has_address(options)) {
       return std::make_unique<UdpLink>(role, parse_address(options.topic), options.payload_bytes,

@@ -8,12 +8,15 @@ from takt.measure.results.model import Cell, Conditions, Note
 from takt.network import shaping
 from takt.network.namespace import Link
 
+XDP = "xdp"  # a transport whose frames the kernel's IPv4 does not count
+
 
 class Way(Condition):
     """The way of one cell's messages, by the counters of the interfaces."""
 
     def __init__(self, cell: Cell, link: Link) -> None:
         self._own = cell.queue == shaping.OWN
+        self._bypasses = cell.transport == XDP
         self._first = (0, 0)  # bytes through a class of its own
         self._link = link
         self._before = self._after = link.carried()
@@ -28,15 +31,13 @@ class Way(Condition):
         """What came over the interfaces."""
         into.link_there_bytes = self._after.there - self._before.there
         into.link_back_bytes = self._after.back - self._before.back
-        into.messages_there_bytes = self._after.messages_there - self._before.messages_there
-        into.messages_back_bytes = self._after.messages_back - self._before.messages_back
+        into.messages_there_bytes, into.messages_back_bytes = self._messages()
         if self._own:
             into.first_there_bytes, into.first_back_bytes = self._first
 
     def fault(self, cell: Cell) -> Note | None:
         """Where fewer bytes came over the link than the samples of the cell hold."""
-        there = self._after.messages_there - self._before.messages_there
-        back = self._after.messages_back - self._before.messages_back
+        there, back = self._messages()
         held = cell.count * max(cell.payload_bytes, 1)
         least = (held, held if cell.kind == "pingpong" else 1)
         if cell.host.startswith("namespace"):
@@ -57,3 +58,11 @@ class Way(Condition):
             )
             return Note(what="the messages had no dedicated queue", why=why, fix=fix)
         return None
+
+    def _messages(self) -> tuple[int, int]:
+        """Bytes of messages that came there and back; what bypasses IPv4 is all but the traffic."""
+        new, old = self._after, self._before
+        if self._bypasses:
+            there = new.there - old.there - (new.traffic_there - old.traffic_there)
+            return there, new.back - old.back - (new.traffic_back - old.traffic_back)
+        return new.messages_there - old.messages_there, new.messages_back - old.messages_back

@@ -15,7 +15,7 @@ from takt.measure.conditions import load, tuned
 from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.results.point import INTERFACE, SIMULATED, SUPPLY, Point
 from takt.network.hosts import other_hosts
-from takt.network.namespace import HERE
+from takt.network.namespace import HERE, THERE
 from takt.network.shaping import LIMITED, SHARED
 from takt.network.stacks import Capability, Stack, parts
 
@@ -161,6 +161,9 @@ def _hosts(asked: Asked) -> Iterator[Fault]:
         what = f"the loads {point.load} are of two machines; this block has one"
         yield "load", what, "give one load, or hosts that are workers"
     if point.host == HERE:
+        if way is not None and way.apart:
+            what = f"{point.transport} of {point.stack} needs two hosts; this block has one"
+            yield "transport", what, f"add host: {HERE},{THERE}, or use another transport"
         return
     if point.kind not in MESSAGES:
         yield "host", f"a {point.kind} has only one role, on this host", "remove host"

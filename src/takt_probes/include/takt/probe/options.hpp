@@ -76,6 +76,7 @@ struct Capability {
   bool reports = false;  ///< the timer itself says how late it was
   /// What goes from host to host: probes of the same wire understand each other. Empty: nothing.
   std::string wire{};
+  bool apart = false;                    ///< it needs two hosts
   std::vector<std::string> executors{};  ///< what may run the callbacks, the default first
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
   std::vector<Durability> durabilities{};  ///< to choose from; empty: nothing to choose
