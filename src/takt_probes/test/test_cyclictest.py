@@ -103,7 +103,7 @@ def test_fewer_samples_than_asked_for_are_no_complete_measurement(
     assert running.recorded().count == 3
 
 
-def test_a_user_without_real_time_priorities_is_told_what_to_do(
+def test_without_the_right_to_real_time_priorities_it_says_what_to_do(
     probes: Probes, tmp_path: Path
 ) -> None:
     refused = tmp_path / "cyclictest"
