@@ -49,5 +49,15 @@ def test_what_is_not_among_them_is_built_in_a_workspace(
     assert refused.value.fix == stacks.IN_A_WHEEL
 
 
+def test_a_probe_that_does_not_answer_is_not_to_be_built_again(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe(own, "probe_raw").write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(stacks, "CAPABILITIES_LIMIT_S", 0.2)
+    with pytest.raises(Failure, match=r"the stack raw did not answer in 0\.2 s") as failed:
+        stacks.find({})["raw"]
+    assert failed.value.fix == "run again when the machine is less busy"
+
+
 def test_a_clone_has_none() -> None:
     assert not stacks.OWN.exists()

@@ -19,7 +19,7 @@ from takt.network import rmw
 from takt.network.rmw import RCL, RCLCPP
 from takt.processes import process
 
-CAPABILITIES_LIMIT_S = 20.0
+CAPABILITIES_LIMIT_S = 60.0  # on a busy machine at nice 19 it takes half of it
 # That install programs, or a library to preload.
 PACKAGES = ("takt_probes", "takt_core", "takt_runner", "takt_rclcpp", "takt_record")
 ON_REQUEST = (
@@ -280,7 +280,13 @@ def _ask(name: str, probe: Path, implementation: str) -> Stack:
     rebuild = "build it again: ./takt --setup-only"
     try:
         done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise Failure(
+            f"the probe of the stack {name} did not answer in {CAPABILITIES_LIMIT_S:g} s",
+            where=str(probe),
+            fix="run again when the machine is less busy",
+        ) from None
+    except OSError as error:
         raise Failure(f"cannot start the probe of the stack {name}: {error}", fix=rebuild) from None
     if done.returncode:
         tail = done.stderr.strip()[-500:] or f"exit code {done.returncode}"
