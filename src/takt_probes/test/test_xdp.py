@@ -67,15 +67,23 @@ def test_both_ends_on_one_host_are_refused(probes: Probes, link: Link) -> None:
     assert json.loads(done.stdout)["error"]["why"] == "both ends are on this host"
 
 
+def free_topic(host: str) -> str:
+    """An address there; a DDS of somebody else may have any fixed port of this host."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind((host, 0))
+        return f"{host}:{free.getsockname()[1]}"
+
+
 def test_an_interface_has_one_program(probes: Probes, link: Link) -> None:
-    arguments = ("--role", "pong", "--transport", "xdp", "--topic", f"{link.addresses[0]}:{PORT}")
-    first = probes.start("raw", "pingpong", *arguments, "--count", COUNT, record=False)
+    arguments = ("--role", "pong", "--transport", "xdp", "--topic")
+    topic = free_topic(link.addresses[0])
+    first = probes.start("raw", "pingpong", *arguments, topic, "--count", COUNT, record=False)
     limit = time.monotonic() + PATIENCE_S
     while not attached(link.interface):
         assert time.monotonic() < limit, "the first one attached no program"
-        assert first.process.poll() is None, first.process.communicate()[1]
+        assert first.process.poll() is None, first.result.read_text()
         time.sleep(0.02)
-    done = probes.ask("raw", "pingpong", *arguments[:-1], f"{link.addresses[0]}:{PORT + 1}")
+    done = probes.ask("raw", "pingpong", *arguments, free_topic(link.addresses[0]))
     assert done.returncode == 1
     assert "end the other program of XDP" in done.stderr
     first.process.terminate()

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from takt.lab.guest import Share
-from takt.lab.jobs import FFT, IDLE, LOADED, MEMORY, Job
+from takt.lab.jobs import FFT, IDLE, KEPT, LOADED, MEMORY, Job
 from takt.measure.experiment import file
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.model import Experiment
@@ -167,6 +167,11 @@ def measured(one: Planned, out: Path, folder: Path, numbers: str, found: Stacks)
     add_measured(cell, recorded, folder, reports=capability is not None and capability.reports)
     cell.notes.append(Note(what=numbers, why="measured in a virtual machine by takt lab"))
     return cell
+
+
+def is_done(one: Planned, out: Path) -> bool:
+    """Whether a guest has measured it, and all that it left is there."""
+    return (out / f"{one.job.name}{KEPT}").exists() and _code(out / f"{one.job.name}.code") == 0
 
 
 def _code(file: Path) -> int | None:

@@ -33,7 +33,9 @@ def hosts(
     ] = _MBPS,
     stack: Annotated[
         Stack,
-        typer.Option(help="Communication stack of the messages: raw UDP, or DDS below ROS 2 (rcl)."),
+        typer.Option(
+            help="Communication stack of the messages: raw UDP, or DDS below ROS 2 (rcl)."
+        ),
     ] = Stack.raw,
     mode: Annotated[Mode, typer.Option(help="Clock of the guests, as in takt lab.")] = Mode.icount,
     seed: Annotated[int, typer.Option(min=1, help="Random seed of the guests.")] = 1,

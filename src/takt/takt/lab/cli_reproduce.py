@@ -45,7 +45,8 @@ def reproduce(
 
     Boots Debian's stock and RT kernel, measures in each what the paper measured under both, and
     judges the statements that take two kernels, like takt reproduce --beside. Times are those of
-    takt lab: they are compared with each other, never with the paper's.
+    takt lab: they are compared with each other, never with the paper's. A run that was stopped
+    continues with the same options and its folder as --out.
 
     Exit code: 0 done, 1 a guest or a measurement failed, 2 wrong use.
 

@@ -158,7 +158,8 @@ def _one(
     if asked.ros or tried:
         shares += cells.shares(others=trials.folders() if tried else ())
     programs = [*measured_programs(), *cells.early(planned)]
-    boot(kernel, asked, folder, exchange, Content(todo, shares, programs, texts), stop, announce)
+    content = Content(todo, shares, programs, texts, out)
+    boot(kernel, asked, folder, exchange, content, stop, announce)
     machine = machine_of(kernel, out)
     done = [cells.measured(one, out, folder, WAYS[asked.mode].numbers, stacks) for one in planned]
     name = f"{cells.NAME}-{kernel.name}"
@@ -178,6 +179,8 @@ class Content:
     shares: Sequence[Share]  # besides the folder for what it leaves
     programs: Sequence[Path]
     texts: Mapping[str, str]
+    out: Path  # a folder of the host, for what it leaves
+    keep: bool = False  # after each job, not only at the end
 
 
 def boot(
@@ -189,10 +192,10 @@ def boot(
     stop: Stop,
     announce: Callable[[str], None],
 ) -> None:
-    """One boot: what the guest leaves is in ``exchange``/out, its console in ``folder``."""
-    out, image = exchange / "out", exchange / "initramfs"
+    """One boot; its console is in ``folder``, and ``exchange`` a scratch folder of it."""
+    out, image = content.out, exchange / "initramfs"
     shares = [Share("out", out, writable=True), *content.shares]
-    init = jobs.init(content.todo, shares, out)
+    init = jobs.init(content.todo, shares, out, keep=content.keep)
     write_bytes(image, initramfs.build(kernel.modules, init, content.programs, content.texts))
     console = folder / "console.log"
     announce(f"{kernel.name}: {kernel.release} starts")

@@ -47,8 +47,18 @@ def cyclictest(load: str, seconds: int) -> Job:
     return Job(f"cyclictest-{load}", load, (tuple(command),), seconds + 30)
 
 
-def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
-    """The guest's first and only program: it does the jobs, copies what they left, and ends."""
+KEPT = ".kept"  # ends the name of a job whose files are all at the host
+
+
+def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path, *, keep: bool = False) -> str:
+    """The guest's first and only program: it does the jobs, copies what they left, and ends.
+
+    With ``keep`` it copies after each job, so that a guest that is killed loses one of them only;
+    then the folders of the host are mounted before the first one.
+    """
+    if keep:
+        parts = [HEAD, mounted(shares), *_turns(jobs, out), copied(out)]
+        return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
     early, late = ([one for one in jobs if one.from_host is host] for host in (False, True))
     parts = [HEAD, *_turns(early), mounted(shares), copied(out)]
     if late:
@@ -56,9 +66,12 @@ def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
     return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
 
 
-def _turns(jobs: Sequence[Job]) -> list[str]:
+def _turns(jobs: Sequence[Job], keep: Path | None = None) -> list[str]:
     """The idle jobs first; the others between the start and the end of their load."""
-    each = {load: [_job(one) for one in jobs if one.load == load] for load in (IDLE, *_SWITCHES)}
+    each = {
+        load: [_job(one) + _kept(one, keep) for one in jobs if one.load == load]
+        for load in (IDLE, *_SWITCHES)
+    }
     loaded = [
         line
         for load, switch in _SWITCHES.items()
@@ -90,6 +103,17 @@ def _job(job: Job) -> str:
     if job.beside:
         lines.append("wait $beside")
     return "\n".join(lines)
+
+
+def _kept(job: Job, out: Path | None) -> str:
+    """Copies what a job has left; the mark comes last, as the files before it are whole then."""
+    if out is None:
+        return ""
+    files = " ".join(shlex.quote(f"{MEMORY}/{job.name}") + each for each in (".*", "-*"))
+    mark = shlex.quote(f"{out}/{job.name}{KEPT}")
+    each = f'[ ! -e "$file" ] || cp "$file" {shlex.quote(str(out))} || kept=no'
+    lasts = "" if job.load == IDLE else " && kill -0 $stress || kept=no"
+    return f"\nkept=yes{lasts}\nfor file in {files}; do {each}; done\n[ $kept = no ] || : >{mark}"
 
 
 def mounted(shares: Sequence[Share]) -> str:

@@ -8,14 +8,16 @@ one page) and ``show_guests``.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from takt import plugins
-from takt.documents.writing import check_room
+from takt.documents.writing import check_room, write_text
 from takt.errors import Failure, TaktError
 from takt.lab import cells, guest, jobs
 from takt.lab.compare import (
@@ -39,6 +41,8 @@ from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 
 PROGRAMS = ("stress-ng",)
+LEFT = "guest"  # a folder with what a guest has left, until its run is written
+ASKED = "guest.json"  # what was asked for: only the same goes on
 MEMORY_BYTES = 1 << 30  # of a guest, for samples
 
 
@@ -67,6 +71,7 @@ def reproduce(
 ) -> Any:
     """Boots each kernel, measures there, and puts the runs on one page.
 
+    Where the same was stopped in this folder, what is measured is kept, and the rest measured now.
     Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
     """
     module, stop = check(paper, asked.mode), Stop()
@@ -81,7 +86,8 @@ def reproduce(
                 stop,
             )
         except KeyboardInterrupt:
-            raise Failure("the comparison was stopped") from None
+            fix = f"to go on: the same command with --out {folder}"
+            raise Failure("the comparison was stopped", fix=fix) from None
     return module.beside_of_guests([folder / one.name for one in kernels], folder, announce)
 
 
@@ -98,9 +104,10 @@ def _one(
 ) -> None:
     started = datetime.now(timezone.utc)
     exchange, own = place / kernel.name, folder / kernel.name
-    out = exchange / "out"
-    out.mkdir(parents=True)
-    store.create(own)
+    out = own / LEFT
+    if not _begin(own, {"paper": paper, "scale": scale, "kernel": kernel.release, **asdict(asked)}):
+        return
+    exchange.mkdir()
     found = stacks.find()
     experiment, source = module.guest_experiment(scale, found, ros=asked.ros)
     planned_cells = plan(
@@ -108,13 +115,16 @@ def _one(
     ).cells
     planned, texts = cells.planned(planned_cells, found, exchange)
     content = Content(
-        [one.job for one in planned],
+        [one.job for one in planned if not cells.is_done(one, out)],
         cells.shares() if asked.ros else [],
         [*measured_programs(PROGRAMS), *cells.early(planned)],
         texts,
+        out,
+        keep=True,
     )
     boot(kernel, asked, own, exchange, content, stop, announce)
     if jobs.NO_LOAD in guest.console_text(own / "console.log"):
+        shutil.rmtree(out)  # nobody knows which of them it was beside
         raise Failure("the load ended before the measurement", where=str(own / "console.log"))
     machine = machine_of(kernel, out)
     numbers = WAYS[asked.mode].numbers
@@ -123,3 +133,24 @@ def _one(
     store.write(run, own)
     module.keep_of_guest(run, own, scale, machine, numbers)
     shutil.rmtree(exchange)
+    shutil.rmtree(out)
+
+
+def _begin(own: Path, asked: dict[str, Any]) -> bool:
+    """Whether something is left to be measured of this kernel, in its own folder.
+
+    Raises Failure where the folder is of something else.
+    """
+    file, left = own / ASKED, own / LEFT
+    text = json.dumps(asked, indent=1, sort_keys=True, default=str) + "\n"
+    if file.exists():
+        if file.read_text(encoding="utf-8") != text:
+            fix = "choose another folder: --out, or give the same options"
+            raise Failure("the folder is of a run with other options", where=str(file), fix=fix)
+        if (own / scratch.DOCUMENT).exists() and not left.exists():
+            return False
+        (own / scratch.DOCUMENT).unlink(missing_ok=True)  # its page was perhaps not written
+    store.create(own)
+    left.mkdir(exist_ok=True)
+    write_text(file, text)
+    return True

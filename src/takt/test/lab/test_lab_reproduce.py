@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from synthetic_cells import synthetic_run
 
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
 from takt.lab import cells, jobs, reproduced
+from takt.lab.compare import Asked
+from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
 from takt.machine.system import System
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.plan import Plan, plan
 from takt.measure.results.model import Cell, Status
 from takt.network import stacks
+from takt.processes.supervision import Stop
 from takt.reproduce import page, ye2023
 
 SHELL_S = 60.0
@@ -81,6 +86,66 @@ def test_subscribers_may_end_by_themselves_and_pongs_are_ended(tmp_path: Path) -
     script = lines + "sleep 0.3 & b=$!; drain $b; kill -0 $b 2>/dev/null && echo runs || echo ended"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=SHELL_S)
     assert done.stdout == "ended\n"
+
+
+def test_a_guest_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells_of_it = planned(ros=False).cells
+    kernel = Kernel("rt", "6.1-rt", tmp_path / "vmlinuz", tmp_path, real_time=True)
+    booted: list[list[str]] = []
+
+    def boot(*given: Any) -> None:
+        """As the shell of a guest does it, without its commands; it is killed in the third job."""
+        content = given[4]
+        booted.append([one.name for one in content.todo])
+        memory = tmp_path / "memory"
+        memory.mkdir(exist_ok=True)
+        for number, job in enumerate(content.todo):
+            if number == 2 and len(booted) == 1:
+                raise Failure("killed")
+            for end in (".0.json", ".log", "-s0.taktsamples"):
+                (memory / f"{job.name}{end}").write_text("x")
+            (memory / f"{job.name}.code").write_text("0\n")
+            script = "stress=$$; " + jobs._kept(job, content.out).replace(jobs.MEMORY, str(memory))
+            assert subprocess.run(["sh", "-c", script], timeout=SHELL_S).returncode == 0
+
+    measured: list[Path] = []
+    monkeypatch.setattr(reproduced, "boot", boot)
+    monkeypatch.setattr(reproduced.guest, "console_text", lambda _: "")
+    monkeypatch.setattr(reproduced, "machine_of", lambda *_: System(tmp_path))
+    monkeypatch.setattr(reproduced, "measured_programs", lambda _: [])
+    monkeypatch.setattr(
+        reproduced.cells,
+        "measured",
+        lambda one, out, *_: measured.extend(out.glob(f"{one.job.name}*")) or one.cell,
+    )
+    module = SimpleNamespace(
+        guest_experiment=ye2023.guest_experiment, keep_of_guest=lambda *_: None
+    )
+    folder = tmp_path / "results"
+
+    def once(seed: int = 1) -> None:
+        asked = Asked(Mode.icount, 0, False, 1.0, seed)
+        place = tmp_path / f"place{len(booted)}"
+        place.mkdir(exist_ok=True)
+        reproduced._one(
+            "ye2023", module, kernel, asked, 0.0002, folder, place, Stop(), lambda _: None
+        )
+
+    with pytest.raises(Failure, match="killed"):
+        once()
+    with pytest.raises(Failure, match="other options"):
+        once(seed=2)
+    once()
+    every = [one.id for one in cells_of_it]
+    assert booted == [every, every[2:]]
+    kept = {name: {one.name for one in measured if one.name.startswith(name)} for name in every}
+    ends = (".0.json", ".log", "-s0.taktsamples", ".code", jobs.KEPT)
+    assert kept == {name: {f"{name}{end}" for end in ends} for name in every}
+    once()  # nothing is left to do
+    assert len(booted) == 2
+    assert not (folder / "rt" / reproduced.LEFT).exists()
 
 
 def test_a_guests_times_are_not_compared_with_the_papers(tmp_path: Path) -> None:
