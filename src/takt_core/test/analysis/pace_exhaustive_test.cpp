@@ -9,13 +9,9 @@
 #include <string>
 
 #include "../policies.hpp"
-#include "analysis/core_sets.hpp"
-#include "analysis/every_run_of_cores.hpp"
-#include "analysis/exhaustive_sets.hpp"
+#include "analysis/core_bounds.hpp"
 #include "analysis/random_tasks.hpp"
 #include "takt/analysis/analyse.hpp"
-#include "takt/analysis/scenario_model.hpp"
-#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -88,24 +84,13 @@ struct PaceTally {
 };
 
 void hold_paced(const std::vector<CoreTask>& tasks, const std::string& policy, PaceTally& tally) {
-  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 20'000);
-  const application::Application app = application_of(tasks, policy);
-  const sched::CompiledStrategy strategy = application::compile(app);
-  ScenarioModel model{app, strategy, strategy.scenarios().front()};
-  Effort effort;
-  const ScenarioBounds found = model.solve(effort, Graphs::none);
-  tally.complete += reached.complete ? 1 : 0;
-  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
-    const std::size_t task = model.streams()[stream].callback;
-    const Response& latency = found.latencies[stream];
-    EXPECT_LE(reached.latencies[task], latency.bound.value_or(never).count()) << "c" << task;
-    EXPECT_LE(reached.responses[task], found.responses[stream].bound.value_or(never).count())
-        << "c" << task;
-    if (latency.bound && latency.by == By::path_paced && reached.complete) {
+  const auto count = [&](std::size_t task, const BoundedTask& one, const CoresReached& reached) {
+    if (one.latency.bound && one.latency.by == By::path_paced && reached.complete) {
       ++tally.paced;
-      tally.reached += reached.latencies[task] == latency.bound->count() ? 1 : 0;
+      tally.reached += reached.latencies[task] == one.latency.bound->count() ? 1 : 0;
     }
-  }
+  };
+  tally.complete += hold_on_cores(tasks, policy, 20'000, count) ? 1 : 0;
 }
 
 class EveryRunOfTwoChains : public testing::TestWithParam<std::string> {};

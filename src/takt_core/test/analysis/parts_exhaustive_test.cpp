@@ -10,13 +10,10 @@
 #include <string>
 
 #include "../policies.hpp"
-#include "analysis/core_sets.hpp"
+#include "analysis/core_bounds.hpp"
 #include "analysis/documents.hpp"
-#include "analysis/every_run_of_cores.hpp"
 #include "analysis/random_tasks.hpp"
 #include "analysis/subchain_parts.hpp"
-#include "takt/analysis/scenario_model.hpp"
-#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -145,16 +142,7 @@ class PartsAbove : public RandomTasks {
   using RandomTasks::RandomTasks;
 
   std::vector<CoreTask> draw() {
-    for (;;) {
-      std::vector<CoreTask> tasks = draw_once();
-      std::vector<double> load(2);
-      for (const CoreTask& task : tasks) {
-        load[task.core] += static_cast<double>(task.worst) / static_cast<double>(task.period);
-      }
-      if (load[0] <= 1 && load[1] <= 1) {
-        return tasks;
-      }
-    }
+    return draw_until_schedulable([this] { return draw_once(); });
   }
 
  private:
@@ -207,25 +195,13 @@ struct PartsTally {
 };
 
 void compare(const std::vector<CoreTask>& tasks, const std::string& policy, PartsTally& tally) {
-  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 15'000);
-  const application::Application app = application_of(tasks, policy);
-  const sched::CompiledStrategy strategy = application::compile(app);
-  ScenarioModel model{app, strategy, strategy.scenarios().front()};
-  Effort effort;
-  const ScenarioBounds found = model.solve(effort, Graphs::none);
-  tally.complete += reached.complete ? 1 : 0;
-  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
-    const std::size_t task = model.streams()[stream].callback;
-    SCOPED_TRACE("c" + std::to_string(task));
-    const Response& latency = found.latencies[stream];
-    EXPECT_LE(reached.latencies[task], latency.bound.value_or(never).count());
-    const Response& response = found.responses[stream];
-    EXPECT_LE(reached.responses[task], response.bound.value_or(never).count());
-    if (reached.complete && response.bound && response.by == By::subchain_parts) {
+  const auto count = [&](std::size_t task, const BoundedTask& one, const CoresReached& reached) {
+    if (reached.complete && one.response.bound && one.response.by == By::subchain_parts) {
       ++tally.bounds;
-      tally.reached += reached.responses[task] == response.bound->count() ? 1 : 0;
+      tally.reached += reached.responses[task] == one.response.bound->count() ? 1 : 0;
     }
-  }
+  };
+  tally.complete += hold_on_cores(tasks, policy, 15'000, count) ? 1 : 0;
 }
 
 class EveryRunBelowParts : public testing::TestWithParam<std::string> {};

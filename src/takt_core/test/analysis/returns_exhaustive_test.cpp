@@ -9,12 +9,8 @@
 #include <string>
 
 #include "../policies.hpp"
-#include "analysis/core_sets.hpp"
-#include "analysis/every_run_of_cores.hpp"
-#include "analysis/exhaustive_sets.hpp"
+#include "analysis/core_bounds.hpp"
 #include "analysis/random_tasks.hpp"
-#include "takt/analysis/scenario_model.hpp"
-#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -26,22 +22,7 @@ class ReturningSets : public RandomTasks {
   using RandomTasks::RandomTasks;
 
   std::vector<CoreTask> draw() {
-    for (;;) {
-      std::vector<CoreTask> tasks = draw_once();
-      double load = 0;
-      for (std::size_t core = 0; core < 2; ++core) {
-        double own = 0;
-        for (const CoreTask& task : tasks) {
-          own += task.core == core
-                     ? static_cast<double>(task.worst) / static_cast<double>(task.period)
-                     : 0;
-        }
-        load = std::max(load, own);
-      }
-      if (load <= 1) {
-        return tasks;
-      }
-    }
+    return draw_until_schedulable([this] { return draw_once(); });
   }
 
  private:
@@ -94,36 +75,19 @@ struct ReturningTally {
   int in_order_reached = 0;
 };
 
-// Of the latency of one task.
-void hold_latency(const Response& bound, std::int64_t longest, bool complete,
-                  ReturningTally& tally) {
-  if (!bound.bound) {
-    return;
-  }
-  EXPECT_LE(longest, bound.bound->count());
-  const bool in_order = bound.by == By::subchain_returns;
-  const bool reached = complete && longest == bound.bound->count();
-  tally.bounds += complete ? 1 : 0;
-  tally.in_order += complete && in_order ? 1 : 0;
-  tally.reached += reached ? 1 : 0;
-  tally.in_order_reached += in_order && reached ? 1 : 0;
-}
-
 void compare(const std::vector<CoreTask>& tasks, const std::string& policy, ReturningTally& tally) {
-  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 20'000);
-  const application::Application app = application_of(tasks, policy);
-  const sched::CompiledStrategy strategy = application::compile(app);
-  ScenarioModel model{app, strategy, strategy.scenarios().front()};
-  Effort effort;
-  const ScenarioBounds found = model.solve(effort, Graphs::none);
-  tally.complete += reached.complete ? 1 : 0;
-  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
-    const std::size_t task = model.streams()[stream].callback;
-    SCOPED_TRACE("c" + std::to_string(task));
-    hold_latency(found.latencies[stream], reached.latencies[task], reached.complete, tally);
-    const std::optional<nanoseconds> response = found.responses[stream].bound;
-    EXPECT_LE(reached.responses[task], response.value_or(never).count());
-  }
+  const auto count = [&](std::size_t task, const BoundedTask& one, const CoresReached& reached) {
+    if (!one.latency.bound || !reached.complete) {
+      return;
+    }
+    const bool in_order = one.latency.by == By::subchain_returns;
+    const bool is_reached = reached.latencies[task] == one.latency.bound->count();
+    ++tally.bounds;
+    tally.in_order += in_order ? 1 : 0;
+    tally.reached += is_reached ? 1 : 0;
+    tally.in_order_reached += in_order && is_reached ? 1 : 0;
+  };
+  tally.complete += hold_on_cores(tasks, policy, 20'000, count) ? 1 : 0;
 }
 
 class EveryReturningRun : public testing::TestWithParam<std::string> {};

@@ -6,10 +6,7 @@
 
 #include <string>
 
-#include "analysis/core_sets.hpp"
-#include "analysis/every_run_of_cores.hpp"
-#include "takt/analysis/scenario_model.hpp"
-#include "takt/application/compile.hpp"
+#include "analysis/core_bounds.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -20,21 +17,14 @@ struct Latency {
   std::int64_t bound = 0;
 };
 Latency latency(const std::string& policy, const std::vector<CoreTask>& tasks, std::size_t task) {
-  const CoresReached reached = reach_all_on_cores(rule_of(policy), tasks, 100'000);
-  EXPECT_TRUE(reached.complete);
-  const application::Application app = application_of(tasks, policy);
-  const sched::CompiledStrategy strategy = application::compile(app);
-  ScenarioModel model{app, strategy, strategy.scenarios().front()};
-  Effort effort;
-  const ScenarioBounds found = model.solve(effort, Graphs::none);
-  Latency result{.longest = reached.latencies[task]};
-  for (std::size_t stream = 0; stream < model.streams().size(); ++stream) {
-    const std::size_t own = model.streams()[stream].callback;
-    const std::int64_t bound = found.latencies[stream].bound.value_or(never).count();
-    EXPECT_LE(reached.latencies[own], bound) << own;
-    EXPECT_LE(reached.responses[own], found.responses[stream].bound.value_or(never).count()) << own;
-    result.bound = own == task ? bound : result.bound;
-  }
+  Latency result;
+  const auto keep = [&](std::size_t i, const BoundedTask& bounds, const CoresReached& reached) {
+    if (i == task) {
+      result = {.longest = reached.latencies[i],
+                .bound = bounds.latency.bound.value_or(never).count()};
+    }
+  };
+  EXPECT_TRUE(hold_on_cores(tasks, policy, 100'000, keep));
   return result;
 }
 
