@@ -23,6 +23,7 @@ from takt.processes import scratch
 from takt.reference.command_line import command as command_of
 from takt.reference.command_line import every, help_of, options, usage_of
 
+DOCKING = Path(__file__).parents[3] / "examples/docking.app.yaml"
 EXPERIMENT = """
 name: two
 repetitions: 2
@@ -45,6 +46,17 @@ def test_asking_for_the_version_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0].startswith("takt ")
     assert done.stdout.splitlines()[1] == "[]"
+
+
+def test_analysing_imports_no_numpy() -> None:
+    code = (
+        "import sys; from takt.cli.main import main\n"
+        f"try: main(['analyse', {str(DOCKING)!r}])\n"
+        "except SystemExit: pass\n"
+        "print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
 
 
 @pytest.mark.parametrize("command", every())

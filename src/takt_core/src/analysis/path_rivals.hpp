@@ -63,8 +63,7 @@ class PathRivals {
             .root = link.root,
             .level = link.demand->level,
             .known = known,
-            .blocks =
-                !net.cores[link.core].by_level || link.demand->ceiling > link.demand->level,
+            .blocks = !net.cores[link.core].by_level || link.demand->ceiling > link.demand->level,
             .jobs = {.releases = &releases_[link.root],
                      .offset = link.offset,
                      .end = known ? *net.latencies[i] : nanoseconds{0},

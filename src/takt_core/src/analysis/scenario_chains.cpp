@@ -320,8 +320,9 @@ void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
   take_less(latency, from_roots[stream]);
   const std::size_t root = net.links[stream].root;
   if (first != root || comes_back(net, root)) {
-    take_less(latency,
-              limited(chain_effort_, [&](Effort& part) { return paths.until(stream, latency.bound, part); }));
+    take_less(latency, limited(chain_effort_, [&](Effort& part) {
+                return paths.until(stream, latency.bound, part);
+              }));
   }
   if (latency.bound) {
     Response own = latency;

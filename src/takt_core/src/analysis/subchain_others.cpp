@@ -59,8 +59,7 @@ nanoseconds OtherWorks::done(nanoseconds start, nanoseconds end, std::int64_t jo
     }
     const OtherWork& other = works_[i];
     const std::int64_t noticed = other.noticed.closed(end);
-    const std::int64_t most =
-        other.follows == nobody ? noticed : returns.most(other.follows, jobs);
+    const std::int64_t most = other.follows == nobody ? noticed : returns.most(other.follows, jobs);
     const nanoseconds part = std::min(noticed, most) * other.all;
     sum_ += part - counted.part;
     counted = {.same_before = most < noticed ? never : other.noticed.time(noticed), .part = part};
@@ -76,13 +75,12 @@ void Others::add(const OtherWork& work, const SubchainLink& first,
     add(work);
     return;
   }
-  added_.push_back({.root = first.root,
-                    .number = added_.size(),
-                    .work = work,
-                    .part = {.earliest = first.from_root,
-                             .latest = *latest,
-                             .work = work.all,
-                             .above = work.above}});
+  added_.push_back(
+      {.root = first.root,
+       .number = added_.size(),
+       .work = work,
+       .part = {
+           .earliest = first.from_root, .latest = *latest, .work = work.all, .above = work.above}});
 }
 
 // Chains in the order in which their first subchains have been added.
