@@ -59,13 +59,11 @@ TEST(stock_executors, nothing_is_above_its_bound) {
 }
 
 // Some of the callbacks that may be, without chains.
-int make_reentrant(application::Application& app, RandomTasks& random) {
+int make_some_reentrant(application::Application& app, RandomTasks& random) {
   int count = 0;
   app.chains.clear();
   for (application::Callback& callback : app.callbacks) {
-    const bool may = callback.task.group.empty() && callback.join.empty() &&
-                     callback.task.reads.empty() && !callback.task.waits;
-    callback.reentrant = may && random.chance(0.5);
+    callback.reentrant = may_be_reentrant(app, callback) && random.chance(0.5);
     count += callback.reentrant ? 1 : 0;
   }
   return count;
@@ -86,7 +84,7 @@ TEST(threads, nothing_is_above_its_bound) {
     app = under(app, seed % 2 == 0 ? "rclcpp_multi_threaded" : "rclcpp_events_cbg",
                 static_cast<std::size_t>(random.number(1, 4)));
     if (seed % 4 == 0) {
-      reentrant += make_reentrant(app, random);
+      reentrant += make_some_reentrant(app, random);
     }
     if (random.chance(0.3)) {
       app.cores.push_back({.cpu = 1, .latency = nanoseconds{random.number(0, 20'000)}});
@@ -359,7 +357,8 @@ TEST(stock_executors, reentrant_groups_are_refused_where_they_have_no_meaning) {
   refused("rclcpp_multi_threaded", two, ", 'cpus': [0, 1, 2]", "set at_once to 3");
   refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'group': 'g', 'at_once': 2"), cpus,
           "exclusive group");
-  refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'reads': [{'topic': 't'}], 'at_once': 2"), cpus,
+  refused("rclcpp_multi_threaded",
+          timer("n.a", 9, 2, 1, ", 'reads': [{'topic': 't'}], 'at_once': 2"), cpus,
           "it reads a topic");
   refused(
       "rclcpp_multi_threaded",
