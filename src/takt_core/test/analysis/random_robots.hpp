@@ -144,15 +144,6 @@ inline void give_threads(application::Application& robot, std::uint64_t seed) {
   }
 }
 
-// Some callbacks of a MultiThreadedExecutor are reentrant.
-inline void make_reentrant(application::Application& robot, std::uint64_t seed) {
-  RandomTasks random{seed + 97'000'000};
-  for (application::Callback& callback : robot.callbacks) {
-    callback.reentrant = robot.processes[callback.process].policy == "rclcpp_multi_threaded" &&
-                         may_be_reentrant(robot, callback) && random.chance(0.5);
-  }
-}
-
 // A random application, split over processes.
 inline application::Application random_robot(std::uint64_t seed) {
   constexpr std::array policies = {
@@ -191,7 +182,6 @@ inline application::Application random_robot(std::uint64_t seed) {
   }
   spread(robot, seed);
   give_threads(robot, seed);
-  make_reentrant(robot, seed);
   add_threads(robot, random);
   return robot;
 }

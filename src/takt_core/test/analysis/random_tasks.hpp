@@ -34,16 +34,6 @@ inline application::Overheads one_tick_each() {
   return {.dispatch = tick, .preemption = tick, .release = tick, .publish = tick, .deliver = tick};
 }
 
-// Whether a callback may be in a Reentrant group.
-inline bool may_be_reentrant(const application::Application& robot,
-                             const application::Callback& callback) {
-  return callback.task.group.empty() && callback.join.empty() && callback.task.reads.empty() &&
-         !callback.task.waits && !callback.server && !callback.in_thread &&
-         !callback.holds_locks() && std::ranges::none_of(robot.chains, [&](const auto& chain) {
-           return std::ranges::count(chain.callbacks, callback.task.name) > 0;
-         });
-}
-
 // Seeded, so that a failure can be repeated.
 class RandomTasks {
  public:
