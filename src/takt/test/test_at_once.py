@@ -102,7 +102,11 @@ def test_lanes_of_a_robots_timer_are_on_the_cores_of_its_process(tmp_path: Path)
     ("place", "changes", "says"),
     [
         ("cpu: 0", {}, "2 of them, and its process has fewer cores"),
-        ("cpus: [0, 1], executor: rclcpp_multi_threaded", {}, "its executor is rclcpp_multi"),
+        (
+            "cpus: [0, 1], executor: rclcpp_events_cbg",
+            {},
+            "treats a Reentrant group as a mutually exclusive one",
+        ),
         (
             "cpus: [0, 1]",
             {"follow: {on": "follow: {at_once: 2, on: "},

@@ -359,7 +359,8 @@ TEST(stock_executors, reentrant_groups_are_refused_where_they_have_no_meaning) {
   refused("rclcpp_multi_threaded", two, ", 'cpus': [0, 1, 2]", "set at_once to 3");
   refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'group': 'g', 'at_once': 2"), cpus,
           "exclusive group");
-  refused("rclcpp_multi_threaded", timer("n.a", 9, 2, 1, ", 'reads': [{'topic': 't'}], 'at_once': 2"), cpus,
+  refused("rclcpp_multi_threaded",
+          timer("n.a", 9, 2, 1, ", 'reads': [{'topic': 't'}], 'at_once': 2"), cpus,
           "it reads a topic");
   refused(
       "rclcpp_multi_threaded",
