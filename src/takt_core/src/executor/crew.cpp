@@ -95,6 +95,11 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   state.run_priority = priority;
   const Job job = state_->start(chosen).job;  // its place is another one's when jobs come above it
   const Target& target = *state.under;
+  if (state_->has_pending()) {  // of what was released together, it is the next one
+    if (const auto& source = task(state_->first_pending().task).binding.source) {
+      source->prefetch();
+    }
+  }
   const bool is_ready = has_priority(me, priority);  // whoever boosts it does so to the thread, too
   const bool at_once = me.now_is_fresh && late == nullptr && is_ready;
   lock.unlock();
