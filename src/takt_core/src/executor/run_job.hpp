@@ -55,7 +55,8 @@ class Progress {
 
 struct Ended {
   os::TimePoint time;
-  std::chrono::nanoseconds used{0};  // CPU time, of tasks with a budget
+  std::chrono::nanoseconds used{0};    // CPU time, of tasks with a budget
+  std::chrono::nanoseconds budget{0};  // of the job; 0: none
 };
 
 inline constexpr os::TimePoint not_decided = os::TimePoint::min();
