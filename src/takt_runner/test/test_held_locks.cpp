@@ -17,8 +17,8 @@ constexpr int band = 60;  // of the process whose callbacks take the lock
 
 std::string callback(const std::string& name, int priority, const std::string& more) {
   return R"({"name": ")" + name + R"(", "kind": "timer", "period": 100000, "priority": )" +
-         std::to_string(priority) + R"(, "execution": {"best": 10, "worst": 10, "quantiles": [10]})" +
-         more + "}";
+         std::to_string(priority) +
+         R"(, "execution": {"best": 10, "worst": 10, "quantiles": [10]})" + more + "}";
 }
 
 // `low` takes the lock, and so does `high`, which waits: each callback has a thread of its own.
@@ -27,8 +27,8 @@ application::Application robot() {
   const std::string section = R"(, "critical_sections": [{"lock": "map", "longest": 2}])";
   return application::parse(
       R"({"version": 1, "name": "locks", "callbacks": [)" +
-      callback("other", 97, R"(, "process": "one")") + ", " +
-      callback("low", 1, in_two + section) + ", " + callback("middle", 2, in_two) + ", " +
+      callback("other", 97, R"(, "process": "one")") + ", " + callback("low", 1, in_two + section) +
+      ", " + callback("middle", 2, in_two) + ", " +
       callback("high", 3, in_two + section + R"(, "suspension": 5)") +
       R"(], "locks": [{"name": "map", "protocol": "ceiling"}], "processes": [)"
       R"({"name": "one", "cpu": 0, "priority": 20}, {"name": "two", "cpu": 0, "priority": )" +
