@@ -61,6 +61,7 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     assert set(by_name) == set(names)
     assert by_name["camera.look"].executions + by_name["camera.look"].skipped >= 38
     assert by_name["planner.plan"].executions + by_name["planner.plan"].skipped >= 18
+    assert by_name["camera.look"].executions + by_name["camera.look"].skipped <= 40
     for one in found.callbacks:
         assert one.executions > 0
         assert one.cpu_us is not None
@@ -138,6 +139,23 @@ def test_shared_memory_is_noted_at_each_look_while_there_is_news(
     monkeypatch.setattr(Journal, "note", lambda _, pids: not noted.append(pids))
     executed(tmp_path, "takt", robot(), progress=looked.append)
     assert len(noted) >= min(10, len(looked))
+
+
+@pytest.mark.parametrize("processes", ["", "processes: {a: {cpu: 0, priority: 60, nodes: [n]}}\n"])
+def test_what_the_executor_refuses_has_the_line_of_the_file(
+    tmp_path: Path, processes: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = "policy: np-fp"
+    described = tmp_path / "a.app.yaml"
+    described.write_text(
+        (processes.replace("nodes", f"{policy}, nodes") or f"{policy}\n")
+        + "nodes:\n  n:\n    x: {timer: 20ms, wcet: 1ms}\n"
+    )
+    out = tmp_path / "o"
+    assert takt(["execute", str(described), "--out", str(out), "--duration", "1s"]) == 2
+    said = capfd.readouterr().err
+    assert f"{described}:4: task 'n.x': policy 'np-fp' needs a priority" in said
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("approach", ["takt", "baseline1"])

@@ -252,6 +252,8 @@ def test_a_process_with_an_executor_of_rclcpp_is_in_the_same_trace(
     found = measure(done.trace)
     executions = {one.callback: one.executions for one in found.callbacks}
     assert all(executions[name] > 0 for name in ("camera.look", "planner.plan", "arm.move"))
+    (planner,) = (one for one in found.callbacks if one.callback == "planner.plan")
+    assert planner.executions + planner.skipped <= 20  # the one at the end is no job
     assert found.chains[0].latency_us is not None
     bounds = explain(done.trace).bounds
     assert bounds is not None

@@ -91,6 +91,7 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   }
   nodes.begin_at(*start);
   const os::TimePoint end = end_of(execution, *start);
+  trace.ends_at(end);
   {
     Spinning spinning{*executor, is_takt ? os::ThreadSettings{.name = "takt.spin"} : of_peers,
                       stop};
@@ -143,6 +144,8 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
     return;
   }
   nodes.begin_at(*start);
+  const os::TimePoint end = end_of(execution, *start);
+  trace.ends_at(end);
   const Receivers receivers = receivers_of(process);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
@@ -152,7 +155,7 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
     if (beside != nullptr) {
       beside->start(*start, stop);
     }
-    static_cast<void>(stop.wait_until(end_of(execution, *start)));
+    static_cast<void>(stop.wait_until(end));
     if (beside != nullptr) {
       beside->end();
     }

@@ -38,11 +38,13 @@ void run_node(const Execution& execution, Common& common, const std::string& nod
     return;
   }
   nodes.begin_at(*start);
+  const os::TimePoint end = end_of(execution, *start);
+  trace.ends_at(end);
   {
     // All threads of the process, as baseline1 has them; only then the one that spins.
     const baseline::RealTimeProcess real_time{priority, cpus};
     Spinning spinning{executor, settings, stop};
-    static_cast<void>(stop.wait_until(end_of(execution, *start)));
+    static_cast<void>(stop.wait_until(end));
     spinning.end();
   }
   trace.stop();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <takt/application/bands.hpp>
 #include <takt/application/compile.hpp>
 #include <takt/executor/fifo_mutex.hpp>
 #include <takt/executor/lock.hpp>
@@ -125,6 +126,38 @@ class FifoLock final : public HeldLock {
 
 constexpr int above_all_jobs = os::max_priority + 1;
 
+// Of the threads that run these callbacks, in any scenario.
+template <class Takes>
+int highest_described(const application::Application& application, const Takes& takes) {
+  const sched::CompiledStrategy strategy = application::compile(application);
+  int highest = 0;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (takes(application.callbacks[i])) {
+      for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
+        highest = std::max(highest, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
+      }
+    }
+  }
+  return highest;
+}
+
+// In a process of a robot threads have the priorities of its band, not those of the description.
+template <class Takes>
+int highest_in_band(const application::Application& robot, std::size_t process,
+                    const Takes& takes) {
+  const application::Band band = application::bands_of(robot)[process];
+  int highest = 0;
+  for (std::size_t i = 0; i < robot.callbacks.size(); ++i) {
+    if (takes(robot.callbacks[i])) {
+      highest = std::max(highest, band.priorities[i]);
+      for (const std::vector<int>& priorities : band.in_scenarios) {
+        highest = std::max(highest, priorities[i]);
+      }
+    }
+  }
+  return highest;
+}
+
 // What a thread that holds the lock needs where some callbacks of its process have threads of their
 // own, which the executor cannot keep from starting: jobs wait under fixed priorities only. 0:
 // nothing, as in a process that the kernel schedules in another way.
@@ -143,16 +176,8 @@ int priority_with(const application::Application& application, std::size_t lock)
   if (application.locks[lock].protocol == application::LockProtocol::spin) {
     return above_all_jobs;
   }
-  const sched::CompiledStrategy strategy = application::compile(application);
-  int highest = 0;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (takes(application.callbacks[i])) {
-      for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
-        highest = std::max(highest, scenario.parameters(static_cast<sched::TaskIndex>(i)).priority);
-      }
-    }
-  }
-  return highest;
+  return application.processes.empty() ? highest_described(application, takes)
+                                       : highest_in_band(application, taker->process, takes);
 }
 
 }  // namespace

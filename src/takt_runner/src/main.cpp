@@ -172,7 +172,9 @@ void refuse_waits(const Execution& execution) {
 }
 
 // Where the analysis has them: all who take a lock on one core, and each on a core of its process.
-void place(application::Application& application) {
+// What Takt's executor would refuse as it starts is refused here, before nodes are created. Throws
+// sched::ScheduleError.
+void place(application::Application& application, const std::string& approach) {
   if (!application.processes.empty()) {
     const application::Application all = application::with_threads(application);
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
@@ -180,10 +182,14 @@ void place(application::Application& application) {
     }
     return;
   }
-  if (application.locks.empty()) {
+  const bool takt = approach == "takt" || approach == "rclcpp_takt";
+  if (application.locks.empty() && !takt) {
     return;
   }
   const sched::CompiledStrategy strategy = application::compile(application);
+  if (application.locks.empty()) {
+    return;
+  }
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     application.callbacks[i].task.cpu = strategy.tasks()[i].cpu;
   }
@@ -200,7 +206,7 @@ Execution make_execution(const Settings& settings) {
   refuse_lanes(execution);
   refuse_locks(execution);
   refuse_waits(execution);
-  place(execution.application);
+  place(execution.application, execution.settings.approach);
   // The others know no scenarios: they execute what the callbacks declare.
   if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {
     execution.application = execution.application.with_topics_of_scenarios();

@@ -16,6 +16,7 @@ from takt.cli.options import AsJson, Supply
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from takt.schedule.application.model import Application
     from takt.schedule.execution.model import Execution
     from takt.schedule.execution.places import Places
     from takt.schedule.metrics.model import Metrics
@@ -112,7 +113,7 @@ def execute(
             fix="one of " + ", ".join(APPROACHES),
         )
     seconds = _seconds(duration)
-    flat = _load(application)
+    described, flat = _load(application)
     approach = approach or str(flat.get("executor", "takt"))
     if overheads:
         from takt.schedule.application.overheads import read_overheads
@@ -125,7 +126,11 @@ def execute(
     name = str(flat.get("name") or application.stem)
     folder = create(out) if out else create_default(name, datetime.now(timezone.utc))
     try:
-        with _places(hosts, link, scheduler) as places, stderr().status("starting") as status:
+        with (
+            _placed(described),
+            _places(hosts, link, scheduler) as places,
+            stderr().status("starting") as status,
+        ):
             found = executed(
                 flat,
                 approach,
@@ -197,15 +202,30 @@ def _seconds(duration: str) -> float:
     return nanoseconds / 1e9
 
 
-def _load(path: Path) -> dict[str, Any]:
-    """The flat form: of an app.yaml, or of a file that holds it already."""
+@contextlib.contextmanager
+def _placed(described: Application | None) -> Iterator[None]:
+    """Gives what the runner refuses about an app.yaml the line that it is about."""
+    from takt.errors import Failure, TaktError
+
+    try:
+        yield
+    except TaktError as error:
+        refused = error.where is None and not isinstance(error, Failure)
+        if described is not None and refused:
+            error.where = described.where(error.what)
+        raise
+
+
+def _load(path: Path) -> tuple[Application | None, dict[str, Any]]:
+    """An app.yaml and its flat form; None: the file holds this form already."""
     from takt.documents.reading import read_json
     from takt.errors import TaktError, shortened
     from takt.schedule.application.file import read_application
     from takt.schedule.application.flat import flat
 
     if path.suffix != ".json":
-        return flat(read_application(path))
+        described = read_application(path)
+        return described, flat(described)
     document: dict[str, Any] = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("callbacks"), list):
         raise TaktError(
@@ -220,7 +240,7 @@ def _load(path: Path) -> dict[str, Any]:
             where=str(path),
             fix="use letters, digits and underscores",
         )
-    return document
+    return None, document
 
 
 def _show(found: Execution, metrics: Metrics) -> None:

@@ -15,7 +15,8 @@ def explain(
     trace: Annotated[
         Path,
         typer.Argument(
-            help="Trace file of an execution or a simulation, or a folder of takt record."
+            help="Trace of an execution or a simulation, or a folder of takt execute or "
+            "takt record."
         ),
     ],
     html: Annotated[

@@ -16,7 +16,7 @@ def metrics(
         list[Path],
         typer.Argument(
             metavar="TRACE…",
-            help="Trace files of executions or simulations, or folders of takt record.",
+            help="Traces of executions or simulations, or folders of takt execute or takt record.",
         ),
     ],
     application: Against = None,

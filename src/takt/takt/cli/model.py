@@ -16,7 +16,8 @@ def model(
         Path,
         typer.Argument(
             metavar="TRACE",
-            help="Trace of an application under Takt's executor, or a folder of takt record.",
+            help="Trace of an application under Takt's executor, or a folder of takt execute or "
+            "takt record.",
         ),
     ],
     out: Annotated[

@@ -22,7 +22,7 @@ def trace(
         typer.Argument(
             metavar="TRACE",
             help="Trace file that takt execute, takt simulate --trace or an executor of your own "
-            "(Options::trace) wrote, or a folder of takt record.",
+            "(Options::trace) wrote, or a folder of takt execute or takt record.",
         ),
     ],
     perfetto: Annotated[

@@ -16,7 +16,8 @@ def view(
         Path,
         typer.Argument(
             metavar="TRACE",
-            help="Trace of an execution or a simulation, or a folder of takt record.",
+            help="Trace of an execution or a simulation, or a folder of takt execute or "
+            "takt record.",
         ),
     ],
     out: Annotated[

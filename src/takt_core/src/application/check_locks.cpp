@@ -217,7 +217,7 @@ class Faults {
       }
       if (!processes.empty() && goes_across_cores(application_.locks[lock].protocol)) {
         add(lock_text(lock), its_protocol(lock) + ", which is not analysed in processes of a robot",
-            "use inheritance or ceiling");
+            "use inheritance or ceiling, with all who take it on one core of the process");
       }
     }
   }
@@ -226,7 +226,8 @@ class Faults {
     const std::string where = "the application";
     if (sched::has_threads(application_.policy)) {
       add(where, "locks between the threads of " + application_.policy + " are not analysed yet",
-          "remove critical_sections, or use another executor");
+          "put the callbacks that take it into one group in place of critical_sections, or use an "
+          "executor of one thread");
       return;
     }
     if (sched::stock_executor(application_.policy)) {

@@ -36,6 +36,7 @@ def model(
 
     ``margin``: what is added to the longest execution, as a share of it.
     """
+    trace = files.only_trace(trace)
     ctf = trace.is_dir()
     observed = _observed_by_ros2(trace) if ctf else from_trace.observed(trace)
     builder = Builder(observed, margin)
@@ -78,9 +79,11 @@ def _write(trace: Path, out: Path, text: str) -> None:
 def _observed_by_ros2(folder: Path) -> Observed:
     if not is_recorded(folder) and not is_ctf(folder):
         raise TaktError(
-            "this folder contains no recording and no trace: no *.taktrecord, no metadata",
+            "this folder contains no recording and no trace: no *.taktrecord, no *.takttrace, no "
+            "metadata",
             where=str(folder),
-            fix="give a trace of Takt (a file), a folder of takt record, or one of ros2 trace",
+            fix="give a trace of Takt or the folder of its execution, a folder of takt record, or "
+            "one of ros2 trace",
         )
     return from_ros2.observed(folder)
 

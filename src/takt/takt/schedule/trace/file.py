@@ -28,6 +28,8 @@ SCHEDULED = ("takt", "rclcpp_takt")
 #: The key of a real-time setting that was not granted, and the one that older programs write.
 NOT_GRANTED = ("not_granted", "shortfall")
 MAGIC = b"TAKTTRC1"
+#: How the file of a trace is called that ``takt execute`` writes.
+SUFFIX = ".takttrace"
 #: What Trace.source is for a folder of takt record.
 RECORDING = "recording"
 #: What is said of a trace that was not closed in order.
@@ -118,20 +120,38 @@ class Trace:
         return next((str(self.core.tasks[number]) for number in numbers), task)
 
 
-def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
-    from takt.schedule.ros2 import switches, threads
-    from takt.schedule.ros2.recordings import SUFFIX
+def only_trace(path: Path) -> Path:
+    """The trace in a folder of takt execute; anything else as it is.
 
-    files = sorted(folder.glob(f"*{SUFFIX}"))
+    Raises TaktError for a folder with several traces.
+    """
+    from takt.schedule.ros2 import recordings
+
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob(f"*{SUFFIX}"))
+    if not found or any(path.glob(f"*{recordings.SUFFIX}")):
+        return path
+    if len(found) > 1:
+        raise TaktError(
+            f"this folder contains {len(found)} traces",
+            where=str(path),
+            fix=f"give one of them, such as {found[0]}",
+        )
+    return found[0]
+
+
+def _recorded(folder: Path, deadlines: Mapping[str, int] | None) -> Trace:
+    from takt.schedule.ros2 import recordings, switches, threads
+
+    files = sorted(folder.glob(f"*{recordings.SUFFIX}"))
     beside = [*folder.glob(switches.FILE), *folder.glob(threads.FILE)]
     stamps = tuple((str(file), file.stat().st_mtime_ns) for file in [*files, *beside])
     if not files:
-        first = min(folder.glob("*.takttrace"), default=None)
-        trace = f"its trace: {first}" if first else "a trace file"
         raise TaktError(
-            "this folder contains no recording: no *.taktrecord",
+            f"this folder contains no recording and no trace: no *.taktrecord, no *{SUFFIX}",
             where=str(folder),
-            fix=f"give {trace}, or a folder that takt record wrote",
+            fix="give a trace file, or a folder that takt execute or takt record wrote",
         )
     given = None if deadlines is None else tuple(sorted(deadlines.items()))
     return _converted(folder, stamps, given)
@@ -161,8 +181,10 @@ def read(path: Path, deadlines: Mapping[str, int] | None = None) -> Trace:
     """Opens a trace; raises TaktError, with the reason, for what is none.
 
     A folder of takt record becomes one. ``deadlines``, in ns by callback, are for it: a recording
-    has none; without them, those of timers are their periods.
+    has none; without them, those of timers are their periods. The folder of takt execute stands for
+    the trace in it.
     """
+    path = only_trace(path)
     if path.is_dir():
         return _recorded(path, deadlines)
     try:
