@@ -227,10 +227,6 @@ def test_damaged_recordings_are_read_or_refused_but_no_other_error(tmp_path: Pat
 def test_folders_without_recordings_and_without_callbacks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="contains no recording"):
         files.read(tmp_path)
-    (tmp_path / "robot.takt.takttrace").touch()  # as of takt execute --out
-    with pytest.raises(TaktError) as error:
-        files.read(tmp_path)
-    assert f"give its trace: {tmp_path / 'robot.takt.takttrace'}," in str(error.value.fix)
     process = Process(1)
     process.node(1, "one")
     process.write(tmp_path / "out")
