@@ -123,7 +123,8 @@ def _sampled(file: Path) -> None:
 
 def _analysed(file: Path) -> None:
     """A flat application may be anybody's, and goes into the core."""
-    analyse(load_flat(file), file.name)
+    _, document = load_flat(file)
+    analyse(document, file.name)
 
 
 def _journal(file: Path) -> None:

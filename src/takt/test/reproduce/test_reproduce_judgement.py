@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grouped_numbers import first_number
 
 from takt.reproduce.criterion import Criterion
 from takt.reproduce.judgement import judge
@@ -204,7 +205,8 @@ def test_what_was_never_seen_is_as_rare_as_its_samples_can_show() -> None:
     assert rare((0, 1850), (0, 1850)).holds is True
     few = rare((0, 1800), (0, 1800))
     assert few.holds is None
-    assert few.needs.startswith("about 3,")
+    assert few.needs.startswith("about ")
+    assert 3600 < first_number(few.needs) < 4000
     assert few.intervals["often"][0] == 0.0
     assert rare((20, 1800), (20, 1800)).holds is False
 

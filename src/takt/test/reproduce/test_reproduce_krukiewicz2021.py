@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from grouped_numbers import first_number
 from rendering import none_rendered
 from synthetic_executions import (
     PUBLISHED_GROWTH,
@@ -243,7 +244,7 @@ def test_few_uses_of_data_do_not_show_that_it_is_never_too_old() -> None:
     found = judged("age-constraint-kept", Evidence(few, []))
     assert found.holds is None
     # 0.99 to the power of n is 2.5 %: n is 367; in steps of a twentieth.
-    assert 367 <= float(found.needs.split()[1].replace(",", "")) <= 390, found.needs
+    assert 367 <= first_number(found.needs) <= 390, found.needs
 
 
 def _with_uses(one: Metrics, uses: int) -> Metrics:
