@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Takt
+from executed import skip_without_rclcpp
 from forking import Zygote
 from synthetic_runs import Point, write_run
 from test_writing import DOCKING, EXAMPLES, fill
@@ -114,6 +115,7 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
             stacks.program("app_runner")
         except Failure:
             pytest.skip("app_runner is not installed")
+    skip_without_rclcpp(command)
     place = disk(size)
     request.addfinalizer(lambda: forget(place))
     (place / "traces").mkdir()
