@@ -172,11 +172,6 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
       entity_{std::move(entity)},
       arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue, entity_->has_parts())} {}
 
-void MessageSource::prefetch() const noexcept {
-  prefetch_lines(arrivals_.get(), 0, 2);
-  prefetch_lines(entity_.get(), 0, 1);
-}
-
 void MessageSource::listen(const Releases& releases) {
   arrivals_->open(releases);
   entity_->listen({.arrivals = arrivals_});

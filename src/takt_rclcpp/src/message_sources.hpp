@@ -65,7 +65,6 @@ class MessageSource final : public Source {
                 std::shared_ptr<Bell> bell, std::unique_ptr<Arriving> entity);
   // From here on drain() knows when what it finds has arrived. From any thread.
   void keep_times() noexcept { arrivals_->keep_times(); }
-  void prefetch() const noexcept override;
   // Hands all that has arrived to the callback, as a part of a reader's job (Source::deliver). It
   // counts as it goes: the callback may throw.
   void drain(executor::Delivered& delivered);

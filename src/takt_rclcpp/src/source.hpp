@@ -5,9 +5,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,15 +47,6 @@ class Bell {
   executor::PriorityMutex mutex_;
   std::exception_ptr error_;
 };
-
-// Asks for lines of memory from the given one on, as seen from the object's first; it may be gone.
-// Before an object that std::make_shared() has made, its counts are.
-inline void prefetch_lines(const void* object, std::ptrdiff_t first, std::ptrdiff_t end) noexcept {
-  constexpr std::ptrdiff_t line = 64;
-  for (std::ptrdiff_t i = first; i < end; ++i) {
-    __builtin_prefetch(std::next(static_cast<const char*>(object), i * line));
-  }
-}
 
 // Whether a job runs, for whoever looks from elsewhere: odd while one does.
 struct Running {

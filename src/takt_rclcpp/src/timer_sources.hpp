@@ -68,7 +68,6 @@ class SteadyTimerSource final : public Source,
 
   [[nodiscard]] bool is_outdated() const override;
   void catch_up() override;
-  void prefetch() const noexcept override;
 
  private:
   void listen(const Releases& releases) override;
@@ -81,8 +80,6 @@ class SteadyTimerSource final : public Source,
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   const rcl_timer_t* const handle_;  // as long as that is there
-  const void* const object_;         // the same two, only to be prefetched
-  const void* const state_;
   const bool steady_;
   nanoseconds period_{0};          // of the scenario, which rcl has, too; written under the mutex
   bool out_of_step_ = false;       // rcl believes in another next call than the executor's

@@ -77,7 +77,8 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   if (watched) {
     standby = is_watched ? watch_.standby : has_sleeper(me);
   }
-  if (publish(standby, threshold) && news()) {
+  publish(standby, threshold);
+  if (news()) {
     state.alarm = TimePoint::max();
     me.now_is_fresh = false;
     return;  // somebody may have looked before; decide again
@@ -95,21 +96,13 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   state.run_priority = priority;
   const Job job = state_->start(chosen).job;  // its place is another one's when jobs come above it
   const Target& target = *state.under;
-  if (state_->has_pending()) {  // of what was released together, it is the next one
-    if (const auto& source = task(state_->first_pending().task).binding.source) {
-      source->prefetch();
-    }
-  }
-  const bool is_ready = has_priority(me, priority);  // whoever boosts it does so to the thread, too
-  const bool at_once = me.now_is_fresh && late == nullptr && is_ready;
+  const bool at_once = me.now_is_fresh && late == nullptr && has_priority(me, priority);
   lock.unlock();
   if (late != nullptr) {
     late->event.notify();
   }
-  if (!is_ready) {
-    boost(me, priority);
-    take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
-  }
+  take_priority(me, priority);
+  take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
   const TimePoint started = now;
   const Ended end =
       run_job(shared_, state, job, target, me.recorder, me.progress, at_once ? now : not_decided);
@@ -129,9 +122,10 @@ void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end
                   std::unique_lock<PriorityMutex>& lock) noexcept {
   recorder_ = &me.recorder;
   state.alarm = TimePoint::max();
+  const auto budget = state.under->scenario->parameters(state.index).budget;
   // As a rule nothing is to be told: no memory for it is cleared.
-  if (end.time > job.deadline || end.budget.count() > 0) {
-    const Overdue overdue = take_overdue(shared_.handlers, state, job, end.budget,
+  if (end.time > job.deadline || budget.count() > 0) {
+    const Overdue overdue = take_overdue(shared_.handlers, state, job, budget,
                                          {.time = end.time, .used = end.used}, me.recorder);
     settle(me, state, end.time, &overdue, lock);
   } else {
@@ -145,12 +139,12 @@ void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end
 void Crew::settle(Worker& me, TaskState& state, TimePoint ended, const Overdue* overdue,
                   std::unique_lock<PriorityMutex>& lock) noexcept {
   const Handlers& handlers = shared_.handlers;
-  skipped_.count = 0;
+  skipped_ = {};
   state_->settle(state, ended);
+  const sched::Skipped skipped = skipped_;
   const bool reports_overdue = overdue != nullptr && overdue->any();
-  const bool reports_skip = skipped_.count != 0 && handlers.skip;
+  const bool reports_skip = skipped.count != 0 && handlers.skip;
   if (reports_overdue || reports_skip) {
-    const sched::Skipped skipped = skipped_;
     lock.unlock();  // it belongs to the job
     if (reports_overdue) {
       notify(handlers, *overdue);
@@ -276,17 +270,14 @@ TimePoint Crew::time_after(TimePoint first, Level threshold) const noexcept {
   return std::min(next, os::add_sat(first, shortest_period_));
 }
 
-bool Crew::publish(Worker* standby, Level above) noexcept {
+void Crew::publish(Worker* standby, Level above) noexcept {
   // What has not changed has been looked at: sequentially consistent stores are not free.
-  const bool other_level = above_.load(std::memory_order_relaxed) != above;
-  if (other_level) {
+  if (above_.load(std::memory_order_relaxed) != above) {
     above_.store(above);
   }
-  const bool other_standby = standby_.load(std::memory_order_relaxed) != standby;
-  if (other_standby) {
+  if (standby_.load(std::memory_order_relaxed) != standby) {
     standby_.store(standby);
   }
-  return other_level || other_standby;
 }
 
 // Of the job that has the core; below all of this crew's where there is none.

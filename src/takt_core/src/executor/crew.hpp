@@ -221,10 +221,7 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] Worker* has_sleeper(const Worker& me) const noexcept;
   [[nodiscard]] std::size_t watching(const Need& need, const Worker& me) const noexcept;
   [[nodiscard]] TimePoint time_after(TimePoint first, sched::Level threshold) const noexcept;
-  // Tells posting threads whom to wake, and above which level. @return whether they knew anything
-  // else: then one may have posted by that, and nobody was woken. What comes meanwhile by what they
-  // know already wakes somebody, or waits for the job that is about to start.
-  bool publish(Worker* standby, sched::Level above) noexcept;
+  void publish(Worker* standby, sched::Level above) noexcept;
 
   [[nodiscard]] int running_priority() const noexcept;
   [[nodiscard]] int priority_for(const Worker& me, const Job& job) const noexcept;

@@ -138,16 +138,15 @@ void Crew::take_up(Note& note) noexcept {
   TaskState& state = *note.task;
   if (note.generation != state.generation.load(std::memory_order_relaxed)) {
     if (note.kind == Note::Kind::arrival) {  // for a task that has gone
-      state.arrived.fetch_sub(note.count, std::memory_order_relaxed);
+      state.waiting.fetch_sub(note.count, std::memory_order_relaxed);
     }
     return;
   }
   switch (note.kind) {
     case Note::Kind::arrival:
-      note.time = std::max(note.time, begun_);
-      for (std::uint32_t left = note.count; left > 0; --left) {
-        if (!state_->arrive_now(state, note.time, note.value)) {
-          state.arrived.fetch_sub(1, std::memory_order_relaxed);
+      for (std::uint32_t i = 0; i < note.count; ++i) {
+        if (!state_->arrive_now(state, std::max(note.time, begun_), note.value)) {
+          state.waiting.fetch_sub(1, std::memory_order_relaxed);
           state.counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
         }
       }
@@ -199,7 +198,7 @@ void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* r
                       count_of(regular->time));
   }
   if (state.kind == sched::TaskKind::message) {
-    state.take_arrivals(1);
+    state.waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   state.counters.releases.add(1);
   // Its job will look at it soon: of releases that coincide, while those before it run.
@@ -217,7 +216,7 @@ void Crew::skipped(CoreTask& core_task, const sched::Skipped& skip) noexcept {
   TaskState& state = state_of(core_task);
   skipped_ = skip;
   if (state.kind == sched::TaskKind::message) {
-    state.take_arrivals(static_cast<std::uint32_t>(skip.count));
+    state.waiting.fetch_sub(static_cast<std::uint32_t>(skip.count), std::memory_order_relaxed);
   }
   state.counters.releases.add(skip.count);
   state.counters.skipped.add(skip.count);

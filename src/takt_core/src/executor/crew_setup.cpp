@@ -191,7 +191,7 @@ void Crew::join() {
   for (Note* next = inbox_.take_all(); next != nullptr;) {
     Note& note = *std::exchange(next, next->next);
     if (note.kind == Note::Kind::arrival) {
-      note.task->arrived.fetch_sub(note.count, std::memory_order_relaxed);
+      note.task->waiting.fetch_sub(note.count, std::memory_order_relaxed);
     }
     shared_.notes.give_back(note);
   }

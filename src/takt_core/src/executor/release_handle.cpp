@@ -55,13 +55,13 @@ bool ReleaseHandle::notify(std::uint32_t count, std::int64_t value) const noexce
   }
   // Room is taken first and given back where there is less: whoever is stopped in between keeps
   // some of it, and hides no arrival of anybody.
-  const std::uint32_t before = task_->arrived.fetch_add(count) - task_->taken.load();
+  const std::uint32_t before = task_->waiting.fetch_add(count);
   const std::uint32_t room = task_->queue.load();
   const std::uint32_t kept = before >= room ? 0 : std::min(count, room - before);
   Note* const note = kept == 0 ? nullptr : Crew::take_note(*shared_);
   const std::uint32_t lost = note == nullptr ? count : count - kept;
   if (lost != 0) {
-    task_->arrived.fetch_sub(lost);
+    task_->waiting.fetch_sub(lost);
     task_->counters.lost_arrivals.fetch_add(lost, std::memory_order_relaxed);
   }
   if (note == nullptr) {

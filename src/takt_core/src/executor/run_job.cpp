@@ -257,7 +257,7 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
     record_wait(recorder, ended, task, job, *before, *at_last_end, slept + 1);
   }
   if (std::exchange(unfinished, false)) [[unlikely]] {
-    return {.time = ended, .used = used, .budget = budget};
+    return {.time = ended, .used = used};
   }
   recorder.record(EventType::end, ended, task.trace_id, job.index, used.count());
   counters.completed.add(1);
@@ -269,7 +269,7 @@ Ended run(Shared& shared, TaskState& task, const Job& job, const Target& target,
   if (watched != nullptr) {
     watched->ended(ended, shared.handlers);
   }
-  return {.time = ended, .used = used, .budget = budget};
+  return {.time = ended, .used = used};
 }
 
 [[gnu::noinline]] Ended run_watched(Shared& shared, TaskState& task, const Job& job,

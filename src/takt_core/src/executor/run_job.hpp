@@ -55,8 +55,7 @@ class Progress {
 
 struct Ended {
   os::TimePoint time;
-  std::chrono::nanoseconds used{0};    // CPU time, of tasks with a budget
-  std::chrono::nanoseconds budget{0};  // of the job; 0: none
+  std::chrono::nanoseconds used{0};  // CPU time, of tasks with a budget
 };
 
 inline constexpr os::TimePoint not_decided = os::TimePoint::min();

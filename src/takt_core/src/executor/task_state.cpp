@@ -26,7 +26,7 @@ void TaskState::reset(TaskIndex task_index, const sched::Task& task, Binding tas
 }
 
 void TaskState::rewind() {
-  arrived.fetch_sub(static_cast<std::uint32_t>(messages.waiting()));
+  waiting.fetch_sub(static_cast<std::uint32_t>(messages.waiting()));
   messages = sched::MessageReleases{kind == sched::TaskKind::message ? binding.queue : 0};
   timer = {};
   sampled = os::TimePoint::min();

@@ -75,16 +75,8 @@ struct TaskState : sched::CoreTask {
   // Read by announcing threads; from any thread.
   std::atomic<std::uint32_t> generation{0};
   std::atomic<std::int64_t> wake_key{0};  // preemption level that decides whether to wake a thread
-  // Arrivals without those that were lost, and how many of them have become jobs or were skipped;
-  // the rest waits. Both begin again after 2^32.
-  std::atomic<std::uint32_t> arrived{0};
-  std::atomic<std::uint32_t> taken{0};
-  std::atomic<std::uint32_t> queue{0};  // the most arrivals that may wait
-
-  // Under the mutex of its crew: with one writer at a time, no exclusive access is needed.
-  void take_arrivals(std::uint32_t count) noexcept {
-    taken.store(taken.load(std::memory_order_relaxed) + count, std::memory_order_release);
-  }
+  std::atomic<std::uint32_t> waiting{0};  // arrivals that have not become jobs
+  std::atomic<std::uint32_t> queue{0};    // the most arrivals that may wait
 };
 
 }  // namespace takt::executor

@@ -169,14 +169,11 @@ const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
   if (result_) {
     return take_for_thread(now);
   }
-  if (ready_.empty()) {
+  if (ready_.empty() || started_.size() >= depth_) {
     return nullptr;
   }
   if (started_.empty()) {
     return work_conserving_ ? &ready_.top() : ask_policy(now, idle_until);
-  }
-  if (started_.size() >= depth_) {
-    return nullptr;
   }
   const Started* const urgent = most_urgent();
   const auto preempts = [&] {
@@ -235,6 +232,7 @@ Level CoreState::level_of(const Job& job) const noexcept {
 }
 
 const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
+  const std::size_t before = started_.size();
   CoreTask& released = *tasks_[chosen.task];
   CoreTask& task = released.runner == nullptr ? released : free_runner(released);
   // Made where it stays: processors wait where what was written in parts is copied as a whole.
@@ -250,12 +248,8 @@ const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
   if (result_) {
     result_->remove(entry.job.task);
   }
-  if (&entry == started_.data()) {
-    return entry;  // alone
-  }
   // Above all that it comes before, and below jobs that wait and come before it.
   const auto rank = [](const Started& started) { return std::max(started.level, started.ceiling); };
-  const std::size_t before = started_.size() - 1;
   std::size_t at = before;
   while (at > 0 && started_[at - 1].waits && rank(started_[at - 1]) > rank(entry)) {
     --at;

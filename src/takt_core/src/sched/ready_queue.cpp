@@ -23,7 +23,7 @@ void ReadyQueue::swap_memory(ReadyQueue& larger) noexcept {
 }
 
 const Job* ReadyQueue::push(const Job& job) noexcept {
-  if (size_ == numbers_.size()) {
+  if (size_ == jobs_.size()) {
     return nullptr;
   }
   const std::uint32_t number = numbers_[size_];

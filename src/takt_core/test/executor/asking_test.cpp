@@ -45,14 +45,11 @@ class Source final : public executor::JobSource {
     }
   }
 
-  void prefetch() const noexcept override { ++prefetched; }
-
   std::function<void(const ReleaseHandle&)> on_arm;
   std::function<void()> on_disarm;
   std::atomic<int> ran{0};
   std::atomic<int> armed{0};
   std::atomic<int> disarmed{0};
-  mutable std::atomic<int> prefetched{0};
 
  private:
   const std::string name_;
@@ -339,22 +336,6 @@ TEST_P(Asked, WhatHandlersAndPoliciesHoldIsDestroyedWithoutALock) {
     executor.set_scheduling_strategy(strategy());
   });
   EXPECT_EQ(destroyed, 2);
-}
-
-TEST(Sources, OfTwoReleasedTogetherTheSecondIsPrefetchedAsTheFirstStarts) {
-  for (const bool single : {true, false}) {
-    const auto first = source_of("first");
-    const auto second = source_of("second");
-    Executor executor{{.real_time = false, .on_not_granted = [](const auto&) {}}};
-    executor.add(first->describe(), {.source = first});
-    if (!single) {
-      executor.add(second->describe(), {.source = second});
-    }
-    executor.start();
-    EXPECT_TRUE(eventually([&] { return first->ran > 2 && (single || second->ran > 2); }));
-    executor.stop();
-    EXPECT_EQ(first->prefetched + second->prefetched > 0, !single);
-  }
 }
 
 }  // namespace

@@ -61,11 +61,6 @@ class TAKT_CORE_PUBLIC JobSource {
   /// process or leaves spin() (Options::exceptions).
   virtual Outcome run(const sched::Job& job) = 0;
 
-  /// Its job is likely to be the next one to start: asks the processor for memory that this will
-  /// need (__builtin_prefetch()), while another job runs. Called while the core's lock is held: may
-  /// read what the source itself has, and nothing that others own. The default does nothing.
-  virtual void prefetch() const noexcept {}
-
   /// Starts to announce work through `release`, including work that is already waiting. Part of
   /// set-up: may allocate. Executor::find() knows the task already.
   /// @throws any exception to refuse: then the task is not added.

@@ -111,11 +111,7 @@ class Calendar {
   }
 
   /// Removes the time of a place.
-  void remove(std::uint32_t place) noexcept {
-    if (time_of(place) != TimePoint::max()) {
-      set(place, TimePoint::max());
-    }
-  }
+  void remove(std::uint32_t place) noexcept { set(place, TimePoint::max()); }
 
  private:
   struct Node {

@@ -277,9 +277,6 @@ class TAKT_CORE_PUBLIC CoreState {
   /// Whether any released job has not started.
   [[nodiscard]] bool has_pending() const noexcept { return !ready_.empty(); }
 
-  /// The most urgent job that has not started, valid until the next change. There must be one.
-  [[nodiscard]] const Job& first_pending() const noexcept { return ready_.top(); }
-
   /// The highest level of tasks whose jobs cannot start before the running job has ended.
   [[nodiscard]] Level threshold() const noexcept;
 

@@ -28,14 +28,9 @@ class TAKT_CORE_PUBLIC CurrentJob {
   CurrentJob& operator=(CurrentJob&&) = delete;
 
  private:
-  friend TAKT_CORE_PUBLIC std::uint32_t task_of_current_job() noexcept;
-  friend TAKT_CORE_PUBLIC void record_in_job(EventType type, os::TimePoint time,
-                                             std::uint16_t topic, std::int64_t value) noexcept;
-
-  Recorder& recorder_;
-  std::uint32_t task_;
-  std::uint64_t job_;
-  const CurrentJob* outer_;
+  Recorder* outer_recorder_;
+  std::uint32_t outer_task_;
+  std::uint64_t outer_job_;
 };
 
 /// The task whose job the calling thread runs, by its number in the trace; no_task outside of a
