@@ -106,7 +106,7 @@ def test_readers_of_an_executed_topic_get_no_more_than_the_sum_of_its_writers(
     assert topic.burst >= 4
     (reader,) = [one for one in from_trace.observed(trace).callbacks if one.recorded == "map.store"]
     released = np.sort(reader.releases)
-    assert len(released) > 30
+    assert len(released) > topic.burst  # also where something else has the core for long
     for first in range(len(released)):
         within = (released[first:] - released[first]) / (topic.period_us * 1000)
         assert (np.arange(1, len(within) + 1) <= within + topic.burst + 1e-9).all()
