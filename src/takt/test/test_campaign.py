@@ -345,3 +345,19 @@ def test_a_campaign_with_other_cores_is_another_one() -> None:
     asked = Campaign({}, read_space(RANGES), 1, 1, ("analyse",), cores={0: core})
     assert asked.document()["cores"] == [{"cpu": 0, "supply": {"rate": 900_000_000}}]
     assert "cores" not in campaign().document()
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask's own, while it starts and ends
+def test_workers_that_do_not_end_in_time_do_not_end_a_campaign(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    ended = distributed.LocalCluster.close
+
+    def too_late(self: Any, timeout: float | None = None) -> None:
+        ended(self, timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed.LocalCluster, "close", too_late)
+    with cluster.cluster(None, 1) as client:
+        assert client.submit(max, 1, 2).result() == 2

@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,12 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
                 dashboard_address="127.0.0.1:0",  # on any free port
                 silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
             )
-        with local, Client(local, security=security) as client:
-            yield client
+        try:
+            with Client(local, security=security) as client:
+                yield client
+        finally:
+            with suppress(TimeoutError):  # what a busy machine does not end in time ends with us
+                local.close()
 
 
 @contextmanager
