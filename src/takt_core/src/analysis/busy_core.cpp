@@ -178,7 +178,9 @@ std::map<std::size_t, std::int64_t> BusyCore::jobs(nanoseconds busy) const {
 
 std::optional<nanoseconds> BusyCore::longest(Effort& effort) const {
   const std::optional<double> share = this->share();
-  if (!share || *share > core_.supply.rate() - 1e-9) {
+  // Of several threads one runs as long as any job has not ended.
+  const double one_thread = core_.supply.rate() - static_cast<double>(core_.supply.threads() - 1);
+  if (!share || *share > one_thread - 1e-9) {
     return {};
   }
   for (nanoseconds time{1}; time < longest_looked_at;) {

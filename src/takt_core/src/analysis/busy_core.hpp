@@ -3,7 +3,7 @@
 // How long a core is busy without a break, whatever the order of its jobs is, or how long jobs from
 // a level on keep it busy (docs/reference/analysis.md, eq. 22). What its own jobs release counts
 // with that which came from outside: so no jitter of messages on the core, and no bound of a
-// response, is part of it.
+// response, is part of it. Of an executor with several threads: how long one or more of them run.
 #pragma once
 
 #include <cstddef>

@@ -25,10 +25,13 @@ void take_less(Response& result, const Response& other) {
 }  // namespace
 
 bool ScenarioModel::keeps_order(std::size_t at) const {
+  return cores_[at].supply.threads() == 1 && never_idles(at);
+}
+
+bool ScenarioModel::never_idles(std::size_t at) const {
   const CoreDemands& core = cores_[at];
   const Test test = test_on(at);
-  if (core.entangled || test == Test::schedule_graph || test == Test::none ||
-      core.supply.threads() > 1) {
+  if (core.entangled || test == Test::schedule_graph || test == Test::none) {
     return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
@@ -148,10 +151,12 @@ void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at, Scenari
                                     std::vector<Response>& latencies,
                                     std::vector<Response>& from_roots) {
   const ChainCore& core = net.cores[at];
+  if (core.never_idles) {
+    bound_by_busy_core(net, at, bounds, latencies);
+  }
   if (!core.usable) {
     return;
   }
-  bound_by_busy_core(net, at, bounds, latencies);
   const auto continues = [&](std::size_t stream) {
     return net.links[stream].joined || before_return(net, stream) != nobody;
   };
@@ -240,6 +245,7 @@ ChainNet ScenarioModel::chain_net() const {
                         });
     net.cores.push_back({.links = {core.streams.begin(),
                                    core.streams.begin() + static_cast<std::ptrdiff_t>(core.jobs)},
+                         .never_idles = never_idles(at),
                          .usable = keeps_order(at),
                          .by_deadline = by_deadline && !groups,
                          .by_level = test == Test::fixed_priority,

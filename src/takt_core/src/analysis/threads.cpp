@@ -12,6 +12,7 @@
 #include "../sched/stock_executor.hpp"
 #include "bounds.hpp"
 #include "thread_work.hpp"
+#include "until_idle.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 constexpr nanoseconds longest = ThreadWork::longest;
 constexpr int most_passes = 100;
 constexpr int most_jobs = 1000;  // of one busy time
+
+Bound least_of(const Bound& a, const Bound& b) { return a && b ? std::min(a, b) : a ? a : b; }
 
 class Threads {
   using Group = std::vector<std::size_t>;  // demands
@@ -43,6 +46,7 @@ class Threads {
         supply_(supply),
         count_(supply.threads()),
         effort_(effort),
+        until_idle_(longest_until_idle(demands, supply, effort)),
         work_(count_) {
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (demands[i].interrupt) {
@@ -71,7 +75,7 @@ class Threads {
         if (!bounds_[i]) {
           continue;
         }
-        const Bound next = response_of(i);
+        const Bound next = least_of(response_of(i), until_idle(i));
         if (!next || *next > *bounds_[i]) {
           bounds_[i] = pass < most_passes ? next : Bound{};  // what still grows has none
           changed = true;
@@ -80,8 +84,9 @@ class Threads {
     }
     std::vector<Response> result;
     result.reserve(bounds_.size());
-    for (const Bound& bound : bounds_) {
-      result.push_back({.bound = bound});
+    for (std::size_t i = 0; i < bounds_.size(); ++i) {
+      const bool by_busy = bounds_[i] && bounds_[i] == until_idle(i);
+      result.push_back({.bound = bounds_[i], .by = by_busy ? By::busy : By::test});
     }
     return result;
   }
@@ -118,6 +123,11 @@ class Threads {
       }
     }
     return share_of_all_threads(std::move(shares), reentrant, count_);
+  }
+
+  // Of a job that does not outlast the others.
+  [[nodiscard]] Bound until_idle(std::size_t own) const {
+    return sum(until_idle_, demands_[own].lag);
   }
 
   Bound response_of(std::size_t own) {
@@ -356,6 +366,7 @@ class Threads {
   const Supply& supply_;
   std::int64_t count_;
   Effort& effort_;
+  Bound until_idle_;  // how long jobs follow one another, at most
   std::vector<Group> groups_;
   Group interrupts_;
   std::vector<bool> lasting_;  // by group: whether it is idle again and again

@@ -41,6 +41,8 @@
 // interrupts them in S is noticed in S (as for one core, with the interrupts of all of them), and
 // t0 + S comes when the supply has given G(S) + P(S) besides. Then J computes.
 //
+// No response is longer than all threads together are busy without a break (until_idle.hpp).
+//
 // The R_j are the least numbers that are consistent: each is computed from all. They hold: let a
 // job be the first that takes longer than its R. What was left at its t0 had not taken longer
 // before, so its own bound holds.

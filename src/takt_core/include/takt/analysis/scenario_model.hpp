@@ -280,6 +280,7 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void apply_costs();
   void apply_cost(std::size_t stream);
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
+  [[nodiscard]] bool never_idles(std::size_t at) const;
   [[nodiscard]] bool keeps_order(std::size_t at) const;
   [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
   [[nodiscard]] nanoseconds earliest_end(std::size_t stream, const Earliest& job) const noexcept;
