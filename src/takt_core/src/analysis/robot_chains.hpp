@@ -53,6 +53,7 @@ class RobotChains {
     std::string head = {};  // the timer
     bool joined = false;    // it has passed a join
     bool held = false;      // its data was counted as used until the next comes
+    bool overtaken = false;  // by data of a reentrant callback's later job
     bool loses = false;     // the next may stay away
   };
   // What data becomes older by between two parts.
