@@ -199,9 +199,9 @@ class Paths {
     By by = By::test;    // of the first end: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
-    bool held = false;   // the age has counted that data of the head stays until the next comes
+    bool held = false;       // the age has counted that data of the head stays until the next comes
     bool overtaken = false;  // it has passed a reentrant callback: older data may come after newer
-    bool direct = true;  // each job has newer data of the first callback than the job before
+    bool direct = true;      // each job has newer data of the first callback than the job before
     std::size_t join = nobody;     // the last one on the way
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };

@@ -167,8 +167,8 @@ std::string Paths::loss_before(std::size_t callback) const {
   const auto in_response =
       application::is_requested(task.trigger)
           ? std::nullopt
-          : messages(task.trigger, std::max(nanoseconds{0}, *until_taken(callback) - nanoseconds{1}),
-                     nobody);
+          : messages(task.trigger,
+                     std::max(nanoseconds{0}, *until_taken(callback) - nanoseconds{1}), nobody);
   const std::int64_t most =
       std::min(in_busy_period.value_or(uncounted), in_response.value_or(uncounted));
   const bool counted = most != uncounted && std::cmp_greater(most, kept);

@@ -280,7 +280,7 @@ struct TaskState : sched::CoreTask {
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;   // chains of which it is the last callback
   std::vector<TimePoint> origins;  // of a runner: at the positions of its task, of its started job
-  TimePoint sampled;              // the data of its started job
+  TimePoint sampled;               // the data of its started job
   // Of its started job.
   Job job;
   nanoseconds computes{0};       // in all, without overheads of the executor

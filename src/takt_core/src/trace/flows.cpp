@@ -6,7 +6,7 @@
 namespace takt::trace {
 namespace {
 
-constexpr std::size_t kept = 20'000;  // messages of a topic: what is older is used by nobody
+constexpr std::size_t kept = 20'000;      // messages of a topic: what is older is used by nobody
 constexpr std::size_t most_at_once = 64;  // jobs of a task
 
 }  // namespace

@@ -19,13 +19,13 @@ namespace {
 constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
 struct ChainCallback {
-  int period = 0;                // of a timer
-  int worst = 1;                 // jobs compute for 1 to so many ticks
-  std::size_t after = nobody;    // the callback whose messages release it
-  std::size_t group = 0;         // of which one job runs at a time
-  bool reentrant = false;        // it has no group
-  bool keeps = false;            // a subscription that only stores its message
-  std::size_t reads = nobody;    // a timer: what this subscription has stored last
+  int period = 0;              // of a timer
+  int worst = 1;               // jobs compute for 1 to so many ticks
+  std::size_t after = nobody;  // the callback whose messages release it
+  std::size_t group = 0;       // of which one job runs at a time
+  bool reentrant = false;      // it has no group
+  bool keeps = false;          // a subscription that only stores its message
+  std::size_t reads = nobody;  // a timer: what this subscription has stored last
 };
 
 // A datum is how long ago its job of callback 0 was released; below 0: none.
@@ -37,9 +37,9 @@ struct ChainJob {
 };
 
 struct ChainSituation {
-  std::vector<int> until;                 // the next release of each timer
+  std::vector<int> until;                      // the next release of each timer
   std::vector<std::vector<ChainJob>> running;  // by callback, ascending
-  std::vector<std::deque<int>> waiting;   // the data of its jobs
+  std::vector<std::deque<int>> waiting;        // the data of its jobs
   int kept = -1;
   int arrived = -1;  // the newest datum that has reached the end of the chain
 
@@ -70,8 +70,8 @@ class EveryChain {
   // False: there are too many situations.
   bool run() {
     ChainSituation first{.until = std::vector<int>(callbacks_.size(), 0),
-                    .running = std::vector<std::vector<ChainJob>>(callbacks_.size()),
-                    .waiting = std::vector<std::deque<int>>(callbacks_.size())};
+                         .running = std::vector<std::vector<ChainJob>>(callbacks_.size()),
+                         .waiting = std::vector<std::deque<int>>(callbacks_.size())};
     begin(first, 0);
     while (!open_.empty() && known_.size() < 60'000 && !too_old_) {
       const ChainSituation next = std::move(open_.back());
@@ -211,7 +211,8 @@ std::string called(std::size_t callback) {
 
 // `last`: its last callback ends the chain that begins with the first one. A subscription that
 // keeps a message for a timer is no callback of the description.
-application::Application as_application(const std::vector<ChainCallback>& callbacks, std::size_t threads) {
+application::Application as_application(const std::vector<ChainCallback>& callbacks,
+                                        std::size_t threads) {
   std::string text;
   std::string chain;
   std::string topics;
@@ -261,16 +262,15 @@ std::vector<ChainCallback> drawn_chain(RandomTasks& random) {
   }
   if (reads) {
     callbacks.push_back({.after = 0, .group = 2, .keeps = true});
-    callbacks.push_back({.period = number(3, 6),
-                         .worst = number(1, 2),
-                         .group = 2,
-                         .reads = callbacks.size() - 1});
+    callbacks.push_back(
+        {.period = number(3, 6), .worst = number(1, 2), .group = 2, .reads = callbacks.size() - 1});
   } else {
     callbacks.push_back({.worst = number(1, 3), .after = 0, .group = 3});
     callbacks.back().reentrant = !callbacks.front().reentrant || random.chance(0.4);
     if (random.chance(0.3)) {
-      callbacks.push_back(
-          {.worst = number(1, 2), .after = callbacks.size() - 1, .group = random.chance(0.5) ? 3U : 4U});
+      callbacks.push_back({.worst = number(1, 2),
+                           .after = callbacks.size() - 1,
+                           .group = random.chance(0.5) ? 3U : 4U});
     }
   }
   return callbacks;

@@ -76,10 +76,9 @@ def _around(switches: Switches) -> str:
         return f"{above}around switches nothing has a bound"
     if not switches.responses_us:
         return f"{above}around switches deadlines and limits of latencies are kept, no more"
-    bounds = [
-        f"{name} {_time(us)}" for name, us in (switches.responses_us | switches.latencies_us).items()
-    ]
-    return f"{above}around switches {', '.join(bounds)}; no reaction, no age"
+    bounds = switches.responses_us | switches.latencies_us
+    said = ", ".join(f"{name} {_time(us)}" for name, us in bounds.items())
+    return f"{above}around switches {said}; no reaction, no age"
 
 
 def _never_released(analysis: Analysis) -> list[str]:
