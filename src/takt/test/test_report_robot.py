@@ -225,6 +225,11 @@ def test_each_scenario_has_its_bounds_and_figures(takt: Takt, tmp_path: Path) ->
     ]
     assert sum(counts) + int(switches["stop"][4]) == chain["latency_us"]["count"]
     assert int(switches["stop"][4]) > 0
+    around = analysis["switches"]["responses_us"] | analysis["switches"]["latencies_us"]
+    assert around.keys() == switches.keys()
+    assert {name: row[0] for name, row in switches.items()} == {
+        name: ms(us) for name, us in around.items()
+    }
     assert (
         "(how jobs of two scenarios meet" in sections["switches"]
         or "proved" in sections["switches"]

@@ -145,6 +145,8 @@ def test_what_is_proved_of_tiny_robots_holds_with_switches_at_any_time() -> None
         plays = [
             json.dumps(robot | {"switches": _switches(draw, _least_stay(robot))}) for _ in range(12)
         ]
+        around = report["switches"]
+        assert around["responses_us"].keys() == {one["name"] for one in robot["callbacks"]}
         deadlines: dict[str, float] = {}
         for one in (one for scenario in report["scenarios"] for one in scenario["callbacks"]):
             limit = one["deadline_us"] or math.inf
@@ -158,6 +160,11 @@ def test_what_is_proved_of_tiny_robots_holds_with_switches_at_any_time() -> None
                 assert not late, (seed, late, json.dumps(robot))
                 (chain,) = played["chains"]
                 assert chain["violations"] == 0, (seed, json.dumps(robot))
+                if (latency := around["latencies_us"].get("path")) and chain["latency"]:
+                    assert chain["latency"]["max_us"] <= latency + 0.001, (seed, json.dumps(robot))
+                for one in played["callbacks"]:
+                    bound = 1000 * around["responses_us"][one["callback"]]
+                    assert one["worst_response_ns"] <= bound + 0.5, (seed, one, json.dumps(robot))
                 reached += any(
                     one["worst_response_ns"] >= 1000 * deadlines[one["callback"]]
                     for one in played["callbacks"]

@@ -201,6 +201,15 @@ nb::object document(const std::optional<SwitchReport>& switches) {
   nb::dict result;
   result["meets"] = switches->verdict == Verdict::meets;
   result["bound_by"] = switches->bound_by;
+  const auto times = [](const std::map<std::string, nanoseconds>& bounds) {
+    nb::dict found;
+    for (const auto& [name, time] : bounds) {
+      found[name.c_str()] = microseconds(time);
+    }
+    return found;
+  };
+  result["responses_us"] = times(switches->responses);
+  result["latencies_us"] = times(switches->latencies);
   return result;
 }
 

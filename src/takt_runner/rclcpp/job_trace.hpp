@@ -46,8 +46,8 @@ class JobTrace {
   [[nodiscard]] std::uint16_t add_task(const std::string& name);
   [[nodiscard]] std::uint16_t number_of_topic(const std::string& topic);
   trace::Recorder add_thread() { return tracer_.add_thread(); }
-  // Timers that are released from `end` on are no jobs of this execution: rclcpp calls those that
-  // expire while it is being stopped. While nothing is executed.
+  // Timers that are released from `end` on are no jobs of this execution: executors call those that
+  // expire while they are being stopped. While nothing is executed.
   void ends_at(os::TimePoint end) noexcept { end_ = end; }
 
   // Around a timer's callback; `job` gets its index and release.
@@ -61,9 +61,9 @@ class JobTrace {
       // Both are of rcl's clock; how far apart they are is what counts.
       job_of_task.time =
           started - nanoseconds{(info.actual_call_time - info.expected_call_time).nanoseconds()};
-      if (job_of_task.time >= end_) {
-        return;
-      }
+    }
+    if (job_of_task.time >= end_) {
+      return;
     }
     const std::uint64_t index = number(task, [&] {
       if (const sched::Job* const of_takt = executor::current_job()) {

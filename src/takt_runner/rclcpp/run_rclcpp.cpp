@@ -19,6 +19,7 @@
 #include "scheduling.hpp"
 #include "separate.hpp"
 #include "spinning.hpp"
+#include "timer_threads.hpp"
 
 namespace takt::runner {
 namespace {
@@ -70,9 +71,11 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   Nodes nodes{execution, common, trace, nodes_of(application)};
   NodeOutside world{execution, common, trace};
   anywhere.apply();
+  const TimerThreads before{executor_name};
   const auto executor = takt_rclcpp::make_executor(
       executor_name, is_takt ? scheduling_of(application, nodes) : takt_rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
+  before.raise_made(peers_priority + 1);
   auto* const scheduling = dynamic_cast<takt_rclcpp::SchedulingExecutor*>(executor.get());
   if (scheduling != nullptr) {
     if (const auto strategy = strategy_of(application, nodes)) {
@@ -93,8 +96,10 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const os::TimePoint end = end_of(execution, *start);
   trace.ends_at(end);
   {
+    const TimerThreads not_spinning{executor_name};
     Spinning spinning{*executor, is_takt ? os::ThreadSettings{.name = "takt.spin"} : of_peers,
                       stop};
+    not_spinning.raise_spinning(spinning.tid(), peers_priority + 1);
     std::optional<os::Thread> feeding;
     if (outside) {
       feeding.emplace(
@@ -125,9 +130,9 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   until_the_process_ends<InContext>();
   auto& nodes = until_the_process_ends<Nodes>(execution, common, trace,
                                               nodes_of(execution.application, number));
-  auto& executor =
-      *until_the_process_ends<std::unique_ptr<rclcpp::Executor>>(takt_rclcpp::make_executor(
-          process.policy.substr(std::string{approach_prefix}.size()), {}, cpus_of(process).size()));
+  const std::string executor_name = process.policy.substr(std::string{approach_prefix}.size());
+  auto& executor = *until_the_process_ends<std::unique_ptr<rclcpp::Executor>>(
+      takt_rclcpp::make_executor(executor_name, {}, cpus_of(process).size()));
   for (const auto& [name, node] : nodes.all()) {
     executor.add_node(node);
   }
@@ -149,9 +154,12 @@ void run_rclcpp_process(const Execution& execution, Common& common, std::size_t 
   const Receivers receivers = receivers_of(process);
   baseline::raise_middleware(receivers.priority, receivers.cpus);
   {
+    // Those of an EventsCBGExecutor are among the threads that were raised above.
+    const TimerThreads not_spinning{executor_name};
     Spinning spinning{executor, settings_of(process), stop, [&] {
                         schedule_as_reported(execution.settings, process, gettid(), refused);
                       }};
+    not_spinning.raise_spinning(spinning.tid(), receivers.priority);
     if (beside != nullptr) {
       beside->start(*start, stop);
     }

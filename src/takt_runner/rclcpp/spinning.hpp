@@ -47,6 +47,8 @@ class Spinning {
   Spinning(Spinning&&) = delete;
   Spinning& operator=(Spinning&&) = delete;
 
+  [[nodiscard]] pid_t tid() const noexcept { return thread_.tid(); }
+
   // Throws what left a callback.
   void end() {
     join();

@@ -34,6 +34,7 @@ ExecutorOptions executor_options(const Execution& execution, const application::
           .base_priority = std::max(process.priority, os::min_priority),
           .real_time = process.priority > 0,
           .not_before = start,
+          .duration = released_for(execution),
           .trace = part,
           .trace_cpu_time = true,
           .trace_attributes = std::move(attributes)};

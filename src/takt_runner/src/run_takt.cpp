@@ -23,6 +23,7 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
   Feeder feeder{execution, common, context, Delivery::before_the_callback};
   SchedulingExecutor executor{{.policy = sched::parse_policy(application.policy),
                                .cpus = application.cpus,
+                               .duration = released_for(execution),
                                .trace = execution.settings.trace,
                                .trace_cpu_time = true,
                                .trace_attributes = execution.attributes}};

@@ -40,10 +40,14 @@ struct Execution {
   std::vector<std::pair<std::string, std::string>> attributes{};
 };
 
-// When an execution ends whose releases began at `start`: a moment before the duration is over,
-// because what is released right at its end is no part of it.
+// A moment less than the duration, because what is released right at its end is no part of it.
+inline nanoseconds released_for(const Execution& execution) noexcept {
+  return execution.settings.duration - 100us;
+}
+
+// When an execution ends whose releases began at `start`.
 inline os::TimePoint end_of(const Execution& execution, os::TimePoint start) noexcept {
-  return start + execution.settings.duration - 100us;
+  return start + released_for(execution);
 }
 
 // Each runs until `duration` after the first release, or until `stop` is requested, and leaves a

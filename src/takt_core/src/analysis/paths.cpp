@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "methods.hpp"
+#include "overtaking.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -130,6 +131,9 @@ Bound Paths::latency(std::size_t stream) const {
 }
 
 void Paths::hold(Walk& walk) const {
+  if (walk.overtaken) {
+    walk.age = {};
+  }
   if (!std::exchange(walk.held, true)) {
     const Bound next = walk.head == walk.received ? Bound{nanoseconds{0}} : gap(walk.head);
     walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, next);
@@ -197,10 +201,14 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     follow_call(walk, callback);
     return true;
   }
+  const bool overtakes = application_.callbacks[callback].reentrant;
   if (model_.join_of(walk.before) != nobody) {
-    return pass_join(walk, callback);
+    const bool passes = pass_join(walk, callback);
+    walk.overtaken = walk.overtaken || overtakes;
+    return passes;
   }
   if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
+    walk.overtaken = walk.overtaken || overtakes;
     lengthen(walk, callback);
     if (is_released_by_others(callback, walk.before)) {
       hold(walk);  // its jobs for them go on with what it has
@@ -254,7 +262,10 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
   const bool received = chain.goes_on && strategy_.tasks()[first].kind == TaskKind::message;
-  Walk walk{.before = first, .received = received ? first : nobody, .direct = !chain.goes_on};
+  Walk walk{.before = first,
+            .received = received ? first : nobody,
+            .overtaken = chain.overtaken || application_.callbacks[first].reentrant,
+            .direct = !chain.goes_on};
   begin_stretch(walk, first);
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];
@@ -292,6 +303,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     const std::optional<Gap> next = gap_of_publications(walk.join, entered);
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
     take_busy_path(chain, report);
+  }
+  if (replaces_newer(application_, chain)) {
+    report.reaction = {};
   }
   if (!report.latency) {
     explain_without_bound(chain, report);

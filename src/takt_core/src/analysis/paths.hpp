@@ -104,6 +104,9 @@ class Paths {
   // is not.
   [[nodiscard]] std::string loss_on(const application::Chain& chain) const;
   [[nodiscard]] std::string loss_before(std::size_t callback) const;
+  // From the release until the job has taken its message, at most: until its end, or of a reentrant
+  // callback until its start. None: no bound.
+  [[nodiscard]] std::optional<nanoseconds> until_taken(std::size_t callback) const;
   // Says in the report why the chain has no latency, where the reason is known.
   void explain_without_bound(const application::Chain& chain, ChainReport& report) const;
   // As may_drop() for a stream whose jobs lead to this stream's.
@@ -196,8 +199,9 @@ class Paths {
     By by = By::test;    // of the first end: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
-    bool held = false;   // the age has counted that data of the head stays until the next comes
-    bool direct = true;  // each job has newer data of the first callback than the job before
+    bool held = false;       // the age has counted that data of the head stays until the next comes
+    bool overtaken = false;  // it has passed a reentrant callback: older data may come after newer
+    bool direct = true;      // each job has newer data of the first callback than the job before
     std::size_t join = nobody;     // the last one on the way
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };

@@ -17,6 +17,10 @@ using sched::TaskKind;
 
 constexpr std::int64_t uncounted = std::numeric_limits<std::int64_t>::max();
 
+Bound later(const Bound& a, const Bound& b) {
+  return a && b ? Bound{std::max(*a, *b)} : Bound{};
+}
+
 }  // namespace
 
 // An unknown offset is less than the period that all scenarios have, unless one has its own offset.
@@ -101,6 +105,18 @@ bool Paths::takes_each(std::size_t callback) const {
          (task.kind == TaskKind::timer || task.parameters.overrun == sched::Overrun::catch_up);
 }
 
+Bound Paths::until_taken(std::size_t callback) const {
+  if (!application_.callbacks[callback].reentrant || streams_[callback].empty()) {
+    return response(callback);
+  }
+  Bound longest = nanoseconds{0};
+  for (const std::size_t stream : streams_[callback]) {
+    const Bound& end = bounds_.responses[stream].bound;
+    longest = later(longest, end ? Bound{*end - model_.demand(stream).execution} : Bound{});
+  }
+  return longest;
+}
+
 bool Paths::may_drop(std::size_t callback) const {
   const sched::Task& task = strategy_.tasks()[callback];
   const bool each = takes_each(callback);
@@ -122,7 +138,7 @@ bool Paths::may_drop(std::size_t callback) const {
     if (application_.callbacks[callback].server && application::is_requested(task.trigger)) {
       return model_.may_lose_requests(callback, bounds_.responses);
     }
-    const Bound end = response(callback);
+    const Bound end = until_taken(callback);
     const auto waiting =
         end ? messages(task.trigger, std::max(nanoseconds{0}, *end - nanoseconds{1}), nobody)
             : std::nullopt;
@@ -133,8 +149,12 @@ bool Paths::may_drop(std::size_t callback) const {
     return true;
   }
   const std::size_t stream = streams_[callback].front();
-  const Bound& bound = bounds_.responses[stream].bound;
   const Arrivals& releases = model_.demand(stream).releases;
+  if (application_.callbacks[callback].reentrant) {  // what has passed when it starts is dropped
+    const Bound start = until_taken(callback);
+    return !start || *start >= releases.time(1);
+  }
+  const Bound& bound = bounds_.responses[stream].bound;
   return (!bound || *bound > releases.time(1)) && !ends_before_message(stream, 1);
 }
 
@@ -147,7 +167,8 @@ std::string Paths::loss_before(std::size_t callback) const {
   const auto in_response =
       application::is_requested(task.trigger)
           ? std::nullopt
-          : messages(task.trigger, *response(callback) - nanoseconds{1}, nobody);
+          : messages(task.trigger,
+                     std::max(nanoseconds{0}, *until_taken(callback) - nanoseconds{1}), nobody);
   const std::int64_t most =
       std::min(in_busy_period.value_or(uncounted), in_response.value_or(uncounted));
   const bool counted = most != uncounted && std::cmp_greater(most, kept);

@@ -70,11 +70,13 @@ bool RobotChains::is_used_again(const Part& part) const {
 
 // Data of the stretch stays until the next comes; that counts once.
 void RobotChains::hold(Stretch& stretch, Way& way) const {
-  if (std::exchange(stretch.held, true)) {
+  if (std::exchange(stretch.held, true) && !stretch.overtaken) {
     return;
   }
   const std::optional<nanoseconds> next = gap(stretch.head);
-  if (stretch.joined) {
+  if (stretch.overtaken) {
+    way.why_not = "older data may come after newer";
+  } else if (stretch.joined) {
     way.why_not = "the data of a join is used until its next publication";
   } else if (stretch.head.empty()) {
     way.why_not = "no timer samples its data, which is used until the next comes";
@@ -115,8 +117,9 @@ void RobotChains::follow(Stretch& stretch, const Part& part) const {
     const std::string& name = part.chain.callbacks[i];
     const application::Callback& one = callback(name);
     if (one.task.kind == sched::TaskKind::timer) {
-      stretch = {.head = name, .loses = stretch.loses};
+      stretch = {.head = name, .overtaken = stretch.overtaken, .loses = stretch.loses};
     }
+    stretch.overtaken = stretch.overtaken || one.reentrant;
     const bool goes_on = i + 1 < part.chain.callbacks.size() || part.chain.published;
     stretch.joined = stretch.joined || (goes_on && !one.join.empty());
   }

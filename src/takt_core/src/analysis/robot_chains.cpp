@@ -11,6 +11,7 @@
 #include "../application/threads.hpp"
 #include "../sched/text.hpp"
 #include "bounds.hpp"
+#include "overtaking.hpp"
 #include "robot_words.hpp"
 
 namespace takt::analysis {
@@ -45,6 +46,7 @@ std::string text(const std::vector<LatencyTerm>& terms) {
 RobotChains::RobotChains(const application::Application& robot) : robot_(robot) {
   for (std::size_t i = 0; i < robot.chains.size(); ++i) {
     std::vector<Part>& parts = parts_.emplace_back();
+    bool overtaken = false;
     for (const std::string& name : robot.chains[i].callbacks) {
       const std::size_t process = callback(name).process;
       if (parts.empty() || parts.back().process != process) {
@@ -55,9 +57,11 @@ RobotChains::RobotChains(const application::Application& robot) : robot_(robot) 
         }
         parts.push_back({.process = process,
                          .chain = {.name = std::to_string(i) + "." + std::to_string(parts.size()),
-                                   .goes_on = !parts.empty()}});
+                                   .goes_on = !parts.empty(),
+                                   .overtaken = overtaken}});
       }
       parts.back().chain.callbacks.push_back(name);
+      overtaken = overtaken || callback(name).reentrant;
     }
   }
 }
@@ -112,7 +116,13 @@ std::vector<std::string> RobotChains::without_age(const std::vector<ChainReport>
   std::vector<std::string> remarks;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const ChainReport& chain = reports[i];
-    if (chain.latency && !chain.age && parts_[i].size() > 1) {
+    if (!chain.latency || chain.age) {
+      continue;
+    }
+    const std::string overtaking = overtaking_in(robot_, robot_.chains[i]);
+    if (!overtaking.empty()) {
+      remarks.push_back(overtaken_text(chain, overtaking));
+    } else if (parts_[i].size() > 1) {
       remarks.push_back("chain " + sched::name_text(chain.name) +
                         ": no bound on the age of its data: " + age(i, chain.loss > 0).why_not);
     }
@@ -161,7 +171,7 @@ ChainReport RobotChains::report(std::size_t number) const {
   result.bound_by = text(terms);
   result.terms = std::move(terms);
   const ChainReport& first = bounds_.at(parts.front().chain.name);
-  if (first.reaction && first.latency && result.loss == 0) {
+  if (first.reaction && first.latency && result.loss == 0 && !replaces_newer(robot_, chain)) {
     result.reaction = *result.latency + *first.reaction - *first.latency;
   }
   result.age = age(number, result.loss > 0).bound;

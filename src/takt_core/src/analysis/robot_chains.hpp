@@ -50,10 +50,11 @@ class RobotChains {
   [[nodiscard]] std::string why_no_bound(std::size_t chain, std::size_t number) const;
   // What messages release from a timer on, as far as a chain was followed.
   struct Stretch {
-    std::string head = {};  // the timer
-    bool joined = false;    // it has passed a join
-    bool held = false;      // its data was counted as used until the next comes
-    bool loses = false;     // the next may stay away
+    std::string head = {};   // the timer
+    bool joined = false;     // it has passed a join
+    bool held = false;       // its data was counted as used until the next comes
+    bool overtaken = false;  // by data of a reentrant callback's later job
+    bool loses = false;      // the next may stay away
   };
   // What data becomes older by between two parts.
   struct Way {

@@ -38,6 +38,21 @@ SwitchReport judged(const ScenarioReport& report) {
   return {.verdict = report.verdict, .bound_by = std::string{methods::across_switches_of_robots}};
 }
 
+// What holds then, whatever has a limit.
+void add_bounds(SwitchReport& switches, const ScenarioReport& report, const Application& robot,
+                const ScenarioChanges& changes) {
+  for (const CallbackReport& callback : report.callbacks) {
+    if (callback.response) {
+      switches.responses[callback.name] = *callback.response;
+    }
+  }
+  for (std::size_t i = 0; i < report.chains.size(); ++i) {
+    if (report.chains[i].latency && changes.pausing_in(robot.chains[i]).empty()) {
+      switches.latencies[report.chains[i].name] = *report.chains[i].latency;
+    }
+  }
+}
+
 SwitchReport switches_of(const Application& robot, AnalyseProcess analyse_process) {
   const ScenarioChanges changes{robot};
   if (std::string reason = changes.not_covered(); !reason.empty()) {
@@ -45,8 +60,12 @@ SwitchReport switches_of(const Application& robot, AnalyseProcess analyse_proces
   }
   try {
     const Options brief{.sensitivity = false, .proposals = false};
-    SwitchReport report = judged(
-        analyse_robot(changes.densest(), brief, analyse_process, &changes).scenarios.front());
+    const ScenarioReport all =
+        analyse_robot(changes.densest(), brief, analyse_process, &changes).scenarios.front();
+    SwitchReport report = judged(all);
+    if (report.verdict == Verdict::meets) {
+      add_bounds(report, all, robot, changes);
+    }
     if (const nanoseconds stay = changes.least_stay();
         report.verdict == Verdict::meets && stay.count() > 0) {
       report.bound_by += "; assuming at least " + sched::time_text(stay) +

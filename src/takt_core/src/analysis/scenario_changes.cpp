@@ -240,11 +240,19 @@ std::string ScenarioChanges::not_covered_process(std::size_t process) const {
 // Of a chain without a limit nothing is asked.
 std::string ScenarioChanges::not_covered_chains() const {
   for (const application::Chain& chain : robot_.chains) {
-    for (const std::string& name : chain.callbacks) {
-      if (chain.max_latency.count() > 0 && name != chain.callbacks.front() && of(name).pauses) {
-        return "the data of chain " + sched::name_text(chain.name) + " may wait for " +
-               sched::name_text(name) + ", which is active in some scenarios only";
-      }
+    const std::string name = chain.max_latency.count() > 0 ? pausing_in(chain) : std::string{};
+    if (!name.empty()) {
+      return "the data of chain " + sched::name_text(chain.name) + " may wait for " +
+             sched::name_text(name) + ", which is active in some scenarios only";
+    }
+  }
+  return {};
+}
+
+std::string ScenarioChanges::pausing_in(const application::Chain& chain) const {
+  for (const std::string& name : chain.callbacks) {
+    if (name != chain.callbacks.front() && of(name).pauses) {
+      return name;
     }
   }
   return {};

@@ -52,6 +52,10 @@ class ScenarioChanges {
   // By name.
   [[nodiscard]] const ScenarioChange& of(const std::string& callback) const;
 
+  // A callback of the chain, after its first one, that some scenarios leave out: data may wait for
+  // it. Empty: none.
+  [[nodiscard]] std::string pausing_in(const application::Chain& chain) const;
+
  private:
   void unite(const std::vector<application::Application>& scenarios);
   [[nodiscard]] std::string not_covered(std::size_t callback) const;

@@ -171,8 +171,7 @@ sched::SchedulingStrategy with_lanes(const sched::SchedulingStrategy& strategy,
 void refuse_chains(const Application& application) {
   for (const Callback& callback : application.callbacks) {
     for (const Chain& chain : application.chains) {
-      const std::string& name = callback.reentrant ? callback.task.name : callback.task.lane_of;
-      if (std::ranges::count(chain.callbacks, name) > 0) {
+      if (std::ranges::count(chain.callbacks, callback.task.lane_of) > 0) {
         refuse(callback,
                ", so newer data may come before older, and it is in chain " +
                    sched::name_text(chain.name),

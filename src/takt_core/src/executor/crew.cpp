@@ -39,6 +39,10 @@ void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
   std::unique_lock lock{mutex_};
   TimePoint now = read_clock(me);
   while (!stopping()) {
+    if (now >= shared_.end.load(std::memory_order_relaxed)) {
+      shared_.request_stop();
+      break;
+    }
     recorder_ = &me.recorder;
     catch_up();
     if (next_alarm() <= now) {

@@ -140,7 +140,10 @@ void Executor::spin() {
   {
     const StopSignals signals{shared_->options.stop_on_signals, stop_requested_};
     while (is_started() && !shared_->stopping.load() && !signals.requested()) {
-      stop_requested_.wait();
+      const os::TimePoint end = shared_->end.load();
+      if (!stop_requested_.wait_until(end) && os::now() >= end) {
+        break;
+      }
     }
   }
   stop();

@@ -13,6 +13,7 @@
 #include "shared.hpp"
 #include "takt/executor/executor.hpp"
 #include "takt/os/memory.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/trace/declared.hpp"
@@ -185,6 +186,7 @@ void Executor::set_off() {
   }
   const std::lock_guard lock{registry_->mutex};
   registry_->start_time = std::max(os::now() + lead, shared_->options.not_before);
+  shared_->end.store(os::add_sat(registry_->start_time, shared_->options.duration));
   registry_->has_set_off = true;
   const auto& targets = shared_->compiled.load()->targets;  // whoever switches, switches from there
   for (const auto& crew : registry_->crews) {

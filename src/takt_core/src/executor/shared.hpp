@@ -40,6 +40,7 @@ struct Shared {
   Inbox early;  // notes from before the start
   void repost_early() noexcept;
   std::atomic<bool> stopping{false};
+  std::atomic<os::TimePoint> end{os::TimePoint::max()};  // nothing is released from then on
 
   // The target to follow. A switch changes only the index, which means the same in every compiled
   // application.

@@ -242,6 +242,19 @@ struct TaskState : sched::CoreTask {
 
   [[nodiscard]] bool is_timer() const noexcept { return kind == sched::TaskKind::timer; }
 
+  // Chains know a reentrant task, not its runners: each keeps whose data its job has until that
+  // writes or ends.
+  void keep_origins() noexcept {
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      origins[i] = first_lane->positions[i]->origin;
+    }
+  }
+  void restore_origins() noexcept {
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      first_lane->positions[i]->origin = origins[i];
+    }
+  }
+
   const bool drawn;  // its execution times
   const bool draws_jitter;
   bool plain = true;           // neither reads nor writes, and is not part of a chain
@@ -265,8 +278,9 @@ struct TaskState : sched::CoreTask {
   std::vector<TaskState*> clients;
   nanoseconds cost_of_calls{0};  // of one job
   std::vector<Position*> positions;
-  std::vector<ChainState*> ends;  // chains of which it is the last callback
-  TimePoint sampled;              // the data of its started job
+  std::vector<ChainState*> ends;   // chains of which it is the last callback
+  std::vector<TimePoint> origins;  // of a runner: at the positions of its task, of its started job
+  TimePoint sampled;               // the data of its started job
   // Of its started job.
   Job job;
   nanoseconds computes{0};       // in all, without overheads of the executor

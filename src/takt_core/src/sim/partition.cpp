@@ -275,7 +275,8 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
   const Job& job = task.job;
   CallbackMetrics& metrics = task.metrics;
   if (!task.empty) {
-    for (ChainState* const chain : task.ends) {
+    task.restore_origins();
+    for (ChainState* const chain : task.first_lane->ends) {
       chain->end(now);
     }
   }

@@ -12,7 +12,7 @@ using trace::EventType;
 
 nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoint now) noexcept {
   task.sampled = job.release;
-  for (Position* const position : task.positions) {
+  for (Position* const position : task.first_lane->positions) {
     if (position->before == nullptr) {
       position->origin = job.release;
     }
@@ -28,6 +28,7 @@ nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoi
     }
     cost = task.callback->in_thread ? cost : os::add_sat(cost, delivering);
   }
+  task.keep_origins();
   cost = os::add_sat(cost, task.cost_of_calls);
   return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost(job));
 }
@@ -74,7 +75,7 @@ nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint n
   }
   const bool each = task.callback->task.parameters.overrun == sched::Overrun::catch_up;
   const std::uint64_t number = each ? input.next : topic.published - 1;
-  topic.hand_over(task, number, number + 1);
+  topic.hand_over(*task.first_lane, number, number + 1);
   input.next = number + 1;
   task.sampled = topic.message(number).sampled;
   use(task, topic, number, job, now);
@@ -100,6 +101,7 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
 void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
   TimePoint sampled = task.sampled;
   bool publishes = true;
+  task.restore_origins();
   if (task.join != nullptr) {
     for (Position* const position : task.positions) {
       position->stored = position->origin;
@@ -139,7 +141,7 @@ bool Partition::gives_way(TimePoint now) noexcept {
 
 void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
                         TimePoint now) noexcept {
-  topic.publish(writer, now, sampled);
+  topic.publish(writer == nullptr ? nullptr : writer->first_lane, now, sampled);
   for (Triggered& triggered : topic.triggered) {
     TaskState& task = *triggered.lanes[triggered.turns.next()];
     if (task.callback->server) {

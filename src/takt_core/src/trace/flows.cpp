@@ -6,7 +6,8 @@
 namespace takt::trace {
 namespace {
 
-constexpr std::size_t kept = 20'000;  // messages of a topic: what is older is used by nobody
+constexpr std::size_t kept = 20'000;      // messages of a topic: what is older is used by nobody
+constexpr std::size_t most_at_once = 64;  // jobs of a task
 
 }  // namespace
 
@@ -63,8 +64,8 @@ void Flows::start(const Event& event) {
     handovers.push_back(elapsed(core.ended, event.time));
   }
   ++core.running;
-  Running& started = running_[event.task];
-  started.job = event.job;
+  drop_lost(event.task);
+  Running& started = running_[{event.task, event.job}];
   started.newest.assign(newest_.begin(), newest_.end());
   started.published.clear();
   started.old = false;
@@ -165,7 +166,19 @@ void Flows::end(const Event& event) {
       }
     }
   }
-  running_.erase(event.task);
+  running_.erase({event.task, event.job});
+}
+
+// The ends of jobs may be lost; of a reentrant task several run at a time.
+void Flows::drop_lost(std::uint16_t task) {
+  const auto first = running_.lower_bound({task, 0});
+  auto next = first;
+  for (std::size_t count = 0; next != running_.end() && next->first.first == task; ++next) {
+    if (++count == most_at_once) {
+      running_.erase(first);
+      return;
+    }
+  }
 }
 
 // A job of a callback of a join leaves its data there, in place of that of the job before.
@@ -201,8 +214,8 @@ void Flows::is_there(std::uint16_t topic, std::int64_t sequence) {
 }
 
 Flows::Running* Flows::running(const Event& event) {
-  const auto found = running_.find(event.task);
-  return found == running_.end() || found->second.job != event.job ? nullptr : &found->second;
+  const auto found = running_.find({event.task, event.job});
+  return found == running_.end() ? nullptr : &found->second;
 }
 
 const std::vector<Flows::Place>& Flows::places(std::uint16_t task) const {

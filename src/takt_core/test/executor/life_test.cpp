@@ -63,6 +63,26 @@ TEST_P(Life, ACallbackThatRunsIsNotDestroyedByARemovalAfterTheStop) {
   EXPECT_FALSE(seen.destroyed_while_it_ran);
 }
 
+// The thread that stops it may come late.
+TEST_P(Life, NothingIsReleasedOnceItsDurationIsOver) {
+  constexpr auto duration = 20ms;
+  std::atomic<int> jobs{0};
+  std::atomic<int> late{0};
+  Options limited = options();
+  limited.duration = duration;
+  Executor executor{limited};
+  executor.add(timer("task", 5ms, 30), {[&](const sched::Job& job) {
+                 ++jobs;
+                 late += job.release >= executor.start_time() + duration ? 1 : 0;
+               }});
+  executor.start();
+  os::sleep_until(executor.start_time() + 2 * duration);
+  executor.stop();
+  expect_to_return("spin()", [&] { executor.spin(); });
+  EXPECT_EQ(late, 0);
+  EXPECT_LE(jobs, 2 * 4);
+}
+
 // Its first job lasts until the second release, and switches it off then. What runs below it has
 // to wait for a second job, if there is one.
 TEST_P(Life, ATaskThatRemembersAReleaseRunsNoMoreOnceItIsInactive) {

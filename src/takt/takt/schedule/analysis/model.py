@@ -139,6 +139,9 @@ class Switches(Strict):
 
     meets: bool
     bound_by: str  # the equation, or why there is none
+    # By callback and by chain, also around switches; only of a robot whose limits are proved then.
+    responses_us: dict[str, float]
+    latencies_us: dict[str, float]
 
 
 class Analysis(Strict):

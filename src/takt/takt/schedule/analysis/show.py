@@ -20,6 +20,7 @@ from takt.schedule.analysis.model import (
     CoreBound,
     PlacedProcess,
     ScenarioBounds,
+    Switches,
     Verdict,
 )
 from takt.schedule.application.executors import SEVERAL_THREADS
@@ -49,6 +50,7 @@ def show(console: Console, analysis: Analysis, document: Mapping[str, Any]) -> N
             f"{'by ' if analysis.switches.meets else ''}{escape(analysis.switches.bound_by)}",
             soft_wrap=True,
         )
+        console.print(escape(_around(analysis.switches)), soft_wrap=True)
     if analysis.overheads is None:
         console.print(
             f"overheads: not included (measure them: {HOW})",
@@ -65,6 +67,18 @@ def show(console: Console, analysis: Analysis, document: Mapping[str, Any]) -> N
         )
     notes = analysis.remarks[1 if analysis.overheads is None else 0 :]
     _show_remarks(console, [note for note in notes if note not in _assumed(analysis)])
+
+
+def _around(switches: Switches) -> str:
+    """What holds there of the figures, which are of one scenario each."""
+    above = "the bounds above hold while no job of another scenario is left; "
+    if not switches.meets:
+        return f"{above}around switches nothing has a bound"
+    if not switches.responses_us:
+        return f"{above}around switches deadlines and limits of latencies are kept, no more"
+    bounds = switches.responses_us | switches.latencies_us
+    said = ", ".join(f"{name} {_time(us)}" for name, us in bounds.items())
+    return f"{above}around switches {said}; no reaction, no age"
 
 
 def _never_released(analysis: Analysis) -> list[str]:

@@ -46,7 +46,9 @@ def show(console: Console, comparison: Comparison) -> None:
             console.print(_figures(name, rows))
     if comparison.scenario is not None:
         console.print(
-            f"rclcpp's executors have no scenarios: in scenario {escape(comparison.scenario)} only",
+            "rclcpp's executors have no scenarios: in scenario "
+            f"{escape(comparison.scenario)} only; bounds are the largest of all "
+            "scenarios, and hold while no job of another one is left",
             soft_wrap=True,
         )
     for each in candidates:

@@ -149,6 +149,11 @@ class Parameters(Thesis):
     several_cores: values.Share = Field(
         0.0, description="of a robot's processes that have all cores, if they may"
     )
+    at_once: values.Share = Field(
+        0.0,
+        description="of the callbacks of a robot's processes with several threads, if they may: "
+        "several of their jobs run at once",
+    )
     reservations: values.Share = Field(
         0.0, description="of a robot's processes of one thread that have a reservation"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from takt.schedule.application.model import Overheads
 from takt.schedule.generate.ages import add_ages, raise_ages
+from takt.schedule.generate.at_once import add_at_once
 from takt.schedule.generate.chains import add_chains
 from takt.schedule.generate.chance import Chance
 from takt.schedule.generate.draft import Draft, Entry
@@ -42,6 +43,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
         add_services(draft)
         utilization = draft.utilization()
     add_locks(draft)
+    add_at_once(draft)
     return utilization
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from takt.schedule.robot.figures import Figures, Series, of_spread, of_times
+from takt.schedule.analysis.model import Analysis
+from takt.schedule.robot.figures import Series, of_spread, of_times
 from takt.schedule.robot.stays import Measured
 from takt.schedule.simulation.model import SimulationResult
 
@@ -15,22 +16,22 @@ class Crossing:
     """A callback or chain; times in µs."""
 
     name: str
-    bound: float | None  # the largest of all scenarios, each by itself; None: one has none
+    bound: float | None  # around switches; None: there is none
     simulated: Series | None  # of the whole run
     measured: Series | None  # what a switch touches
 
 
 def crossings(
-    scenarios: list[Figures], simulation: SimulationResult, measured: Measured | None
+    analysis: Analysis, simulation: SimulationResult, measured: Measured | None
 ) -> list[Crossing]:
     """First responses of callbacks, then latencies of chains."""
-    bounds: dict[str, list[float | None]] = {}
-    for scenario in scenarios:
-        for callback in scenario.callbacks:
-            bounds.setdefault(callback.bound.name, []).append(callback.bound.response_us)
-    for scenario in scenarios:
-        for chain in scenario.chains:
-            bounds.setdefault(chain.bound.name, []).append(chain.bound.latency_us)
+    bounds: dict[str, float | None] = {}
+    for scenario in analysis.scenarios:
+        bounds |= dict.fromkeys(one.name for one in scenario.callbacks)
+    for scenario in analysis.scenarios:
+        bounds |= dict.fromkeys(one.name for one in scenario.chains)
+    if analysis.switches is not None:
+        bounds |= analysis.switches.responses_us | analysis.switches.latencies_us
     played = {one.callback: of_times(one.response) for one in simulation.callbacks}
     played |= {one.chain: of_times(one.latency) for one in simulation.chains}
     touched: dict[str, Series | None] = {}
@@ -38,11 +39,5 @@ def crossings(
         touched = {one.callback: of_spread(one.response_us) for one in measured.around.callbacks}
         touched |= {one.chain: of_spread(one.latency_us) for one in measured.around.chains}
     return [
-        Crossing(name, _largest(each), played.get(name), touched.get(name))
-        for name, each in bounds.items()
+        Crossing(name, bound, played.get(name), touched.get(name)) for name, bound in bounds.items()
     ]
-
-
-def _largest(bounds: list[float | None]) -> float | None:
-    known = [bound for bound in bounds if bound is not None]
-    return max(known) if len(known) == len(bounds) else None

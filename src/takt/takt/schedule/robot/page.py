@@ -97,7 +97,7 @@ def write_page(
             rated=rates is not None,
             verdict=verdict(found, analysis, simulation, metrics),
             evidence=evidence(application, analysis, simulation, metrics),
-            crossings=crossings(found, simulation, stays) if len(views) > 1 else [],
+            crossings=crossings(analysis, simulation, stays) if len(views) > 1 else [],
             switches=application.switches,
             text=text,
             version=__version__,

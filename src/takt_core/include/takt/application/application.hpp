@@ -205,6 +205,7 @@ struct Chain {
   nanoseconds max_latency{0};
   bool goes_on = false;    ///< What releases the first one may have no newer data than before.
   bool published = false;  ///< Ends when the join of the last one publishes.
+  bool overtaken = false;  ///< Older data may reach the first one after newer data.
   /// As described, where a callback calls a server and goes on with the response: in `callbacks` it
   /// is there once, for its job has waited for the server's. Empty: like `callbacks`.
   std::vector<std::string> described = {};

@@ -113,8 +113,8 @@ class TAKT_CORE_PUBLIC Executor {
   /// @throws std::logic_error if the executor is started already.
   void start();
 
-  /// Calls start() unless the executor is started, sleeps until a stop is requested, and calls
-  /// stop(). Throws what these throw.
+  /// Calls start() unless the executor is started, sleeps until a stop is requested or
+  /// Options::duration is over, and calls stop(). Throws what these throw.
   void spin();
 
   /// Requests a stop: running jobs end, pending ones do not start. Safe in callbacks and signal

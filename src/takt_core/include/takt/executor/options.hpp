@@ -4,6 +4,7 @@
 /// when something goes wrong.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -155,6 +156,9 @@ struct Options {
   /// No job is released before, so that executors of several processes begin together. A moment
   /// that has passed by then changes nothing.
   sched::TimePoint not_before = {};
+  /// How long it releases jobs, from start_time() on: what is due then or later is no job, however
+  /// late the thread is that calls stop(). It ends as by request_stop().
+  std::chrono::nanoseconds duration = std::chrono::nanoseconds::max();
   /// spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
   bool stop_on_signals = true;
   /// What an exception of a callback leads to.

@@ -94,7 +94,6 @@ class TAKT_CORE_PUBLIC Flows {
     std::deque<std::int64_t> order;  // of their making
   };
   struct Running {
-    std::uint64_t job = 0;
     std::vector<std::pair<std::uint16_t, std::int64_t>> newest;  // by topic, at the start
     std::shared_ptr<Origins> origins;
     std::vector<std::pair<std::uint16_t, std::int64_t>> published;  // topic, sequence
@@ -114,6 +113,7 @@ class TAKT_CORE_PUBLIC Flows {
   void publish(const Event& event);
   void use(const Event& event);
   void end(const Event& event);
+  void drop_lost(std::uint16_t task);
   void arrive(std::size_t chain, std::int64_t release, std::int64_t end);
   void is_there(std::uint16_t topic, std::int64_t sequence);
   [[nodiscard]] Running* running(const Event& event);
@@ -128,9 +128,9 @@ class TAKT_CORE_PUBLIC Flows {
       last_;  // by chain: the release of the newest datum that reached its end
   std::map<std::uint16_t, Executions> executions_;
   std::map<std::pair<std::uint16_t, std::uint64_t>, std::int64_t> released_;
-  std::map<std::uint16_t, Running> running_;      // by task
-  std::map<std::uint16_t, std::int64_t> newest_;  // by topic
-  std::map<std::uint16_t, Messages> messages_;    // by topic
+  std::map<std::pair<std::uint16_t, std::uint64_t>, Running> running_;  // by task and job
+  std::map<std::uint16_t, std::int64_t> newest_;                        // by topic
+  std::map<std::uint16_t, Messages> messages_;                          // by topic
   std::map<std::uint16_t, OfCore> cores_;
 };
 
