@@ -99,11 +99,11 @@ def execute(application: Path, out: Path, seconds: float) -> None:
     place = out / "piece"
     shutil.rmtree(place, ignore_errors=True)  # one that did not end
     place.mkdir(parents=True)
-    words = ["execute", str(application), "--duration", f"{seconds}s", "--json", "--out", "piece"]
-    words[1] = str(application.resolve())
+    words = ["execute", str(application), "--duration", f"{seconds}s", "--json"]
+    words += ["--out", str(place)]
     begun = datetime.now(timezone.utc).isoformat(timespec="seconds")
     with (place / "said").open("w+", encoding="utf-8") as said:
-        tool = subprocess.Popen([sys.executable, "-m", "takt", *words], cwd=out, stdout=said)
+        tool = subprocess.Popen([sys.executable, "-m", "takt", *words], stdout=said)
         memory = _watched(tool)
         said.seek(0)
         text = said.read()
