@@ -9,6 +9,7 @@ from pathlib import Path
 from setup.distributions import ROOT, STATE
 
 BUILD = STATE / "build-fuzz"
+NEW = BUILD / "new"  # what libFuzzer finds; the corpus itself stays as it is
 CMAKE = str(STATE / "venv" / "bin" / "cmake")
 CORE = ROOT / "src" / "takt_core"
 HARNESS = CORE / "test" / "fuzz"
@@ -22,37 +23,49 @@ CONFIGURE = [
     "-DTAKT_SANITIZE=address;undefined;fuzzer-no-link",
 ]
 # Seconds of the wall: beside other stages an input waits for a core.
-BOUNDS = ["-seed=1", "-timeout=300", "-rss_limit_mb=1024", "-max_len=4096"]
+BOUNDS = ["-timeout=300", "-rss_limit_mb=1024", "-max_len=4096"]
 SHOWN = ["-verbosity=0", "-print_final_stats=1"]
 
 
 def commands() -> list[list[str]]:
     """Everything that was found before, then so many new inputs of each parser."""
-    compiler = next(filter(shutil.which, COMPILERS), None)
-    if compiler is None:
+    built = builds()
+    if not built:
         print(f"left out: none of {', '.join(COMPILERS)} is installed")
         return []
-    new = BUILD / "new"  # what libFuzzer finds; the corpus itself stays as it is
-    shutil.rmtree(new, ignore_errors=True)
-    for parser in INPUTS:
-        (new / parser).mkdir(parents=True)
+    shutil.rmtree(NEW, ignore_errors=True)  # the same inputs in every run
+    return [*built, *runs([], 1)]
+
+
+def builds() -> list[list[str]]:
+    """Compiles the fuzzers; nothing where Clang is missing."""
+    compiler = next(filter(shutil.which, COMPILERS), None)
+    if compiler is None:
+        return []
     targets = [f"--target={program(parser).name}" for parser in INPUTS]
     return [
         [CMAKE, "-S", str(CORE), "-B", str(BUILD), *CONFIGURE, f"-DCMAKE_CXX_COMPILER={compiler}"],
         [CMAKE, "--build", str(BUILD), *targets],
-        *(
-            [
-                str(program(parser)),
-                f"-dict={HARNESS / 'dictionary'}",
-                f"-runs={inputs}",
-                f"-artifact_prefix={BUILD}/{parser}-",  # what broke it; belongs into the corpus
-                *BOUNDS,
-                *SHOWN,
-                str(new / parser),
-                str(HARNESS / "corpus" / parser),
-            ]
-            for parser, inputs in INPUTS.items()
-        ),
+    ]
+
+
+def runs(length: list[str], seed: int) -> list[list[str]]:
+    """Each parser for as long as ``length`` says in libFuzzer's words; empty: INPUTS."""
+    for parser in INPUTS:
+        (NEW / parser).mkdir(parents=True, exist_ok=True)
+    return [
+        [
+            str(program(parser)),
+            f"-dict={HARNESS / 'dictionary'}",
+            *(length or [f"-runs={inputs}"]),
+            f"-seed={seed}",
+            f"-artifact_prefix={BUILD}/{parser}-",  # what broke it; belongs into the corpus
+            *BOUNDS,
+            *SHOWN,
+            str(NEW / parser),
+            str(HARNESS / "corpus" / parser),
+        ]
+        for parser, inputs in INPUTS.items()
     ]
 
 

@@ -91,3 +91,16 @@ def test_clocks_that_cannot_be_read_at_once_are_no_step(monkeypatch: pytest.Monk
     watched.look()
     watched.look()
     assert watched.reported == []
+
+
+def test_a_machine_that_was_suspended_had_no_clock_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By 90 s, in which the wall clock went on; then by less than is told, again and again."""
+    second = 10**9
+    wall = iter([(0, 5), (second, 5 + 90 * second), (2 * second, 5 + 90 * second)])
+    slept = iter([7, 7 + 90 * second, 8 + 90 * second])
+    monkeypatch.setattr(disturbances, "_clocks", lambda: next(wall))
+    monkeypatch.setattr(disturbances, "_suspended", lambda: next(slept))
+    watched = Disturbances()
+    watched.look()
+    watched.look()
+    assert [what for what, _ in watched.reported] == ["the machine was suspended for 90.000 s"]

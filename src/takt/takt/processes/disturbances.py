@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What somebody does to a machine that is measured: sets its clock, takes a part away, uses it.
 
-No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets, and Linux moves the
-threads of a CPU that goes to others. But who reads the results has to know.
+No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets and which stands still
+while the machine is suspended, and Linux moves the threads of a CPU that goes to others. But who
+reads the results has to know.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from takt.processes.others import USUAL, Limit, Others, Ours, Taken
@@ -28,6 +29,7 @@ class Disturbances:
     def __init__(self, allowed: Limit = USUAL, ours: Ours | None = None) -> None:
         self.reported: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
+        self._suspended = _suspended()
         self._cpus = online()
         self._interfaces, self._groups = Interfaces(), Groups()
         self._rivals = Rivals()
@@ -37,9 +39,10 @@ class Disturbances:
     def look(self, pids: Collection[int] = ()) -> None:
         """Compares with the look before; ``pids`` are the processes that are measured."""
         self.reported += self._interfaces.look() + self._groups.look(pids)
+        slept = self._look_for_suspensions()
         monotonic, offset = _clocks()
         if self._offset is not None and offset is not None:
-            step = offset - self._offset
+            step = offset - self._offset - slept
             slewed = _MOST_SLEW * (monotonic - self._monotonic)
             if abs(step) > _LEAST_STEP_NS + slewed:
                 why = (
@@ -56,6 +59,23 @@ class Disturbances:
         for come in sorted(cpus - self._cpus):
             self.reported.append((f"CPU {come} came online", "threads may have moved to it"))
         self._cpus = cpus
+
+    def _look_for_suspensions(self) -> int:
+        """For how many ns the machine slept since the look before."""
+        before, suspended = self._suspended, _suspended()
+        if before is None or suspended is None:
+            self._suspended = suspended if before is None else before
+            return 0
+        slept = suspended - before
+        if slept < _LEAST_STEP_NS:
+            return 0
+        self._suspended = suspended
+        why = (
+            "samples use a clock that stands still meanwhile: no latency contains this time, "
+            "and what others sent was not received"
+        )
+        self.reported.append((f"the machine was suspended for {slept / 1e9:.3f} s", why))
+        return slept
 
     def measured(self) -> None:
         """What was measured has ended, and the load still runs: its time is still known."""
@@ -79,8 +99,17 @@ def online() -> frozenset[int]:
 
 def _clocks() -> tuple[int, int | None]:
     """CLOCK_MONOTONIC, and how far CLOCK_REALTIME is from it; None: never read at once."""
+    return _read_beside(time.time_ns)
+
+
+def _suspended() -> int | None:
+    """For how many ns the machine was suspended since it booted; None: as above."""
+    return _read_beside(lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME))[1]
+
+
+def _read_beside(clock: Callable[[], int]) -> tuple[int, int | None]:
     for _ in range(_TRIES):
-        before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        before, value, after = time.monotonic_ns(), clock(), time.monotonic_ns()
         if after - before < _AT_ONCE_NS:
-            return before, wall - before
+            return before, value - before
     return time.monotonic_ns(), None

@@ -13,7 +13,8 @@ constexpr std::chrono::seconds between_looks{1};
 
 void Executor::Keeper::start() {
   ends_.store(false);
-  throttling_.reset();
+  throttling_.watch(shared_.options.cpus);
+  cpu_times_.resize(shared_.options.cpus.size());
   // All of it is in memory where the process locks that: as much as what it calls needs.
   const os::ThreadSettings settings{.name = "takt.keeper", .stack = std::size_t{512} * 1024};
   thread_ = std::make_unique<os::Thread>(settings, [this] { run(); });
@@ -33,7 +34,8 @@ void Executor::Keeper::run() noexcept {
   while (!ends_.load()) {
     if (watches) {
       shared_.keeper.wait_until(os::now() + between_looks);
-      if (const auto refused_setting = throttling_.look(cpu_times(), os::now())) {
+      count_cpu_times();
+      if (const auto refused_setting = throttling_.look(cpu_times_, os::now())) {
         shared_.add({*refused_setting});
       }
     } else {
@@ -44,15 +46,19 @@ void Executor::Keeper::run() noexcept {
   }
 }
 
-std::map<int, std::chrono::nanoseconds> Executor::Keeper::cpu_times() const {
-  std::map<int, std::chrono::nanoseconds> times;
+void Executor::Keeper::count_cpu_times() noexcept {
+  const std::vector<int>& cpus = shared_.options.cpus;
+  std::ranges::fill(cpu_times_, std::chrono::nanoseconds{0});
   const std::size_t crews = shared_.crews_used.load();
   for (std::size_t i = 0; i < crews; ++i) {
     if (Crew* const crew = shared_.crews[i].load()) {
-      times[crew->cpu()] += crew->cpu_time();
+      const auto core =
+          static_cast<std::size_t>(std::ranges::find(cpus, crew->cpu()) - cpus.begin());
+      if (core < cpu_times_.size()) {
+        cpu_times_[core] += crew->cpu_time();
+      }
     }
   }
-  return times;
 }
 
 Change Executor::Keeper::publish(std::unique_ptr<sched::CompiledApplication> compiled,
@@ -123,7 +129,7 @@ void Executor::Keeper::retire(bool all) noexcept {
       over.push_back(std::move(*at));
       at = retirements_.erase(at);
     }
-    if (!all && !registry_.applications.empty()) {
+    if (!all && registry_.applications.size() > 1) {  // the newest is in use
       const auto used = std::ranges::stable_partition(
           registry_.applications, [&](const auto& compiled) { return !in_use(*compiled); });
       applications.assign(std::make_move_iterator(registry_.applications.begin()),

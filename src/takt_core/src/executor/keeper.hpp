@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,7 +50,7 @@ class Executor::Keeper {
   // Takes out what is no longer in use; destroys it without the mutex.
   void retire(bool all) noexcept;
   void forget_groups();
-  [[nodiscard]] std::map<int, std::chrono::nanoseconds> cpu_times() const;
+  void count_cpu_times() noexcept;
   [[nodiscard]] bool is_over(const Retirement& retirement) const noexcept;
   [[nodiscard]] bool in_use(const sched::CompiledApplication& compiled) const noexcept;
 
@@ -59,6 +58,7 @@ class Executor::Keeper {
   Registry& registry_;
   std::vector<Retirement> retirements_;  // guarded by the registry's mutex
   Throttling throttling_;
+  std::vector<std::chrono::nanoseconds> cpu_times_;  // of the crews of each core
   std::atomic<bool> ends_{false};
   std::unique_ptr<os::Thread> thread_;
 };

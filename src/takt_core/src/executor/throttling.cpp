@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "throttling.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <string>
 
 namespace takt::executor {
@@ -14,11 +18,23 @@ struct Limit {
   std::chrono::microseconds period{0};
 };
 
-Limit read_limit() {
-  std::int64_t runtime = -1;
-  std::int64_t period = 0;
-  std::ifstream{"/proc/sys/kernel/sched_rt_runtime_us"} >> runtime;
-  std::ifstream{"/proc/sys/kernel/sched_rt_period_us"} >> period;
+// Without a stream, which allocates; -1: there is no such number.
+std::int64_t number_in(const char* path) noexcept {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return -1;
+  }
+  std::array<char, 32> text{};
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
+  std::int64_t number = -1;
+  std::from_chars(text.data(), text.data() + (size > 0 ? size : 0), number);
+  return number;
+}
+
+Limit read_limit() noexcept {
+  const std::int64_t runtime = number_in("/proc/sys/kernel/sched_rt_runtime_us");
+  const std::int64_t period = number_in("/proc/sys/kernel/sched_rt_period_us");
   if (runtime < 0 || period <= 0) {
     return {};
   }
@@ -39,23 +55,31 @@ bool Throttling::reached(std::chrono::nanoseconds used, std::chrono::nanoseconds
                                    (limit - tolerance) * static_cast<double>(within.count());
 }
 
-std::optional<os::NotGranted> Throttling::look(
-    const std::map<int, std::chrono::nanoseconds>& cpu_times, os::TimePoint now) {
+void Throttling::watch(const std::vector<int>& cpus) {
+  before_.reset();
+  cores_.clear();
+  for (const int cpu : cpus) {
+    cores_.push_back({.cpu = cpu});
+  }
+}
+
+std::optional<os::NotGranted> Throttling::look(const std::vector<std::chrono::nanoseconds>& used,
+                                               os::TimePoint now) {
   std::optional<os::NotGranted> result;
   const auto [limit, period] = read_limit();
   // In less than a period of the kernel's a core may be full by right.
   if (before_ && now - *before_ < period) {
     return result;
   }
-  for (const auto& [cpu, used] : cpu_times) {
-    const auto before = cpu_times_.find(cpu);
-    if (before_ && before != cpu_times_.end() && limit < 1 && !reported_[cpu] &&
-        reached(used - before->second, now - *before_, limit)) {
-      reported_[cpu] = true;
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    Core& core = cores_[i];
+    if (before_ && limit < 1 && !core.reported &&
+        reached(used[i] - core.used, now - *before_, limit)) {
+      core.reported = true;
       std::array<char, 16> share{};
       std::snprintf(share.data(), share.size(), "%g %%", limit * 100);
       result = os::NotGranted{
-          .what = "all of core " + std::to_string(cpu) + " for real-time tasks",
+          .what = "all of core " + std::to_string(core.cpu) + " for real-time tasks",
           .why = std::string{"they want more than the "} + share.data() +
                  " that the kernel leaves them (sched_rt_runtime_us), so it stops the most urgent "
                  "one, too",
@@ -64,8 +88,8 @@ std::optional<os::NotGranted> Throttling::look(
               "it: sysctl kernel.sched_rt_runtime_us=-1 (a callback that never ends then takes "
               "the core for good)"};
     }
+    core.used = used[i];
   }
-  cpu_times_ = cpu_times;
   before_ = now;
   return result;
 }

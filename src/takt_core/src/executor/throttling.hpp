@@ -6,8 +6,8 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
+#include <vector>
 
 #include "takt/os/clock.hpp"
 #include "takt/os/not_granted.hpp"
@@ -24,16 +24,24 @@ class Throttling {
   [[nodiscard]] static bool reached(std::chrono::nanoseconds used, std::chrono::nanoseconds within,
                                     double limit) noexcept;
 
-  // What to report: once for each core. A check within a period of the kernel's after the previous
-  // one reports nothing.
-  std::optional<os::NotGranted> look(const std::map<int, std::chrono::nanoseconds>& cpu_times,
+  // Begins anew, with these cores; allocates.
+  void watch(const std::vector<int>& cpus);
+
+  // What to report: once for each core, of which `used` has the CPU time of all its crews. A check
+  // within a period of the kernel's after the previous one reports nothing. Allocates only what it
+  // reports.
+  std::optional<os::NotGranted> look(const std::vector<std::chrono::nanoseconds>& used,
                                      os::TimePoint now);
-  void reset() noexcept { *this = {}; }
 
  private:
+  struct Core {
+    int cpu = 0;
+    std::chrono::nanoseconds used{0};
+    bool reported = false;
+  };
+
   std::optional<os::TimePoint> before_;
-  std::map<int, std::chrono::nanoseconds> cpu_times_;
-  std::map<int, bool> reported_;
+  std::vector<Core> cores_;
 };
 
 }  // namespace takt::executor

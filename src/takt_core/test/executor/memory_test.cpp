@@ -161,6 +161,22 @@ TEST_P(Loop, MeetsNoPageFaultAfterItHasWarmedUp) {
   EXPECT_EQ(used_by(GetParam()).faults, (std::array<std::int64_t, timers>{}));
 }
 
+// What it looks for each second is looked for in a thread of its own, beside the loop.
+TEST(Housekeeping, AllocatesNothingWhileNothingChanges) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers allocate by themselves";
+  }
+  Executor executor{{.cpus = {0}, .on_not_granted = [](const auto&) {}}};
+  executor.add(timer("task", 10ms, 10), {.callback = [](const auto&) {}});
+  executor.start();
+  os::sleep_until(executor.start_time() + 100ms);
+  const std::uint64_t before = allocations;
+  os::sleep_until(executor.start_time() + 1300ms);
+  const std::uint64_t after = allocations;
+  executor.stop();
+  EXPECT_EQ(after - before, 0U);
+}
+
 // Far below what the calling thread uses of its stack.
 bool deep_stack_is_resident() {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));

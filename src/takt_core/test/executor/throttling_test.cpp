@@ -16,11 +16,12 @@ class ThrottlingTest : public testing::Test {
     if (!Throttling::possible()) {
       GTEST_SKIP() << "this kernel leaves real-time threads everything";
     }
+    throttling_.watch({0});
   }
 
   // Whether something is told of a core that was used for so long at a time.
   bool reported(std::chrono::nanoseconds used, std::chrono::nanoseconds at) {
-    return throttling_.look({{0, used}}, os::TimePoint{at}).has_value();
+    return throttling_.look({used}, os::TimePoint{at}).has_value();
   }
 
  private:
