@@ -67,7 +67,8 @@ def history(
         raise TaktError(
             "no runs found", where=str(runs[0]), fix="give folders that contain a run.json"
         )
-    added, faults = 0, []
+    added = 0
+    faults: list[TaktError] = []
     silent: dict[str, CellOutcome] = {}
     with History(store) as opened:
         for folder in folders:
@@ -80,8 +81,8 @@ def history(
                 faults.append(error)
         if runs and len(faults) == len(folders):
             raise together(faults)
-        for error in faults:
-            stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
+        for fault in faults:
+            stderr().print(f"skipped: {fault}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
         names = {one.key for one in (there if key else there[:SHOWN])}
         shown = [one for one in there if one.key in names]  # on every machine

@@ -44,7 +44,7 @@ class Opened:
 
 def opened(paper: str, module: ModuleType, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
     """Each of a place as it was given, and the folder with its files; raises TaktError."""
-    found = []
+    found: list[tuple[Path, Path, Outcome, Run | None]] = []
     runs = [store.read(one) if (one / DOCUMENT).is_file() else None for _, one in places]
     machines = [_machine(run) for run in runs]
     _refuse_several_times(machines, [place for place, _ in places])
