@@ -101,7 +101,7 @@ def test_an_error_of_the_limits_file_names_its_line(
     assert f"{file}:2" in err
 
 
-def test_names_that_the_trace_does_not_have_are_all_told_at_their_lines(
+def test_names_that_the_trace_does_not_have_are_all_reported_at_their_lines(
     traces: dict[str, Path], tmp_path: Path, takt: Call
 ) -> None:
     file = tmp_path / "bad.limits.yaml"

@@ -38,7 +38,7 @@ def test_the_listing_has_one_use_of_data_that_is_as_old_as_its_lines_say(tmp_pat
     assert found.freshness.on_old_data == 0
 
 
-def test_a_use_after_newer_data_was_made_is_on_old_data(tmp_path: Path) -> None:
+def test_a_use_after_newer_data_is_on_old_data(tmp_path: Path) -> None:
     lines = LISTING.splitlines()
     newer = "[1626023629.9]: producing_data_topic_id sensor1 453"
     # As RCUTILS prints them, in any order, among other lines, and with data made before the begin.
@@ -72,9 +72,9 @@ def test_what_a_trace_has_of_data_is_written_and_read_again(
     )
     log = tmp_path / "t.log"
     assert takt(["trace", str(trace), "--log", str(log)]) == 0
-    made, used = log.read_text(encoding="utf-8").splitlines()
-    assert made == "[1.000002007]: producing_data_topic_id scan 0"
-    assert used == "[1.000005007]: using_data_topic_id scan 0"
+    first, second = log.read_text(encoding="utf-8").splitlines()
+    assert first == "[1.000002007]: producing_data_topic_id scan 0"
+    assert second == "[1.000005007]: using_data_topic_id scan 0"
     capsys.readouterr()
     assert takt(["metrics", str(log)]) == 0
     shown = capsys.readouterr()

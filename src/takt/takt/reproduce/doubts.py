@@ -38,10 +38,10 @@ def finding(
 
 def cells_behind(check: Check[Evidence], evidence: Evidence) -> list[Cell]:
     """All runs of the points of which a check asks something, those without samples included."""
-    seen = evidence.drawn(None)
+    own = evidence.drawn(None)
     with contextlib.suppress(Missing):  # what was asked before that counts
-        values_of(check.quantities, seen)
-    return [cell for cell in evidence.measured.run.cells if cell.key in seen.asked]
+        values_of(check.quantities, own)
+    return [cell for cell in evidence.measured.run.cells if cell.key in own.asked]
 
 
 def doubts(cells: Sequence[Cell]) -> list[str]:

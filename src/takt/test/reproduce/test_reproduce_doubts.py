@@ -17,7 +17,9 @@ CELLS = [cell([20.0] * 100, number, others_seconds=0.01) for number in range(3)]
 
 
 def check(**asked: object) -> Check[Evidence]:
-    quantity: Quantity[Evidence] = Quantity("made", lambda evidence: evidence.mean(runs.p50, **asked))
+    quantity: Quantity[Evidence] = Quantity(
+        "made", lambda evidence: evidence.mean(runs.p50, **asked)
+    )
     return Check("a > 0", {"a": quantity})
 
 

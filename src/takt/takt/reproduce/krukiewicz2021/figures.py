@@ -164,8 +164,10 @@ class _Drawing:
             return
         picture, axes = _picture()
         _draw_boxes(axes, here, theirs)
+        _leave_out_far_whiskers(axes, here, theirs, "µs")
         axes.tick_params(axis="x", labelsize=7)
         axes.set(title=title, ylabel="µs")
+        axes.set_ylim(bottom=0)
         self._save(picture, number)
 
     def boxes(
@@ -210,7 +212,7 @@ class _Drawing:
         axes.set(title=title, ylabel=axis)
         if axis.endswith("(ms)"):
             name = f"constraint, {MAX_AGE_MS:g} ms"
-            _leave_out_far_whiskers(axes, here, theirs)
+            _leave_out_far_whiskers(axes, here, theirs, "ms", MAX_AGE_MS)
             axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1, label=name)
             axes.set_ylim(bottom=0)
             axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no box
@@ -258,20 +260,24 @@ def _label(axes: Axes, tops: Sequence[tuple[float, float]], marks: Mapping[float
 
 
 def _leave_out_far_whiskers(
-    axes: Axes, here: list[dict[str, Any]], theirs: list[dict[str, Any]]
+    axes: Axes,
+    here: list[dict[str, Any]],
+    theirs: list[dict[str, Any]],
+    unit: str,
+    shown: float = 0.0,
 ) -> None:
-    """A whisker that would squeeze the boxes ends at the edge, with its value."""
+    """A whisker that would squeeze the boxes ends at the edge, with its value, ``shown`` below it."""
     usual = max(
         *(one["q3"] + FAR * (one["q3"] - one["q1"]) for one in here),
         *(one["whishi"] for one in theirs),
-        MAX_AGE_MS,
+        shown,
     )
     if max(one["whishi"] for one in here) <= usual:
         return
     axes.set_ylim(0, 1.1 * usual)
     for place, one in enumerate(here, 1):
         if one["whishi"] > usual:
-            words = f"↑ {one['whishi']:.4g} ms"
+            words = f"↑ {one['whishi']:.4g} {unit}"
             axes.text(place, 1.04 * usual, words, ha="center", fontsize=8)
 
 

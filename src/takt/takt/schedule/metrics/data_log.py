@@ -57,7 +57,7 @@ class DataLog:
 class _Topic:
     """Of one topic, in the order of time."""
 
-    made: dict[int, int] = field(default_factory=dict)  # when, by number
+    times: dict[int, int] = field(default_factory=dict)  # when, by number
     newest: int = -1
     ages: list[int] = field(default_factory=list)
     uses: int = 0
@@ -79,16 +79,16 @@ def measure(path: Path) -> Metrics:
     """The metrics of the lines in a file; other lines in it are left out."""
     lines = sorted(_lines(path), key=lambda one: one[0])
     topics: dict[str, _Topic] = defaultdict(_Topic)
-    for time, made, topic, number in lines:
+    for time, produced, topic, number in lines:
         of = topics[topic]
-        if made:
-            of.made[number] = time
+        if produced:
+            of.times[number] = time
             of.newest = max(of.newest, number)
             continue
         of.uses += 1
         of.on_old_data += number < of.newest
-        if number in of.made:
-            of.ages.append(time - of.made[number])
+        if number in of.times:
+            of.ages.append(time - of.times[number])
         else:
             of.unknown += 1
     used = {name: of for name, of in sorted(topics.items()) if of.uses}
