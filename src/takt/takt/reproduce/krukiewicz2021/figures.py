@@ -266,7 +266,7 @@ def _leave_out_far_whiskers(
     unit: str,
     shown: float = 0.0,
 ) -> None:
-    """A whisker that would squeeze the boxes ends at the edge, with its value, ``shown`` below it."""
+    """A whisker that would squeeze the boxes ends at the edge, with its value; ``shown`` fits."""
     usual = max(
         *(one["q3"] + FAR * (one["q3"] - one["q1"]) for one in here),
         *(one["whishi"] for one in theirs),
