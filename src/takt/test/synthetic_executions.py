@@ -184,9 +184,8 @@ def the_other_way_round(point: Point) -> Value:
             low = point.nodes == 4 and point.utilization < 1
             return 0.3 if takt else 0.1 if low and point.periods == OTHER else 0.0
         case "age":
-            falling = 39 - point.nodes / 10  # of baseline1
-            constrained = 60.0 if point.approach == WITH_CONSTRAINT else 38.0
-            return of_one_age(constrained if takt else falling)
+            falling = (39.5 if takt else 39.0) - point.nodes / 10
+            return of_one_age(60.0 if point.approach == WITH_CONSTRAINT else falling)
     if point.utilization == 0.5 and point.nodes < 50:
         return 0.3 if takt else 0.2
     if point.nodes == 50 and point.utilization > 0.5:

@@ -101,6 +101,22 @@ def test_an_error_of_the_limits_file_names_its_line(
     assert f"{file}:2" in err
 
 
+def test_names_that_the_trace_does_not_have_are_all_reported_at_their_lines(
+    traces: dict[str, Path], tmp_path: Path, takt: Call
+) -> None:
+    file = tmp_path / "bad.limits.yaml"
+    file.write_text(
+        "callbacks:\n  a.fast: {response: 7ms}\n  a.fats: {response: 7ms}\n"
+        "chains:\n  brake:\n    latency: 7ms\n",
+        encoding="utf-8",
+    )
+    code, _, err = takt("gate", traces["timely"], "--limits", file)
+    assert code == 2
+    assert f"{file}:3: the limits name callback 'a.fats', which the trace" in err
+    assert f"{file}:5: the limits name chain 'brake'" in err
+    assert str(traces["timely"]) in err
+
+
 def test_a_baseline_of_a_simulation_decides_with_one_repetition(
     traces: dict[str, Path], tmp_path: Path, takt: Call
 ) -> None:

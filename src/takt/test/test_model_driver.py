@@ -105,7 +105,7 @@ def test_a_message_that_came_after_the_release_did_not_cause_it(
     modelled: tuple[dict[str, Any], str],
 ) -> None:
     document, text = modelled
-    assert "1 messages between processes took 300.001 us to 300.001 us" in text
+    assert "1 messages between processes took 300.001 µs to 300.001 µs" in text
     assert document["handover"] == {"least": 50_000, "most": 500_000}
 
 

@@ -103,7 +103,24 @@ def test_a_key_reads_as_what_is_measured() -> None:
 
 
 def test_a_missing_stack_can_be_left_out() -> None:
-    result = planned(stack=["ros9", "rcl", "ros9"], skip_missing=True)
+    result = planned(stack=["ros1", "rcl", "ros1"], skip_missing=True)
     assert len(result.skipped) == 1
     assert {cell.stack for cell in result.cells} == {"rcl"}
-    assert "ros9 is not installed" in result.skipped[0].why
+    assert "ros1 is not installed" in result.skipped[0].why
+
+
+@pytest.mark.parametrize("installed", ["rustdds", "rcl_cyclonedds", "rcl,rclcpp_cyclonedds"])
+def test_a_stack_that_there_is_elsewhere_can_be_left_out(installed: str) -> None:
+    result = planned(stack=[installed, "rcl"], skip_missing=True)
+    assert {cell.stack for cell in result.cells} == {"rcl"}
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [("ros9", "ros1"), ("rcl_cyclondds", "rcl_cyclonedds"), ("rustdds,rclcp", "rclcpp")],
+)
+def test_a_misspelt_stack_is_refused_not_left_out(misspelt: str, meant: str) -> None:
+    with pytest.raises(TaktError, match="is not installed") as error:
+        planned(stack=[misspelt, "rcl"], skip_missing=True)
+    assert f"did you mean {meant}?" in str(error.value)
+    assert "skip" not in str(error.value)

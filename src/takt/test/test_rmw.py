@@ -84,8 +84,8 @@ def test_what_only_fast_dds_carries_is_not_offered_and_what_is_missing_has_a_fix
         False,
         False,
     ]
-    with pytest.raises(TaktError, match="rcl_connextdds is not installed") as error:
-        raise found.missing("rcl_connextdds", "here")
+    with pytest.raises(TaktError, match="rcl_fastrtps_dynamic is not installed") as error:
+        raise found.missing("rcl_fastrtps_dynamic", "here")
     assert "ROS 2 installation that has this middleware" in str(error.value)
 
 

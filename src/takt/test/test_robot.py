@@ -193,7 +193,7 @@ def test_a_chain_across_processes_is_bounded_above_what_is_simulated() -> None:
     (chain,) = scenario.chains
     assert chain.meets
     assert chain.bound_by.startswith("vision ")
-    assert "handover 300 us" in chain.bound_by or "handover 0.3 ms" in chain.bound_by
+    assert "handover 300 µs" in chain.bound_by or "handover 0.3 ms" in chain.bound_by
     (played,) = simulate(document, where=str(EXAMPLE)).chains
     assert chain.latency_us is not None
     assert played.latency is not None

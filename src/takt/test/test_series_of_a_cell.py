@@ -64,8 +64,8 @@ def test_a_thread_is_a_row_of_the_report_and_of_the_summary(threads: Cell) -> No
     assert [row[1] for row in table.rows] == ["30", "20"]
     assert "2 threads · 1000 to 1500 µs" in title(threads)
     (text,) = blocks(synthetic_run("x", [threads]))
-    assert "1000 us, 30 wake-ups: MIN: 10 us" in text
-    assert "1500 us, 20 wake-ups: MIN: 40 us" in text
+    assert "1000 µs, 30 wake-ups: MIN: 10 µs" in text
+    assert "1500 µs, 20 wake-ups: MIN: 40 µs" in text
 
 
 def test_one_thread_has_no_series_of_its_own(tmp_path: Path) -> None:

@@ -29,11 +29,11 @@ def test_a_oneshot_timer_prints_measured_reported_and_difference(takt: Takt) -> 
         takt, "timer-oneshot", "--timeout", "1ms", "--samples", "50", "--plot"
     )
     assert "50 one-shot timers with a timeout of 1ms" in out
-    for line in ("Measured:   MIN: 11 us  AVG: 11 us  MAX: 11 us", "Reported:   MIN: 1.0 us"):
+    for line in ("Measured:   MIN: 11 µs  AVG: 11 µs  MAX: 11 µs", "Reported:   MIN: 1.0 µs"):
         assert line in out
-    assert "Difference: MIN: -10 us" in out
-    assert "Indices of highest values (|us:index|): |11:49|11:48|" in out
-    assert "Indices of lowest values (|us:index|): |11:1|11:2|" in out
+    assert "Difference: MIN: -10 µs" in out
+    assert "Indices of highest values (|µs:index|): |11:49|11:48|" in out
+    assert "Indices of lowest values (|µs:index|): |11:1|11:2|" in out
     values, counts = histogram.read(folder / cell["histogram"])
     assert (values.tolist(), counts.tolist()) == ([11], [49])
     assert (folder / "samples" / f"{cell['id']}.png").stat().st_size > 1000
@@ -49,8 +49,8 @@ def test_timers_that_never_fire_are_counted(takt: Takt) -> None:
 def test_a_cyclic_timer_prints_its_jitter_and_rate(takt: Takt) -> None:
     out, _, cell = measured(takt, "timer-cyclic", "--rate", "1kHz", "--samples", "60")
     assert "60 calls of a timer of 1kHz" in out
-    assert "Jitter: MIN: 0.0 us  AVG: 0.0 us  MAX: 0.0 us" in out
-    assert "First two, excluded from all other figures: 0.0 us, 0.0 us" in out
+    assert "Jitter: MIN: 0.0 µs  AVG: 0.0 µs  MAX: 0.0 µs" in out
+    assert "First two, excluded from all other figures: 0.0 µs, 0.0 µs" in out
     assert "Achieved rate: 999.999 Hz; 0 of 60 expiries skipped" in out
     assert cell["statistics"]["cyclic"]["jitter"]["count"] == 57
 

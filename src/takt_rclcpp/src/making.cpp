@@ -99,11 +99,11 @@ Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity
     created.reads.push_back(read.topic);
   }
   if (is_too_short(id)) {
-    remarks_.push_back("the timer '" + created.name + "' has a period of " +
-                       std::to_string(id.period.count()) + " ns: it is called every " +
-                       std::to_string(shortest_period.count()) +
-                       " us, after all others unless the timing says otherwise. Give it the period "
-                       "at which it has something to do");
+    remarks_.push_back(
+        "the timer '" + created.name + "' has a period of " + std::to_string(id.period.count()) +
+        " ns: it is called every " + std::to_string(shortest_period.count()) +
+        " \u00b5s, after all others unless the timing says otherwise. Give it the period "
+        "at which it has something to do");
   }
   return created;
 }

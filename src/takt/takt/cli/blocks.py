@@ -54,7 +54,7 @@ def _cyclic(cell: Cell, found: Statistics) -> Iterator[str]:
         yield "  too few calls for a jitter"
         return
     yield f"  Jitter: {_range(own.jitter)}  ({own.negative_share:.1%} negative)"
-    first = ", ".join(f"{_us(value)} us" for value in own.first_two_us)
+    first = ", ".join(f"{_us(value)} µs" for value in own.first_two_us)
     yield f"  First two, excluded from all other figures: {first}"
     passed = own.expiries - own.callbacks
     yield f"  Achieved rate: {own.rate_hz:.6g} Hz; {passed} of {own.expiries} expiries skipped"
@@ -77,7 +77,7 @@ def _ethercat(cell: Cell, found: Statistics) -> Iterator[str]:
 def _threads(_: Cell, found: Statistics) -> Iterator[str]:
     for one in found.threads:
         if one.latency:
-            yield f"  {one.period_us:g} us, {one.count} wake-ups: {_range(one.latency)}"
+            yield f"  {one.period_us:g} µs, {one.count} wake-ups: {_range(one.latency)}"
 
 
 def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         if one.latency:
             yield f"  {_range(one.latency)}"
         if one.first_us is not None:
-            yield f"  First message, excluded from all other figures: {one.first_us:.0f} us"
+            yield f"  First message, excluded from all other figures: {one.first_us:.0f} µs"
         yield from _extremes(one.highest, one.lowest)
     if check := cell.addresses:
         yield f"  Same address at sender and receiver: {check.same} of {check.compared} messages"
@@ -145,7 +145,7 @@ def _takers(found: CoreSupply) -> Iterator[str]:
 
 
 def _time(time_us: float) -> str:
-    return f"{time_us / 1000:.4g} ms" if time_us >= 1000 else f"{time_us:.4g} us"
+    return f"{time_us / 1000:.4g} ms" if time_us >= 1000 else f"{time_us:.4g} µs"
 
 
 def _range(found: Percentiles, offset_us: float = 0.0) -> str:
@@ -155,7 +155,7 @@ def _range(found: Percentiles, offset_us: float = 0.0) -> str:
             found.min_us, found.mean_us, found.max_us, found.p50_us, found.p99_us, found.p999_us
         )
     )  # fmt: skip
-    return f"MIN: {least} us  AVG: {mean} us  MAX: {most} us  (p50 {p50}, p99 {p99}, p99.9 {p999})"
+    return f"MIN: {least} µs  AVG: {mean} µs  MAX: {most} µs  (p50 {p50}, p99 {p99}, p99.9 {p999})"
 
 
 def _us(value: float) -> str:
@@ -166,4 +166,4 @@ def _us(value: float) -> str:
 def _extremes(highest: Sequence[Extreme], lowest: Sequence[Extreme]) -> Iterator[str]:
     for name, values in (("highest", highest), ("lowest", lowest)):
         pairs = "|".join(f"{one.us:.0f}:{one.index}" for one in values)
-        yield f"  Indices of {name} values (|us:index|): |{pairs}|"
+        yield f"  Indices of {name} values (|µs:index|): |{pairs}|"

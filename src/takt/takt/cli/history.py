@@ -49,7 +49,7 @@ def history(
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.documents.units import parse_duration
-    from takt.errors import TaktError
+    from takt.errors import TaktError, together
     from takt.measure.history.accumulate import accumulate
     from takt.measure.history.page import write_history
     from takt.measure.history.show import show
@@ -68,6 +68,7 @@ def history(
             "no runs found", where=str(runs[0]), fix="give folders that contain a run.json"
         )
     added = 0
+    faults: list[TaktError] = []
     silent: dict[str, CellOutcome] = {}
     with History(store) as opened:
         for folder in folders:
@@ -77,7 +78,11 @@ def history(
                     added += opened.add(run, place, folder)
                 silent.update({cell.id: judge([cell]) for cell in run.cells if not says(cell)})
             except TaktError as error:  # another version's run is no reason to stop
-                stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
+                faults.append(error)
+        if runs and len(faults) == len(folders):
+            raise together(faults)
+        for fault in faults:
+            stderr().print(f"skipped: {fault}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
         names = {one.key for one in (there if key else there[:SHOWN])}
         shown = [one for one in there if one.key in names]  # on every machine

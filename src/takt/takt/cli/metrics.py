@@ -16,7 +16,8 @@ def metrics(
         list[Path],
         typer.Argument(
             metavar="TRACE…",
-            help="Traces of executions or simulations, or folders of takt execute or takt record.",
+            help="Traces of executions or simulations, folders of takt execute or takt record, or "
+            "logs with lines of made and used data.",
         ),
     ],
     application: Against = None,

@@ -33,6 +33,13 @@ def trace(
         Path | None,
         typer.Option(metavar="OUT", help="Write events.parquet and jobs.parquet to this folder."),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write a line for each datum that was made or used, with its UNIX time.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Summarise each task in a trace of the executor or the simulator, or in a recording.
@@ -48,7 +55,7 @@ def trace(
     from takt.schedule.trace import file as files
     from takt.schedule.trace.show import remarks, show
 
-    summary = _replay(files.read(file), perfetto, parquet)
+    summary = _replay(files.read(file), perfetto, parquet, log)
     if as_json:
         print_json(summary.model_dump(mode="json"))
         return
@@ -59,12 +66,17 @@ def trace(
         stdout().print(f"{perfetto}: open at https://ui.perfetto.dev", soft_wrap=True)
     if parquet:
         stdout().print(f"{parquet}: events.parquet, jobs.parquet", soft_wrap=True)
+    if log:
+        stdout().print(f"{log}: takt metrics {log} reads it", soft_wrap=True)
 
 
-def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceSummary:
+def _replay(
+    trace: Trace, perfetto: Path | None, parquet: Path | None, log: Path | None
+) -> TraceSummary:
     """Reads the trace once, for the summary and for what is to be written."""
     from takt.cli.output import bars
     from takt.documents.writing import failure, replacing
+    from takt.schedule.metrics.data_log import DataLog
     from takt.schedule.trace.file import Sink, replay
     from takt.schedule.trace.parquet import ParquetExport
     from takt.schedule.trace.perfetto import PerfettoExport
@@ -73,9 +85,10 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     summing = Summing(trace)
     sinks: list[Sink] = [summing]
     written: list[str] = []
-    where = " or ".join(str(path) for path in (perfetto, parquet) if path)
-    if perfetto:
-        _refuse_trace(perfetto)
+    where = " or ".join(str(path) for path in (perfetto, parquet, log) if path)
+    for option, path in (("--perfetto trace.pftrace", perfetto), ("--log trace.log", log)):
+        if path:
+            _refuse_trace(path, option)
     try:
         with ExitStack() as open_files:
             if perfetto:
@@ -90,6 +103,10 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
                 tables = ParquetExport(trace, events, jobs)
                 sinks.append(open_files.enter_context(closing(tables)))
                 written += map(str, files)
+            if log:
+                lines = DataLog(trace, open_files.enter_context(replacing(log)))
+                sinks.append(open_files.enter_context(closing(lines)))
+                written.append(str(log))
             bar = open_files.enter_context(bars())
             job = bar.add_task("reading", total=trace.events)
             replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
@@ -101,7 +118,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
 
-def _refuse_trace(path: Path) -> None:
+def _refuse_trace(path: Path, option: str) -> None:
     from takt.errors import TaktError
     from takt.schedule.trace.file import is_trace
 
@@ -109,5 +126,5 @@ def _refuse_trace(path: Path) -> None:
         raise TaktError(
             "this file is a trace; takt does not overwrite it",
             where=str(path),
-            fix="choose another name: --perfetto trace.pftrace",
+            fix=f"choose another name: {option}",
         )

@@ -72,8 +72,8 @@ def judge(cells: Mapping[str, Sequence[Measured]], limits: Limits, path: Path) -
     for pattern in limits.cells:
         if not any(fnmatchcase(key, pattern) for key in cells):
             raise wrong(
-                f"the limits name cell {pattern!r}, which the run does not have",
-                path,
+                f"the limits name cell {pattern!r}, which the run {path} does not have",
+                limits.where("cells", pattern) or path,
                 f"its cells: {', '.join(sorted(cells))}",
             )
     confidence = limits.confidence / ALL

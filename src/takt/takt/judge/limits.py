@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from takt.documents import yaml_file
 from takt.documents.quantities import Duration, Share, Strict
-from takt.documents.yaml_file import Form
+from takt.documents.yaml_file import Form, Source
 from takt.statistics.judgement import ALLOWED
 
 ALL = 1_000_000  # parts
@@ -99,6 +99,12 @@ class Limits(Strict):
         None, description="comparison with a baseline; default: none"
     )
 
+    _source: Source = PrivateAttr(default_factory=Source)
+
+    def where(self, *location: str) -> str | None:
+        """``file:line`` of a key; None: no file has it."""
+        return self._source.where(location) if self._source.file else None
+
 
 FORM = Form(
     "a limits file",
@@ -113,7 +119,8 @@ def read_limits(path: Path | None) -> Limits:
     """Reads and checks a file; raises TaktError with all of its errors. None: no limits besides."""
     if path is None:
         return Limits()
-    limits, _ = yaml_file.read(path, FORM)
+    limits, source = yaml_file.read(path, FORM)
+    limits._source = source  # noqa: SLF001 - the reader is the one who knows
     if limits.not_worse_than is None:
         return limits
     baseline = str(path.parent / limits.not_worse_than.baseline)

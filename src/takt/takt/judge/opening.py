@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from takt.errors import together
 from takt.judge.limits import ALL, Limits
 from takt.judge.recorded import Recorded
 from takt.judge.trial import Trial
@@ -61,31 +62,36 @@ def _deadlines(flat: str | None) -> dict[str, int]:
 
 def _check_names(trial: Trial, path: Path) -> None:
     """A limit for a name that does not exist would always be met."""
-    known = trial.callbacks()
     limits = trial.limits
-    asked = {
-        "callback": (set(limits.callbacks) | set(limits.reads), known),
-        "chain": (set(limits.chains), {one.chain for one in trial.metrics.chains}),
-        "topic": (
-            {topic for topics in limits.reads.values() for topic in topics} | set(limits.topics),
-            {plain(topic) for topic in trial.names.topics.values()},
-        ),
-    }
-    for noun, (names, there) in asked.items():
-        if unknown := sorted(names - there):
-            raise wrong(
-                f"the limits name {noun} {unknown[0]!r}, which the trace does not have",
-                path,
-                f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
-            )
-    for name, topics in limits.reads.items():
+    callbacks = [("callbacks", name) for name in limits.callbacks]
+    callbacks += [("reads", name) for name in limits.reads]
+    read = [("reads", name, topic) for name, topics in limits.reads.items() for topic in topics]
+    chains = {one.chain for one in trial.metrics.chains}
+    topics = {plain(topic) for topic in trial.names.topics.values()}
+    asked: list[tuple[str, list[tuple[str, ...]], set[str]]] = [
+        ("callback", [*callbacks], trial.callbacks()),
+        ("chain", [("chains", name) for name in limits.chains], chains),
+        ("topic", [*read, *(("topics", name) for name in limits.topics)], topics),
+    ]
+    faults = [
+        wrong(
+            f"the limits name {noun} {place[-1]!r}, which the trace {path} does not have",
+            limits.where(*place) or path,
+            f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
+        )
+        for noun, places, there in asked
+        for place in places
+        if place[-1] not in there
+    ]
+    for place in read:
+        _, name, topic = place
         reads = _topics_of(trial, name)
-        if reads is not None and (unknown := sorted(set(topics) - reads)):
-            raise wrong(
-                f"the limits name topic {unknown[0]!r} of {name}, which does not read it",
-                path,
-                f"it reads: {', '.join(sorted(reads)) or 'nothing'}",
-            )
+        if reads is not None and topic in topics - reads:
+            what = f"the limits name topic {topic!r} of {name}, which does not read it"
+            fix = f"it reads: {', '.join(sorted(reads)) or 'nothing'}"
+            faults.append(wrong(what, limits.where(*place) or path, fix))
+    if faults:
+        raise together(faults)
 
 
 def _topics_of(trial: Trial, name: str) -> set[str] | None:

@@ -38,7 +38,16 @@ def beside(variables: Mapping[str, str] = os.environ) -> list[str]:
 def stacks(base: str, variables: Mapping[str, str] = os.environ) -> Iterator[tuple[str, str]]:
     """The names of the stacks beside ``base``, each with its implementation."""
     for one in beside(variables):
-        yield f"{base}_{one.removeprefix('rmw_').removesuffix('_cpp')}", one
+        yield _stack(base, one), one
+
+
+def every() -> list[str]:
+    """The names of all stacks that an installation may have beside its default."""
+    return [_stack(base, one) for base in (RCL, RCLCPP) for one in _CONFIGURED]
+
+
+def _stack(base: str, implementation: str) -> str:
+    return f"{base}_{implementation.removeprefix('rmw_').removesuffix('_cpp')}"
 
 
 def settings(implementation: str) -> list[str]:

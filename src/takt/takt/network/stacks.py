@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import subprocess
@@ -189,10 +190,16 @@ class Stacks:
             )
         return self._asked[name]
 
+    def is_known(self, name: str) -> bool:
+        """Whether there may be such a stack elsewhere; else it is misspelt, or of a plug-in."""
+        known = {*KNOWN, *rmw.every(), *self.probes}
+        return all(one in known for one in parts(name))
+
     def missing(self, name: str, where: str) -> TaktError:
         """The error for a stack that is not there."""
         there = ", ".join(sorted(self.probes)) or "none"
-        name = next(one for one in parts(name) if one not in self.probes)
+        lacking = [one for one in parts(name) if one not in self.probes]
+        name = next((one for one in lacking if not self.is_known(one)), lacking[0])
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
@@ -201,12 +208,14 @@ class Stacks:
             else self._how_to_get(name),
         )
 
-    @staticmethod
-    def _how_to_get(name: str) -> str:
-        if name not in KNOWN and name.startswith((f"{RCL}_", f"{RCLCPP}_")):
-            return HOW_TO_GET_RMW
+    def _how_to_get(self, name: str) -> str:
+        if not self.is_known(name):
+            near = difflib.get_close_matches(name, [*KNOWN, *rmw.every(), *self.probes], n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            every = ", ".join(KNOWN)
+            return f"{hint}stacks: {every}; a plug-in that adds another one is not installed"
         if name not in KNOWN:
-            return f"stacks: {', '.join(KNOWN)}; a plug-in that adds another one is not installed"
+            return HOW_TO_GET_RMW
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET

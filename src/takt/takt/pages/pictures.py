@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_BINS = 600  # of one histogram in a picture
+LEGEND = 0.35  # of the height of bars: so much higher is a logarithmic axis with a legend
 FLOOR = 0.1  # where nothing occurred, as in the thesis's figures
 SUFFIXES = (".png", ".svg")
 MARKED = "#111111"
@@ -66,6 +67,8 @@ def histogram(
         if own := axes.get_legend():
             own.remove()
         figure.legend(fontsize="small", loc="outside right upper")  # hides no line
+    else:
+        _make_room(axes)
     axes.set(title=title, xlabel=axis, ylabel="how often")
     return save(figure, file)
 
@@ -78,6 +81,7 @@ def panels(file: Path, named: Sequence[tuple[str, Sequence[Counts], str]]) -> li
     for place, (title, series, axis) in enumerate(named, 1):
         axes = figure.add_subplot(len(named), 1, place)
         _draw(axes, series)
+        _make_room(axes)
         axes.set(title=title, xlabel=axis, ylabel="how often")
     return save(figure, file)
 
@@ -183,6 +187,13 @@ def _draw(axes: Axes, series: Sequence[Counts]) -> None:
     axes.grid(alpha=0.3)
     if len(series) > 1:
         axes.legend(fontsize="small", loc="upper right")
+
+
+def _make_room(axes: Axes) -> None:
+    """Above the bars for a legend, which would hide some of them."""
+    if axes.get_legend():
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high * (high / low) ** LEGEND)
 
 
 def plain_ticks(axes: Axes) -> None:

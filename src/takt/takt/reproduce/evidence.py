@@ -95,6 +95,11 @@ class Evidence:
         return sum(cell.disturbed for cell in own)
 
     @property
+    def asked(self) -> set[str]:
+        """The points of which something was asked."""
+        return {*self._asked, *(cell.key for cell in self._grouped.values())}
+
+    @property
     def runs(self) -> int:
         """The fewest runs of a point, or points where these are what is drawn."""
         return min([*map(len, self._asked.values()), *self._groups.values()])

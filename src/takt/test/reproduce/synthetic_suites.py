@@ -154,7 +154,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
             talk = {1000: 900, 10_000: 200}
             return (one_shot if cell.kind == "timer-oneshot" else talk)[period] * unlike * fifo
         case "p99":
-            return 400.0 if cell.kind == "wakeup" else 177.0
+            return 4000.0 if cell.kind == "wakeup" else 177.0
         case "width":
             cyclic = {1000: 1000, 10_000: 1000, 500: 400, 200: 200}
             talk_width = 500 if cell.subscribers == 1 else 200

@@ -108,10 +108,20 @@ def test_what_differs_has_intervals_that_do_not_overlap(
 
 
 def test_one_kernel_alone_leaves_them_undecided(runs: dict[str, Path], tmp_path: Path) -> None:
+    other = copied(runs[NATIVE], tmp_path / "other")
+    page.keep(page.read(runs[NATIVE]).model_copy(update={"scale": 0.5, "results": str(other)}))
     with none_rendered():
-        found = set_beside("ye2023", [runs[NATIVE], runs[NATIVE]], tmp_path)
+        found = set_beside("ye2023", [runs[NATIVE], other], tmp_path / "out")
     assert {one.holds for one in found.findings} == {None}
     assert all("a run with PREEMPT_RT" in one.needs for one in found.findings)
+
+
+def test_a_run_is_not_beside_itself(runs: dict[str, Path], tmp_path: Path) -> None:
+    same = bundle.write(runs[NATIVE], tmp_path / "same.zip")
+    with pytest.raises(TaktError, match=f"the same run as {runs[NATIVE]}") as error:
+        set_beside("ye2023", [runs[NATIVE], same], tmp_path / "out")
+    assert error.value.where == str(same)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_bundle_stands_for_its_folder(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Gutiérrez 2018 contradicts itself, its tables show it and the page says so.
+"""Where a paper contradicts itself, its tables show it and the page says so.
 
 Each contradiction is found in the transcribed numbers where they have it, and on the page that a
 reader has beside them.
@@ -95,16 +95,54 @@ NOTED: list[tuple[str, str, Callable[[], bool]]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def column(paper: str, table: str, name: str) -> list[object]:
+    """Of a table of another paper."""
+    rows = [one for one in read_published(paper).tables if one.table == table]
+    return [{**one.point, **one.published}[name] for one in rows]
+
+
+OF_OTHERS: list[tuple[str, str, str, Callable[[], bool]]] = [
+    (
+        "ye2023",
+        "The five threads of cyclictest have frequencies of 1000 to 3000 Hz, says the text",
+        "table 4 has periods of 1000 to 3000 µs",
+        lambda: {1000, 1500, 2000, 2500, 3000} == {*column("ye2023", "table 4", "period_us")},
+    ),
+    (
+        "ye2023",
+        "Table 4 has the hardware and software of the measurements, says the text",
+        "tables 1 and 2 have them; table 4 has the wake-ups",
+        lambda: 6243 in column("ye2023", "table 4", "max_us"),
+    ),
+    (
+        "krukiewicz2021",
+        "Figure 5.11 is of an application with 4 nodes, says its caption",
+        "table 5.12 say 6, with the producer and the listener",
+        lambda: {4} == {*column("krukiewicz2021", "5.12", "nodes")},
+    ),
+    (
+        "krukiewicz2021",
+        "The overhead grows by 54 % for medium-sized applications, of 20 nodes",
+        "table 5.7 have 54 % with 50 nodes",
+        lambda: round(45.37 / 29.43, 2) == 1.54,
+    ),
+]
+
+
+def rows_of(paper: str, folder: Path) -> dict[str, str]:
     """The page's rows of statements: what is said, and what stands beside it."""
-    folder: Path = tmp_path_factory.mktemp("page")
-    made = PUBLISHED.outcome(
+    made = read_published(paper).outcome(
         Request(), folder, unfinished=[], findings=[], tables=[], figures=[]
     )  # fmt: skip
     document = html.unescape(page.render(made, folder))
     found = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td><td>([^<]*)</td></tr>", document)
     return {claim.rstrip("."): why for claim, why in found}
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Those of Gutiérrez."""
+    return rows_of("gutierrez2018", tmp_path_factory.mktemp("page"))
 
 
 @pytest.mark.parametrize(("claim", "why", "tables"), NOTED, ids=[one[0] for one in NOTED])
@@ -113,3 +151,11 @@ def test_a_contradiction_of_the_paper_is_in_its_tables_and_noted_on_the_page(
 ) -> None:
     assert tables()
     assert why.casefold() in rows[claim].casefold()
+
+
+@pytest.mark.parametrize(("paper", "claim", "why", "tables"), OF_OTHERS)
+def test_so_is_one_of_another_paper(
+    tmp_path: Path, paper: str, claim: str, why: str, tables: Callable[[], bool]
+) -> None:
+    assert tables()
+    assert why.casefold() in rows_of(paper, tmp_path)[claim].casefold()

@@ -53,6 +53,15 @@ def test_a_bar_that_was_not_measured_does_not_look_like_zero(
     assert len(crosses.get_xdata()) == 1
 
 
+def test_no_diamond_hides_the_number_of_its_bar(tmp_path: Path, shown: dict[str, Any]) -> None:
+    draw(executed(as_published, (1.0, 1.0)), tmp_path)
+    axes = shown["5.6"].axes[0]
+    (stated,) = [one for one in axes.lines if one.get_label() == "thesis, of this bar"]
+    beside = {one.get_text(): one.xyann[1] for one in axes.texts}
+    assert stated.get_ydata()[0] == pytest.approx(26.0)
+    assert beside["26"] > beside["40"]  # points above the end of its bar
+
+
 def test_an_outlier_does_not_squeeze_the_boxes_and_is_named(
     tmp_path: Path, shown: dict[str, Any]
 ) -> None:
@@ -79,11 +88,14 @@ def test_the_overhead_of_50_nodes_is_drawn_beside_the_thesis(
     tmp_path: Path, shown: dict[str, Any]
 ) -> None:
     tables = [
-        one.model_copy(update={"measured": {"baseline0": BOX, "takt": BOX},
+        one.model_copy(update={"measured": {"baseline0": BOX, "takt": BOX | {"max": 3700.0}},
                                "published": {"baseline0": BOX, "thesis": BOX}})
         for one in overheads(PUBLISHED_GROWTH)
     ]  # fmt: skip
     draw({}, tmp_path, tables)
+    axes = shown["5.1"].axes[0]
+    assert axes.get_ylim()[1] < 100
+    assert [one.get_text() for one in axes.texts] == ["↑ 3700 µs"] * 2
     labels = [one.get_text() for one in shown["5.1"].axes[0].get_xticklabels()]
     assert len(labels) == 8  # two executors, with and without subscriptions, here and there
     assert sum("Takt" in one for one in labels) == sum("thesis" in one for one in labels) == 2

@@ -26,6 +26,15 @@ std::string share_text(std::int64_t millionths) {
   return std::string{text.data(), end} + " %";
 }
 
+// Whether any two processes run on the same host.
+bool shares_a_host(const std::vector<application::Process>& processes) {
+  return std::ranges::any_of(processes, [&](const application::Process& one) {
+    return std::ranges::any_of(processes, [&](const application::Process& other) {
+      return one.host == other.host && !application::belong_together(one, other);
+    });
+  });
+}
+
 // time * parts / whole, rounded up.
 nanoseconds scaled_up(nanoseconds time, std::int64_t parts, std::int64_t whole) {
   const auto product = static_cast<stats::Int128>(time.count()) * parts;
@@ -102,8 +111,10 @@ std::vector<std::string> assumed_of_messages(const application::Application& rob
   std::vector<std::string> remarks;
   const auto within = [](nanoseconds most) { return " within " + sched::time_text(most); };
   const std::string where = robot.links.empty() ? "" : " of its host";
-  remarks.push_back("assuming that a message reaches another process" + where +
-                    within(robot.handover.most));
+  if (shares_a_host(robot.processes)) {
+    remarks.push_back("assuming that a message reaches another process" + where +
+                      within(robot.handover.most));
+  }
   for (const application::Link& link : robot.links) {
     remarks.push_back(
         "assuming that a message between hosts " + sched::name_text(link.hosts[0]) + " and " +

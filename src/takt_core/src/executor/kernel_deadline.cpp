@@ -66,7 +66,7 @@ std::optional<os::NotGranted> reserve(const Reservation& reservation, const std:
       break;
     case EINVAL:
       refused_setting.why +=
-          " (the kernel wants 1 us < runtime <= deadline <= period, and periods between "
+          " (the kernel wants 1 \u00b5s < runtime <= deadline <= period, and periods between "
           "sched_deadline_period_min_us and _max_us)";
       refused_setting.fix = "correct the execution time, deadline and period of the task";
       break;

@@ -45,7 +45,7 @@ std::string task_text(const Task& task) {
 
 std::string time_text(nanoseconds time) {
   static constexpr std::array<std::pair<double, const char*>, 4> units{
-      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+      {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1, "ns"}}};
   const auto count = static_cast<double>(time.count());
   const auto* unit = std::find_if(units.begin(), units.end() - 1, [&](const auto& candidate) {
     return std::abs(count) >= candidate.first;

@@ -55,12 +55,14 @@ TEST(Hosts, a_link_is_a_term_of_the_latency) {
   EXPECT_TRUE(contains(report.remarks, "hosts 'motors' and 'pc' arrives within 20 ns"));
   EXPECT_TRUE(
       contains(report.remarks, "the clocks of hosts 'motors' and 'pc' run at the same rate"));
+  EXPECT_FALSE(contains(report.remarks, "another process of its host")) << "neither has two";
 }
 
 TEST(Hosts, within_a_host_the_handover_counts) {
   const Report report = analyse_json(robot("", "", "'host': 'pc', 'cpu': 1, 'priority': 40"));
   EXPECT_EQ(report.scenarios.front().chains.front().bound_by,
             "vision 8 ns + handover 2 ns + control 3 ns");
+  EXPECT_TRUE(contains(report.remarks, "a message reaches another process within 2 ns"));
 }
 
 TEST(Hosts, the_share_that_links_lose_is_reported) {

@@ -50,7 +50,7 @@ TEST(TaskSet, refuses_times_that_cannot_be) {
       "task 'a': its deadline is negative: -2 s. Fix: give a time of 0 or more.");
   EXPECT_EQ(
       error_of_set({with(timer("a", 1ms, 0ns, 5), [](Task& t) { t.parameters.budget = -2us; })}),
-      "task 'a': its budget is negative: -2 us. Fix: give a time of 0 or more.");
+      "task 'a': its budget is negative: -2 \u00b5s. Fix: give a time of 0 or more.");
   EXPECT_EQ(error_of_set({timer("a", 1ms, -1ms, 5)}),
             "task 'a': its expected execution time is negative: -1 ms. Fix: give a time of 0 or "
             "more.");

@@ -11,7 +11,7 @@ from takt.errors import TaktError
 from takt.lab.image import content
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment
-from takt.network.stacks import parts
+from takt.network.stacks import Stacks, parts
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")  # a word of the kernel's command line
 
@@ -45,7 +45,8 @@ def _unfit(experiment: Experiment, inside: list[str]) -> str:
         return "it needs a second host"
     named = {name for one in each for stack in one.stack for name in parts(stack)}
     lacking = sorted(named.difference(inside))
-    if lacking and (not experiment.skip_missing or not named.intersection(inside)):
+    skipped = experiment.skip_missing and all(map(Stacks({}).is_known, lacking))
+    if lacking and not (skipped and named.intersection(inside)):
         return (
             f"its stacks {', '.join(lacking)} are not on the stick (available: {', '.join(inside)})"
         )

@@ -155,7 +155,7 @@ class Measurement(Strict):
     distance: Duration | None = Field(
         None,
         description="difference between the periods of two consecutive threads, in "
-        "whole us; default: 0s",
+        "whole µs; default: 0s",
     )
     subscribers: Axis[Processes] | None = Field(
         None, description="pubsub only: number of subscribers; default: 1"

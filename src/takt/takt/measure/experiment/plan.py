@@ -96,11 +96,12 @@ def plan(
         for name in block.stack:
             if name not in stacks:
                 missing = stacks.missing(name, source.where((*here, "stack")))
-                if experiment.skip_missing:
+                known = stacks.is_known(name)
+                if known and experiment.skip_missing:
                     note = Note(what="skipped", why=missing.what, fix=missing.fix)
                     skipped += [] if note in skipped else [note]
                     continue
-                skip = "; or skip it: skip_missing: true" if source.file else ""
+                skip = "; or skip it: skip_missing: true" if known and source.file else ""
                 refuse(here, ("stack", missing.what, f"{missing.fix}{skip}"))
                 continue
             stack = stacks[name]

@@ -73,6 +73,7 @@ def opened(place: Path) -> Iterator[Path]:
         yield folder
     except TaktError as error:
         error.where = error.where and error.where.replace(str(folder), str(place))
+        error.what = error.what.replace(str(folder), str(place))
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -28,6 +28,7 @@ KNOWN = {
     "distribution": "distribution",
     "time": "time",  # what the times of a guest are
 }
+SAME = ("scale", "findings", "tables")  # of a run and its bundle, and of no two runs
 VERDICTS = ("holds", "smaller", "not here", "undecided", "not asked")
 
 
@@ -43,20 +44,35 @@ class Opened:
 
 def opened(paper: str, module: ModuleType, places: Sequence[tuple[Path, Path]]) -> list[Opened]:
     """Each of a place as it was given, and the folder with its files; raises TaktError."""
-    found = []
+    found: list[tuple[Path, Path, Outcome, Run | None]] = []
     runs = [store.read(one) if (one / DOCUMENT).is_file() else None for _, one in places]
     machines = [_machine(run) for run in runs]
     _refuse_several_times(machines, [place for place, _ in places])
     for (place, folder), run in zip(places, runs, strict=True):
         outcome = outcome_of(paper, module, place, folder)
         if outcome.paper != paper:
-            raise TaktError(f"a reproduction of {outcome.paper}, not of {paper}", where=str(place))
+            raise TaktError(
+                f"a reproduction of {outcome.paper}, not of {paper}",
+                where=str(place),
+                fix=f"leave it out; those of {outcome.paper}: takt reproduce {outcome.paper} "
+                "--beside RUN RUN",
+            )
+        _refuse_again(place, outcome, [(one[0], one[2]) for one in found])
         found.append((place, folder, outcome, run))
     names = _names(machines)
     return [
         Opened(_side(name, place, outcome, machine), outcome, folder, run)
         for name, machine, (place, folder, outcome, run) in zip(names, machines, found, strict=True)
     ]
+
+
+def _refuse_again(place: Path, outcome: Outcome, others: Sequence[tuple[Path, Outcome]]) -> None:
+    """A run and its bundle are one: beside itself it would confirm everything."""
+    if not any(one.measured for one in outcome.findings):
+        return
+    for other, known in others:
+        if all(getattr(known, name) == getattr(outcome, name) for name in SAME):
+            raise TaktError(f"the same run as {other}", where=str(place), fix="give each run once")
 
 
 def _machine(run: Run | None) -> dict[str, str]:

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from takt.measure.results.model import Run
-from takt.reproduce.doubts import doubted
-from takt.reproduce.evidence import Evidence, Measured, too_short_for
+from takt.reproduce.doubts import finding
+from takt.reproduce.evidence import Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.gutierrez2018 import between
 from takt.reproduce.gutierrez2018.extent import fitted
@@ -19,7 +19,6 @@ from takt.reproduce.gutierrez2018.vendors import known, why_not
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
 from takt.reproduce.runs import stolen_s
-from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 
 PAPER = "gutierrez2018"
@@ -46,7 +45,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         request,
         folder,
         unfinished=points_left(run),
-        findings=doubted(findings, run),
+        findings=findings,
         tables=rows(published, measured),
         figures=figures(published, measured),
         skipped=[f"{one.name}, {why_not(one)}" for one in known(there) if one.stack not in there],
@@ -71,11 +70,7 @@ def criteria() -> dict[str, str]:
 def _judged(published: Published, measured: Measured, request: Request) -> list[Finding]:
     asked = [(stack, CHECKS) for stack in _stacks(measured.run)]
     return [
-        published.finding(
-            name,
-            stack,
-            judge(check, published.findings[name].values, Evidence(measured, stack), request.draws),
-        )
+        finding(published, name, check, measured, stack, request.draws)
         for stack, checks in [*asked, (ALL, between.CHECKS)]
         for name, check in checks.items()
     ]

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 FOLDER = "figures"
 FAR = 3  # times the height of a box above it: a longer whisker would squeeze the boxes
+NEAR = 0.06  # of the height of an axis: so high is a label with a diamond at its place
+DIAMOND = 5  # points from the middle of a diamond to a label above it
 BOX = {"whislo": "min", "q1": "q1", "med": "median", "q3": "q3", "whishi": "max"}
 NAMES = {"baseline1": "baseline1", "takt": "Takt", WITH_CONSTRAINT: "Takt,\nconstraint"}
 THESIS_NAMES = NAMES | {"takt": "proposed", WITH_CONSTRAINT: "proposed,\nconstraint"}
@@ -111,13 +113,14 @@ class _Drawing:
         stated = self._published.figures[number].values
         marks: list[tuple[float, float]] = []
         absent: list[float] = []
+        tops: list[tuple[float, float]] = []
         for index, (series, values) in enumerate(bars.items()):
             shift = (index - (len(bars) - 1) / 2) * width
             at = [places.index(place) + shift for place in values]
             heights = [100 * value for value in values.values()]
             colour = _COLOURS[index % len(_COLOURS)]
-            drawn = axes.bar(at, heights, width, label=series, color=colour)
-            axes.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
+            axes.bar(at, heights, width, label=series, color=colour)
+            tops += zip(at, heights, strict=True)
             absent += [
                 places.index(place) + shift
                 for place in places
@@ -137,6 +140,7 @@ class _Drawing:
         axes.set_xticks(range(len(places)), places)
         axes.set(title=title, ylabel="share (%)")
         axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
+        _label(axes, tops, dict(marks))
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no bar
         self._save(picture, number)
 
@@ -160,8 +164,10 @@ class _Drawing:
             return
         picture, axes = _picture()
         _draw_boxes(axes, here, theirs)
+        _leave_out_far_whiskers(axes, here, theirs, "µs")
         axes.tick_params(axis="x", labelsize=7)
         axes.set(title=title, ylabel="µs")
+        axes.set_ylim(bottom=0)
         self._save(picture, number)
 
     def boxes(
@@ -206,8 +212,9 @@ class _Drawing:
         axes.set(title=title, ylabel=axis)
         if axis.endswith("(ms)"):
             name = f"constraint, {MAX_AGE_MS:g} ms"
-            _leave_out_far_whiskers(axes, here, theirs)
+            _leave_out_far_whiskers(axes, here, theirs, "ms", MAX_AGE_MS)
             axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1, label=name)
+            axes.set_ylim(bottom=0)
             axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no box
         else:
             axes.set_yscale("log")
@@ -239,21 +246,38 @@ def _draw_boxes(axes: Axes, here: list[dict[str, Any]], theirs: list[dict[str, A
             )
 
 
+def _label(axes: Axes, tops: Sequence[tuple[float, float]], marks: Mapping[float, float]) -> None:
+    """The height of each bar above it, and above a diamond that would hide it."""
+    reach = NEAR * axes.get_ylim()[1]
+    for at, height in tops:
+        mark = marks.get(at, -1.0)
+        hidden = height - reach / 2 <= mark <= height + reach
+        axes.annotate(
+            f"{height:.3g}", (at, max(height, mark) if hidden else height),
+            (0, DIAMOND if hidden else 1), textcoords="offset points", ha="center", va="bottom",
+            fontsize=7,
+        )  # fmt: skip
+
+
 def _leave_out_far_whiskers(
-    axes: Axes, here: list[dict[str, Any]], theirs: list[dict[str, Any]]
+    axes: Axes,
+    here: list[dict[str, Any]],
+    theirs: list[dict[str, Any]],
+    unit: str,
+    shown: float = 0.0,
 ) -> None:
-    """A whisker that would squeeze the boxes ends at the edge, with its value."""
+    """A whisker that would squeeze the boxes ends at the edge, with its value; ``shown`` fits."""
     usual = max(
         *(one["q3"] + FAR * (one["q3"] - one["q1"]) for one in here),
         *(one["whishi"] for one in theirs),
-        MAX_AGE_MS,
+        shown,
     )
     if max(one["whishi"] for one in here) <= usual:
         return
     axes.set_ylim(0, 1.1 * usual)
     for place, one in enumerate(here, 1):
         if one["whishi"] > usual:
-            words = f"↑ {one['whishi']:.4g} ms"
+            words = f"↑ {one['whishi']:.4g} {unit}"
             axes.text(place, 1.04 * usual, words, ha="center", fontsize=8)
 
 

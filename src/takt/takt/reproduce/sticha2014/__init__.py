@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run
-from takt.reproduce.doubts import doubted
+from takt.reproduce.doubts import finding
 from takt.reproduce.evidence import Evidence, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.model import Outcome, Request
@@ -17,7 +17,6 @@ from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.quantities import Checked
 from takt.reproduce.sticha2014.tables import rows
-from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 
 PAPER = "sticha2014"
@@ -43,9 +42,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
     bare = [Evidence(measured, stack) for stack in _stacks(run) if stack in BARE]
     request.say("judging the findings")
     findings = [
-        published.finding(
-            name, one.stack, judge(check, published.findings[name].values, one, request.draws)
-        )
+        finding(published, name, check, measured, one.stack, request.draws)
         for one in (*there, *bare[:1])
         for name, check in _checks(one.stack).items()
     ]
@@ -56,7 +53,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         request,
         folder,
         unfinished=points_left(run),
-        findings=doubted(findings, run),
+        findings=findings,
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),
         undecidable=beyond_scale(run),

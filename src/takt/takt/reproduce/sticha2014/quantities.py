@@ -63,6 +63,9 @@ def even_peaks(kind: str) -> Checked:
     )
 
 
+WORDS = {"period_us": "period"}
+
+
 def alike(kind: str, limit: str, of: OfRun[float], what: str, *same: str) -> Checked:
     """Runs of the same point do not differ by more."""
     attributes = same or ("period_us", "scheduling", "load", "subscribers")
@@ -72,7 +75,8 @@ def alike(kind: str, limit: str, of: OfRun[float], what: str, *same: str) -> Che
         {
             "apart": Quantity(
                 f"(highest - lowest) / mean of the runs' {what}, where "
-                f"{', '.join(attributes)} are the same; median over these; drawn by points",
+                f"{', '.join(WORDS.get(one, one) for one in attributes)} are the same; median over "
+                "these; drawn by points",
                 lambda evidence: evidence.apart(of, attributes, **asked),
             )
         },

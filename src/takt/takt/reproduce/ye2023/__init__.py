@@ -15,13 +15,12 @@ from takt.network import namespace, stacks
 from takt.reproduce.beside import beside as beside_runs
 from takt.reproduce.beside.model import Beside
 from takt.reproduce.beside.show import show
-from takt.reproduce.doubts import doubted
-from takt.reproduce.evidence import Evidence, Measured, too_short_for
+from takt.reproduce.doubts import finding
+from takt.reproduce.evidence import Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
-from takt.reproduce.undisturbed import judge
 from takt.reproduce.unfinished import points_left
 from takt.reproduce.ye2023 import beside as beside
 from takt.reproduce.ye2023 import between
@@ -57,11 +56,7 @@ def answers(run: Run, folder: Path, request: Request, system: System | None = No
     measured = Measured(run, folder)
     request.say("judging the findings")
     findings = [
-        published.finding(
-            name,
-            stack,
-            judge(check, published.findings[name].values, Evidence(measured, stack), request.draws),
-        )
+        finding(published, name, check, measured, stack, request.draws)
         for stack, checks in _asked(run)
         for name, check in checks.items()
     ]
@@ -71,7 +66,7 @@ def answers(run: Run, folder: Path, request: Request, system: System | None = No
         request,
         folder,
         unfinished=points_left(run),
-        findings=doubted(findings, run),
+        findings=findings,
         tables=rows(published, measured, system or System(folder), request.draws),
         figures=figures(published, measured, request.draws),
         skipped=[

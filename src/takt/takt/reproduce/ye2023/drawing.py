@@ -112,10 +112,15 @@ def executions(
 
 
 def courses(
-    file: Path, title: str, found: Sequence[tuple[str, Floats, Floats]], limit_us: float
+    file: Path,
+    title: str,
+    found: Sequence[tuple[str, Floats, Floats]],
+    limit_us: float,
+    least_us: float | None = None,
 ) -> list[Path]:
     """A row for each frequency: jitter on the left, absolute position on the right.
 
+    ``limit_us`` is the paper's largest jitter, ``least_us`` its lowest where that is another one.
     Jitter far beyond the paper's is on an axis that is logarithmic there, so that both are seen.
     """
     from matplotlib.figure import Figure
@@ -127,7 +132,7 @@ def courses(
             axes = figure.add_subplot(len(found), 2, 2 * place + side + 1)
             _envelope(axes, values)
             if side == 0:
-                for one in (-limit_us, limit_us):
+                for one in (-limit_us if least_us is None else least_us, limit_us):
                     axes.axhline(one, color=MARKED, linewidth=0.8, linestyle="--")
                 if float(np.abs(values).max()) > FAR * limit_us:
                     axes.set_yscale("symlog", linthresh=limit_us)
@@ -140,7 +145,8 @@ def courses(
             axes.set_title(f"{name}: {what} (µs)", fontsize="small")
             axes.tick_params(labelsize="x-small")
             axes.grid(alpha=0.25)
-    figure.suptitle(f"{title}; dashed: the paper's ±{limit_us:g} µs{beyond}", fontsize="medium")
+    paper = f"±{limit_us:g}" if least_us is None else f"{least_us:g} and {limit_us:g}"
+    figure.suptitle(f"{title}; dashed: the paper's {paper} µs{beyond}", fontsize="medium")
     figure.supxlabel("cycle", fontsize="small")
     return save(figure, file)
 

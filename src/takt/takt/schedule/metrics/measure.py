@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import takt_core
 
+from takt.errors import TaktError
+from takt.schedule.metrics import data_log
 from takt.schedule.metrics.absences import absences
 from takt.schedule.metrics.against import against
 from takt.schedule.metrics.model import (
@@ -44,10 +46,15 @@ def measure(
     progress: Callable[[int], None] = lambda _: None,
     application: Path | None = None,
 ) -> Metrics:
-    """The metrics of a trace file; raises TaktError for what is none.
+    """The metrics of a trace file, or of logged lines; raises TaktError for what is none.
 
     ``application``: the file that declares what was asked for, instead of what the trace carries.
     """
+    if not files.is_trace(path) and data_log.is_log(path):
+        if application is not None:
+            what = "logged lines name no callbacks that an application could declare"
+            raise TaktError(what, where=str(path), fix="leave out --against")
+        return data_log.measure(path)
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
     declared = None if flat is None else files.declared(flat, trace)

@@ -12,7 +12,7 @@ from takt.pages import text
 from takt.pages.row_table import Columns, RowTable, count
 from takt.pages.text import listed, number_of
 from takt.schedule.absence.show import show as show_absences
-from takt.schedule.metrics import receivers
+from takt.schedule.metrics import data_log, receivers
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 from takt.schedule.trace.file import NOT_WHOLE
 
@@ -28,7 +28,8 @@ def show(console: Console, metrics: Metrics) -> None:
         head += f", policy {', '.join(dict.fromkeys(metrics.policy))}"
     console.print(head, markup=False, soft_wrap=True)
     console.print(_sums(metrics), markup=False, soft_wrap=True)
-    _callbacks(console, metrics)
+    if metrics.source != data_log.SOURCE:
+        _callbacks(console, metrics)
     show_absences(console, metrics.absences)
     rows = [(f"{one.callback} ← {one.topic}", one.age_us) for one in metrics.data_age]
     _spreads(console, "data age, ms", rows, 1000)
@@ -55,7 +56,7 @@ def remarks(metrics: Metrics) -> list[str]:
         lines.append(
             "the trace does not record which messages were used: no data freshness, age or chains"
         )
-    elif not metrics.declared:
+    elif not metrics.declared and metrics.source != data_log.SOURCE:
         lines.append(
             "the trace does not contain its application: freshness covers all callbacks "
             "that read data"
@@ -68,7 +69,7 @@ def remarks(metrics: Metrics) -> list[str]:
 
 
 def _sums(metrics: Metrics) -> str:
-    parts = ["no execution ended"]
+    parts = [] if metrics.source == data_log.SOURCE else ["no execution ended"]
     if metrics.executions:
         parts = [f"{metrics.executions} executions, {metrics.misses} missed their deadline"]
     parts += [*_never(metrics), *_broken(metrics)]

@@ -362,4 +362,4 @@ def _time(ns: float) -> str:
 
 
 def _time_us(us: float) -> str:
-    return f"{us / 1000:.6g} ms" if us >= 1000 else f"{us:.6g} us"
+    return f"{us / 1000:.6g} ms" if us >= 1000 else f"{us:.6g} µs"

@@ -120,9 +120,9 @@ def _widen(link: dict[str, Any], crossings: Sequence[Crossing], clocks: Sequence
     text = f"link {' to '.join(link['hosts'])}: {sent} messages, {lost} lost"
     if len(took):
         least, most = max(0, int(took.min()) - wrong), int(took.max()) + wrong
-        text += f", took {least / 1000:.6g} to {most / 1000:.6g} us"
-        text += f" (with {wrong / 1000:.6g} us by the clocks)" if wrong else ""
-        text += f"; declared: at most {link['most'] / 1000:.6g} us"
+        text += f", took {least / 1000:.6g} to {most / 1000:.6g} µs"
+        text += f" (with {wrong / 1000:.6g} µs by the clocks)" if wrong else ""
+        text += f"; declared: at most {link['most'] / 1000:.6g} µs"
         if most > link["most"]:
             link["measured"] = sent
         link["least"], link["most"] = min(link["least"], least), max(link["most"], most)

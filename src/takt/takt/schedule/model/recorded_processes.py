@@ -265,4 +265,4 @@ def _period(entity: Entity) -> float:
 
 
 def _us(ns: float) -> str:
-    return f"{ns / 1000:.6g} us"
+    return f"{ns / 1000:.6g} µs"

@@ -253,4 +253,4 @@ def note_handovers(robot: Robot, observed: Times) -> None:
 
 
 def _us(ns: int) -> str:
-    return f"{ns / 1000:.6g} us"
+    return f"{ns / 1000:.6g} µs"
