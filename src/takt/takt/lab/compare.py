@@ -171,8 +171,10 @@ def _one(
     programs = [*measured_programs(), *cells.early(planned)]
     content = Content(todo, shares, programs, texts, out)
     if cells.have_second_host(planned):
-        programs += measured_programs(second_host.PROGRAMS)
-        content = replace(content, begin=second_host.begin(), modules=second_host.MODULES)
+        network = measured_programs(second_host.PROGRAMS)
+        programs += network
+        begin = second_host.begin(network)
+        content = replace(content, begin=begin, modules=second_host.MODULES)
     boot(kernel, asked, folder, exchange, content, stop, announce)
     machine = machine_of(kernel, out)
     done = [cells.measured(one, out, folder, WAYS[asked.mode].numbers, stacks) for one in planned]

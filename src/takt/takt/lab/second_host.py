@@ -9,6 +9,8 @@ no limited rate, and the queue of messages with times (``network.shaping``).
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from takt.network import shaping
@@ -42,8 +44,12 @@ def cells(seconds: int, label: str) -> list[dict[str, Any]]:
     return [common | {"transport": one} for one in WAYS]
 
 
-def begin() -> str:
-    """Lines of a shell that make it; the modules are loaded."""
+def begin(programs: Sequence[Path]) -> str:
+    """Lines of a shell that make it, with these PROGRAMS; the modules are loaded.
+
+    They are called by their paths: busybox has an ip and a tc of its own, which can less.
+    """
+    paths = dict(zip(PROGRAMS, map(str, programs), strict=True))
     address, other = ENDS.active.address, ENDS.passive.address
     calls = [
         ["ip", "link", "add", _NEAR, "type", "veth", "peer", "name", _FAR, "netns", _NAME],
@@ -54,5 +60,4 @@ def begin() -> str:
         *shaping.at_times(_NEAR, "root"),
     ]
     made = f"mkdir -p {_FILE.rpartition('/')[0]}; : >{_FILE}; unshare --net={_FILE} true"
-    path = "PATH=/usr/bin:/usr/sbin:$PATH"  # for busybox has an ip and a tc which can less
-    return "\n".join([made, "(", path, *map(shlex.join, calls), ")"])
+    return "\n".join([made, *(shlex.join([paths[name], *words]) for name, *words in calls)])
