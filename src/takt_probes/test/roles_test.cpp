@@ -142,7 +142,8 @@ TEST_F(RolesTest, ping_hands_a_message_over_ahead_of_the_time_at_which_it_leaves
   EXPECT_TRUE(recorded([&](const Bench& bench) { return ping(bench, link); }).finished);
   ASSERT_EQ(samples_.size(), 10U);
   for (std::size_t k = 0; k < samples_.size(); ++k) {
-    EXPECT_EQ(samples_[k].intended, samples_[0].intended + static_cast<std::int64_t>(k) * 2'000'000);
+    EXPECT_EQ(samples_[k].intended,
+              samples_[0].intended + static_cast<std::int64_t>(k) * 2'000'000);
     EXPECT_EQ(samples_[k].sent, samples_[k].intended);
     const auto ahead = link.sent[k].intended - handed_over[k];
     EXPECT_LE(ahead, 1h);

@@ -61,9 +61,7 @@ def experiment(
             {"kind": "timer-cyclic", "stack": "rcl", "transport": "executor", "rate": "200Hz"},
             {"kind": "pingpong", "stack": "rcl", "transport": "shm", "rate": "100Hz"},
         ]
-    between = [
-        one for load in (IDLE, LOADED) if ros for one in second_host.cells(seconds, load)
-    ]
+    between = [one for load in (IDLE, LOADED) if ros for one in second_host.cells(seconds, load)]
     document: dict[str, Any] = {
         "name": NAME,
         "repetitions": 1,

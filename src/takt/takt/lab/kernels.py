@@ -78,8 +78,8 @@ def find(
 ) -> list[Kernel]:
     """The stock kernel, the same with ``preempt=full``, and the RT kernel of one version.
 
-    ``module``: one that guests need besides those for folders of the host. What is missing is downloaded by apt. Raises Failure where there is no apt, no such package, no
-    network or no room.
+    ``module``: one that guests need besides those for folders of the host. What is missing is
+    downloaded by apt. Raises Failure where there is no apt, no such package, no network or no room.
     """
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))

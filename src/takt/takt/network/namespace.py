@@ -59,10 +59,10 @@ class Wants:
 
     bits_per_s: int
     queue: str = shaping.SHARED
-    timed: bool = False  # messages have times at which they leave
     traffic: bool = False  # there will be some: then the ends have addresses for it, too
     relay: bool = False  # frames go through a third namespace, where somebody has to forward them
     bare: bool = False  # for frames of another protocol: no addresses, no limited rate
+    timed: bool = False  # messages have times at which they leave
 
 
 class Link:

@@ -52,8 +52,8 @@ class DatagramLink : public Link {
   DatagramLink(Role role, std::size_t payload_bytes, std::size_t most_bytes, os::StopFlag& stop);
 
   /// Sends so many bytes of the buffer to the other end: a ping's to the address that it was given,
-  /// a pong's to whom it took the last datagram from. A link that hands messages over ahead of their
-  /// times sends them not before `due`. False: failed() was called.
+  /// a pong's to whom it took the last datagram from. A link that hands messages over ahead of
+  /// their times sends them not before `due`. False: failed() was called.
   virtual bool transmit(std::size_t bytes, os::TimePoint due) noexcept = 0;
 
   /// Puts the next datagram into the buffer and returns its length; nothing at the deadline, when a

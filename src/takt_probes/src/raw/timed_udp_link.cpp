@@ -85,8 +85,9 @@ std::optional<os::NotGranted> TimedUdpLink::detour() const {
   return os::NotGranted{
       .what = "the messages did not leave at their times",
       .why = std::to_string(early_) + " replies came before the message was to leave",
-      .fix = "let the tool make the link (host \"here,namespace\"), or put the queues prio and etf "
-             "on this interface: see docs/reference/probes.md"};
+      .fix =
+          "let the tool make the link (host \"here,namespace\"), or put the queues prio and etf "
+          "on this interface: see docs/reference/probes.md"};
 }
 
 }  // namespace takt::probe

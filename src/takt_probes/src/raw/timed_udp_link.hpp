@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // UDP whose datagrams leave at set times: the ping hands each over ahead of its time, with the time
-// (SO_TXTIME), and the queue etf of the interface ("earliest txtime first", tc-etf) lets it go then.
-// So the wake-up of the sending thread is not in the message. The pong is that of plain UDP.
+// (SO_TXTIME), and the queue etf of the interface ("earliest txtime first", tc-etf) lets it go
+// then. So the wake-up of the sending thread is not in the message. The pong is that of plain UDP.
 #pragma once
 
 #include <chrono>

@@ -170,7 +170,7 @@ def _traffic_here(point: Point) -> bool:
 
 def _timed_link(point: Point) -> bool:
     """Whether a link is made whose messages leave at set times."""
-    timed = point.transport == shaping.TXTIME and namespace.THERE in point.hosts
+    timed = namespace.THERE in point.hosts and point.transport == shaping.TXTIME
     return timed and namespace.lacking() is None
 
 

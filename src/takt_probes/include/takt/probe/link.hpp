@@ -53,8 +53,8 @@ class Link {
   /// Sends a message with the payload that was asked for. False: see problem().
   virtual bool send(const Message& message) noexcept = 0;
 
-  /// How long before its start time a message is handed over to send(), of a link that lets it leave
-  /// at that time; else it leaves when it is handed over.
+  /// How long before its start time a message is handed over to send(), of a link that lets it
+  /// leave at that time; else it leaves when it is handed over.
   virtual std::chrono::nanoseconds lead() const noexcept { return {}; }
 
   /// Sends the message that was taken last back with its payload.
