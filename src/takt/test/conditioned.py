@@ -39,7 +39,8 @@ def measured(run: Run, folder: Path, memory: Path, limits: Limits = PATIENT) -> 
 
 def needs(**conditions: Any) -> None:
     """Skips where this machine lacks something for a cell with these conditions."""
-    cell = Cell.model_construct(**{"kind": "pingpong", "host": "here", "load": "none"} | conditions)
+    usual = {"kind": "pingpong", "transport": "udp", "host": "here", "load": "none"}
+    cell = Cell.model_construct(**usual | conditions)
     for _, what, fix in declared.lacking(cell):
         pytest.skip(f"{what}: {fix}")
 

@@ -12,7 +12,7 @@ import pytest
 from conditioned import HOPELESS, IDLE, linked, measured, needs, program, real
 
 from takt.errors import Failure
-from takt.measure.conditions import traffic
+from takt.measure.conditions import declared, traffic
 from takt.measure.results.model import Cell, Status
 from takt.measure.run import programs
 from takt.network import namespace, shaping
@@ -75,6 +75,25 @@ def test_messages_over_af_xdp_are_carried_by_the_link(
     assert found is not None
     assert found.messages_there_bytes is not None  # the kernel's IPv4 counts none of them
     assert found.messages_there_bytes > cell.count * cell.payload_bytes
+
+
+def test_a_kernel_that_cannot_send_at_set_times_is_told_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs(host="here,namespace")
+    cell = Cell.model_construct(
+        kind="pingpong", host="here,namespace", load="none", transport="txtime"
+    )
+    try:
+        for said in ("Error: Specified qdisc kind is unknown.", ""):
+            done = subprocess.CompletedProcess([], 2 if said else 0, "", said)
+            monkeypatch.setattr(namespace, "output", lambda *_, done=done: done)
+            namespace.lacking_times.cache_clear()
+            lacks = list(declared.lacking(cell))
+            assert [key for key, _, _ in lacks] == (["transport"] if said else [])
+            assert all(said in what and "CONFIG_NET_SCH_ETF" in fix for _, what, fix in lacks)
+    finally:
+        namespace.lacking_times.cache_clear()
 
 
 def test_traffic_reaches_its_rate_both_ways(

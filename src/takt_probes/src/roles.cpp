@@ -91,7 +91,8 @@ Outcome ping(const Bench& bench, Link& link) {
   Outcome outcome;
   SequenceLedger ledger{bench.options.count};
   Loop loop{outcome};
-  Pacer pacer = make_pacer(bench.options);
+  Pacer pacer = make_pacer(bench.options);  // of handing over
+  const auto lead = link.lead();
   const bool skips = bench.options.late == Late::next_cycle;
   std::uint64_t under_way = 0;
   std::uint64_t k = 0;  // the cycle, which is also the sequence
@@ -103,7 +104,9 @@ Outcome ping(const Bench& bench, Link& link) {
     if (bench.stop.requested()) {
       break;
     }
-    const Message message{.sequence = k, .intended = pacer.intended(k), .sent = os::now()};
+    const auto intended = pacer.intended(k) + lead;
+    const Message message{
+        .sequence = k, .intended = intended, .sent = std::max(intended, os::now())};
     under_way = k + 1;
     if (!link.send(message)) {
       break;

@@ -57,7 +57,10 @@ class ScriptedLink : public Link {
                       : std::nullopt;
   }
 
+  std::chrono::nanoseconds lead() const noexcept override { return ahead; }
+
   bool miscarried = false;
+  std::chrono::nanoseconds ahead{0};
   std::vector<Message> sent;
   std::vector<Message> replies;
   std::deque<Message> inbox;
@@ -126,6 +129,26 @@ TEST_F(RolesTest, ping_records_every_round_trip_and_closes_the_exchange) {
   ASSERT_EQ(link.sent.size(), 11U);
   EXPECT_TRUE(link.sent.back().last);
   EXPECT_EQ(link.sent.back().sequence, 10U);
+}
+
+TEST_F(RolesTest, ping_hands_a_message_over_ahead_of_the_time_at_which_it_leaves) {
+  options_.period = 2ms;
+  std::vector<os::TimePoint> handed_over;
+  ScriptedLink link{[&](const Message& message, std::deque<Message>& inbox) {
+    handed_over.push_back(os::now());
+    echo(message, inbox);
+  }};
+  link.ahead = 1h;
+  EXPECT_TRUE(recorded([&](const Bench& bench) { return ping(bench, link); }).finished);
+  ASSERT_EQ(samples_.size(), 10U);
+  for (std::size_t k = 0; k < samples_.size(); ++k) {
+    EXPECT_EQ(samples_[k].intended,
+              samples_[0].intended + static_cast<std::int64_t>(k) * 2'000'000);
+    EXPECT_EQ(samples_[k].sent, samples_[k].intended);
+    const auto ahead = link.sent[k].intended - handed_over[k];
+    EXPECT_LE(ahead, 1h);
+    EXPECT_GT(ahead, 30min);
+  }
 }
 
 TEST_F(RolesTest, ping_after_a_late_reply_waits_for_the_next_cycle_where_this_is_asked) {

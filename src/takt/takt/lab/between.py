@@ -52,6 +52,7 @@ class Asked:
     limit_s: float  # in the host's time
     seed: int = 1
     stack: str = "raw"  # or rcl
+    transport: str = "udp"  # or xdp
 
 
 def measure(kernel: Kernel, asked: Asked, folder: Path, announce: Callable[[str], None]) -> Hosts:
@@ -78,7 +79,9 @@ def _measure(
     announce: Callable[[str], None],
 ) -> Hosts:
     began, started = time.monotonic(), datetime.now(timezone.utc)
-    experiment, planned = hosts.experiment(asked.samples, asked.mbps, asked.rounds, asked.stack)
+    experiment, planned = hosts.experiment(
+        asked.samples, asked.mbps, asked.rounds, asked.stack, asked.transport
+    )
     out, ends = place / "out", cable.ends(place)
     out.mkdir()
     store.create(folder)

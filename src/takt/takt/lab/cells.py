@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from takt.lab import second_host
 from takt.lab.guest import Share
 from takt.lab.jobs import FFT, IDLE, KEPT, LOADED, MEMORY, Job
 from takt.measure.experiment import file
@@ -23,6 +24,7 @@ from takt.measure.run.context import Context
 from takt.measure.run.measured import add_measured
 from takt.network import stacks, transport
 from takt.network.hosts import Hosts
+from takt.network.namespace import THERE
 from takt.network.stacks import Stacks
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
@@ -59,12 +61,14 @@ def experiment(
             {"kind": "timer-cyclic", "stack": "rcl", "transport": "executor", "rate": "200Hz"},
             {"kind": "pingpong", "stack": "rcl", "transport": "shm", "rate": "100Hz"},
         ]
+    between = [one for load in (IDLE, LOADED) if ros for one in second_host.cells(seconds, load)]
     document: dict[str, Any] = {
         "name": NAME,
         "repetitions": 1,
         "skip_missing": True,
         "measurements": [
-            one | common | {"label": load} for one in kinds for load in (IDLE, LOADED)
+            *(one | common | {"label": load} for one in kinds for load in (IDLE, LOADED)),
+            *between,
         ],
     }
     disturbed = [kinds[0] | common | {"label": one} for one in disturbances]
@@ -97,14 +101,16 @@ def planned(
         seconds = cell.samples_requested * cell.period_us / 1e6
         limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
         stack = found[cell.stack]
-        variables, each = programs.probes(
-            cell, stack, Path(MEMORY), context, limit_s, hosts or Hosts.one()
-        )
+        inside = hosts is None and THERE in cell.hosts
+        both = second_host.ENDS if inside else hosts or Hosts.one()
+        variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, both)
         profile = Path(variables[transport.PROFILE])
         for each_host in folder.glob(f"{cell.id}.*{profile.suffix}"):
             texts[f"lab/{each_host.name}"] = each_host.read_text(encoding="utf-8")
         for one in each:
             one.command = [word.replace(str(folder), MEMORY) for word in one.command]
+            if inside and both.of(one.role) is both.passive:
+                one.command = [*second_host.INSIDE, *one.command]
         job = Job(
             cell.id,
             _load_of(cell),
@@ -183,4 +189,9 @@ def _code(file: Path) -> int | None:
 
 def early(jobs: Sequence[Planned]) -> list[Path]:
     """The programs that are measured before anything of the host is mounted."""
-    return sorted({Path(one.job.commands[0][0]) for one in jobs if not one.job.from_host})
+    return sorted({Path(one.job.commands[-1][0]) for one in jobs if not one.job.from_host})
+
+
+def have_second_host(jobs: Sequence[Planned]) -> bool:
+    """Whether the guest needs one inside itself."""
+    return any(THERE in one.cell.hosts for one in jobs)

@@ -80,7 +80,7 @@ def lab(
     check_installed()
     measured_programs()
     with stderr().status("downloading Debian's kernels with apt") as status:
-        kernels = known.find(show=status.update)
+        kernels = known.find(show=status.update, module="" if quick else known.OF_A_LINK)
         if mode is Mode.kvm:
             status.update("a trial boot under KVM")
             trial(kernels[0])

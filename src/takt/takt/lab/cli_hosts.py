@@ -23,6 +23,13 @@ class Stack(str, Enum):
     rcl = "rcl"
 
 
+class Transport(str, Enum):
+    """The way of the messages."""
+
+    udp = "udp"
+    xdp = "xdp"
+
+
 def hosts(
     samples: Annotated[
         int, typer.Option(min=200, help="Number of round trips of each test, one every 10 ms.")
@@ -37,6 +44,10 @@ def hosts(
             help="Communication stack of the messages: raw UDP, or DDS below ROS 2 (rcl)."
         ),
     ] = Stack.raw,
+    transport: Annotated[
+        Transport,
+        typer.Option(help="Transport of the messages: udp, or xdp (AF_XDP) with the stack raw."),
+    ] = Transport.udp,
     mode: Annotated[Mode, typer.Option(help="Clock of the guests, as in takt lab.")] = Mode.icount,
     seed: Annotated[int, typer.Option(min=1, help="Random seed of the guests.")] = 1,
     out: Annotated[
@@ -65,6 +76,7 @@ def hosts(
     from datetime import datetime, timezone
 
     from takt.cli.output import print_json, stderr, stdout
+    from takt.errors import TaktError
     from takt.lab import kernels
     from takt.lab.between import PROGRAMS, Asked, measure
     from takt.lab.compare import measured_programs
@@ -73,12 +85,18 @@ def hosts(
     from takt.lab.show_hosts import show
     from takt.measure.results.store import create_default
 
+    if transport is Transport.xdp and stack is not Stack.raw:
+        raise TaktError(
+            f"the stack {stack.value} has no transport xdp",
+            where="--transport",
+            fix="--stack raw, or remove --transport",
+        )
     check_installed()
     measured_programs(PROGRAMS)
     with stderr().status("downloading Debian's kernels with apt") as status:
         kernel = kernels.real_time(kernels.OF_A_NETWORK, show=status.update)
         folder = out or create_default(NAME, datetime.now(timezone.utc))
-        asked = Asked(mode, samples, rounds, traffic, LIMIT_S, seed, stack.value)
+        asked = Asked(mode, samples, rounds, traffic, LIMIT_S, seed, stack.value, transport.value)
         found = measure(kernel, asked, folder, status.update)
     if as_json:
         print_json(found.model_dump(mode="json"))

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +19,18 @@ from takt import __version__
 from takt.doctor.fingerprint import fingerprint
 from takt.documents.writing import check_room, write_bytes, write_text
 from takt.errors import Failure
-from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, judged, trials, verdict
+from takt.lab import (
+    application,
+    cells,
+    cyclictest,
+    guest,
+    initramfs,
+    jobs,
+    judged,
+    second_host,
+    trials,
+    verdict,
+)
 from takt.lab.guest import Boot, Share
 from takt.lab.kernels import Kernel
 from takt.lab.model import DOCUMENT, KernelResult, Lab
@@ -159,6 +170,11 @@ def _one(
         shares += cells.shares(others=trials.folders() if tried else ())
     programs = [*measured_programs(), *cells.early(planned)]
     content = Content(todo, shares, programs, texts, out)
+    if cells.have_second_host(planned):
+        network = measured_programs(second_host.PROGRAMS)
+        programs += network
+        begin = second_host.begin(network)
+        content = replace(content, begin=begin, modules=second_host.MODULES)
     boot(kernel, asked, folder, exchange, content, stop, announce)
     machine = machine_of(kernel, out)
     done = [cells.measured(one, out, folder, WAYS[asked.mode].numbers, stacks) for one in planned]
@@ -181,6 +197,8 @@ class Content:
     texts: Mapping[str, str]
     out: Path  # a folder of the host, for what it leaves
     keep: bool = False  # after each job, not only at the end
+    begin: str = ""  # lines of its shell, before the first job
+    modules: Sequence[str] = ()  # of its kernel, besides those for folders of the host
 
 
 def boot(
@@ -195,8 +213,10 @@ def boot(
     """One boot; its console is in ``folder``, and ``exchange`` a scratch folder of it."""
     out, image = content.out, exchange / "initramfs"
     shares = [Share("out", out, writable=True), *content.shares]
-    init = jobs.init(content.todo, shares, out, keep=content.keep)
-    write_bytes(image, initramfs.build(kernel.modules, init, content.programs, content.texts))
+    init = jobs.init(content.todo, shares, out, keep=content.keep, begin=content.begin)
+    wanted = (*initramfs.WANTED, *content.modules)
+    archive = initramfs.build(kernel.modules, init, content.programs, content.texts, wanted)
+    write_bytes(image, archive)
     console = folder / "console.log"
     announce(f"{kernel.name}: {kernel.release} starts")
     guest.run(

@@ -13,12 +13,13 @@ from typing import Any
 from takt.lab import cells
 from takt.lab.cable import End
 from takt.lab.cells import Planned
+from takt.lab.second_host import Guest
 from takt.measure.experiment import file
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import plan
 from takt.network import stacks
-from takt.network.hosts import RAW_PORT, Hosts, Side
+from takt.network.hosts import Hosts
 
 NAME = "lab-hosts"
 CONTROLLER, COMPONENT = "controller", "component"  # the paper's PC and its embedded device
@@ -37,16 +38,8 @@ TESTS: dict[str, dict[str, Any]] = {
 }
 
 
-class Guest(Side):
-    """A host where no program uses a port but those of the tests."""
-
-    def free_port(self) -> int:
-        """The one of all tests, one after the other."""
-        return RAW_PORT
-
-
 def experiment(
-    samples: int, mbps: int, rounds: int, stack: str = "raw"
+    samples: int, mbps: int, rounds: int, stack: str = "raw", transport: str = "udp"
 ) -> tuple[Experiment, list[Any]]:
     """The tests as the paper has them, with so many round trips and so much traffic each way."""
     document: dict[str, Any] = {
@@ -59,7 +52,7 @@ def experiment(
                 "label": label,
                 "kind": "pingpong",
                 "stack": stack,
-                "transport": "udp",
+                "transport": transport,
                 "payload": "500B",
                 "period": "10ms",
                 "late": "next_cycle",

@@ -50,17 +50,24 @@ def cyclictest(load: str, seconds: int) -> Job:
 KEPT = ".kept"  # ends the name of a job whose files are all at the host
 
 
-def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path, *, keep: bool = False) -> str:
+def init(
+    jobs: Sequence[Job],
+    shares: Sequence[Share],
+    out: Path,
+    *,
+    keep: bool = False,
+    begin: str = "",
+) -> str:
     """The guest's first and only program: it does the jobs, copies what they left, and ends.
 
     With ``keep`` it copies after each job, so that a guest that is killed loses one of them only;
-    then the folders of the host are mounted before the first one.
+    then the folders of the host are mounted before the first one. ``begin``: what comes before all.
     """
     if keep:
-        parts = [HEAD, mounted(shares), *_turns(jobs, out), copied(out)]
+        parts = [HEAD, begin, mounted(shares), *_turns(jobs, out), copied(out)]
         return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
     early, late = ([one for one in jobs if one.from_host is host] for host in (False, True))
-    parts = [HEAD, *_turns(early), mounted(shares), copied(out)]
+    parts = [HEAD, begin, *_turns(early), mounted(shares), copied(out)]
     if late:
         parts += [*_turns(late), copied(out)]
     return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
@@ -117,8 +124,8 @@ def _kept(job: Job, out: Path | None) -> str:
 
 
 def mounted(shares: Sequence[Share]) -> str:
-    """Loads the modules, and shows the guest the folders of the host."""
-    lines = ["for module in /lab/modules/*.ko; do insmod $module || echo $module; done"]
+    """Shows the guest the folders of the host."""
+    lines = []
     for share in shares:
         rights = "rw" if share.writable else "ro,cache=loose"
         options = f"trans=virtio,version=9p2000.L,msize=262144,{rights}"
@@ -147,6 +154,7 @@ ifconfig lo 127.0.0.1 up
 ulimit -l unlimited
 ulimit -r 99
 echo '{UP}'
+for module in /lab/modules/*.ko; do insmod $module || echo $module; done
 load_on() {{
     hackbench --groups 1 --loops 100000000 >/dev/null 2>&1 &
     hackbench=$!

@@ -22,6 +22,7 @@ _NAME = re.compile(r"linux-image-(\d+\.\d+\.[\d.]+(?:[+~-](?!rt)[a-z0-9.~]+)?)(-
 # see a stick and a keyboard, and what they depend on.
 _MODULES = (
     *("net/9p/", "fs/9p/", "fs/netfs/", "fs/fscache/", "drivers/virtio/"),
+    *("drivers/net/veth.", "net/sched/sch_"),
     *("drivers/net/ethernet/intel/e1000e/", "drivers/ptp/", "drivers/pps/"),
     *("drivers/usb/host/", "drivers/usb/core/", "drivers/usb/common/", "drivers/usb/storage/"),
     *("drivers/ata/", "drivers/nvme/", "drivers/scsi/s", "drivers/scsi/virtio_scsi."),
@@ -31,6 +32,7 @@ _MODULES = (
 # What was unpacked for less lacks them.
 OF_A_PC = "usb-storage.ko*"
 OF_A_NETWORK = "e1000e.ko*"
+OF_A_LINK = "sch_etf.ko*"
 _SEARCH_S, _DOWNLOAD_S, _UNPACK_S = 60.0, 600.0, 300.0
 _REMEDY = (
     "on Debian 12 or later: sudo apt-get update; elsewhere apt needs a source of Debian's kernels "
@@ -69,17 +71,21 @@ def pair(names: Iterable[str]) -> tuple[str, str] | None:
     return found[newest][False], found[newest][True]
 
 
-def find(place: Path | None = None, show: Callable[[str], None] = lambda _: None) -> list[Kernel]:
+def find(
+    place: Path | None = None,
+    show: Callable[[str], None] = lambda _: None,
+    module: str = "",
+) -> list[Kernel]:
     """The stock kernel, the same with ``preempt=full``, and the RT kernel of one version.
 
-    What is missing is downloaded by apt. Raises Failure where there is no apt, no such package, no
-    network or no room.
+    ``module``: one that guests need besides those for folders of the host. What is missing is
+    downloaded by apt. Raises Failure where there is no apt, no such package, no network or no room.
     """
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))
     if packages is None:
         raise _none_known()
-    stock, rt = (_fetched(package, place, show) for package in packages)
+    stock, rt = (_fetched(package, place, show, module) for package in packages)
     return [
         _kernel("stock", stock),
         _kernel("stock-full", stock, ("preempt=full",)),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import re
 import shlex
 import shutil
@@ -61,6 +62,7 @@ class Wants:
     traffic: bool = False  # there will be some: then the ends have addresses for it, too
     relay: bool = False  # frames go through a third namespace, where somebody has to forward them
     bare: bool = False  # for frames of another protocol: no addresses, no limited rate
+    timed: bool = False  # messages have times at which they leave
 
 
 class Link:
@@ -136,6 +138,18 @@ def lacking() -> tuple[str, str] | None:
         if shutil.which(program) is None:
             return f"{program} is not installed", f"install it: apt-get install {package}"
     return None
+
+
+@functools.cache
+def lacking_times() -> tuple[str, str] | None:
+    """Why messages cannot leave at set times, tried in a namespace of its own; None: they can."""
+    calls = " && ".join(map(shlex.join, shaping.at_times("lo", "root")))
+    tried = output(["unshare", "--net", "--", "sh", "-c", calls], LIMIT_S)
+    if not tried.returncode:
+        return None
+    words = tried.stderr.strip().splitlines() or [f"exit code {tried.returncode}"]
+    what = f"this kernel cannot send at set times: {words[-1]}"
+    return what, "use a kernel with CONFIG_NET_SCH_ETF and CONFIG_NET_SCH_PRIO, or takt lab"
 
 
 @contextlib.contextmanager
@@ -259,7 +273,9 @@ def _steps(new_link: Link, interface: str, end: int, wants: Wants) -> list[_Step
         address += ["dev", interface, "nodad"]
         steps += [_Step(silent, "IPv6 for traffic"), _Step(address, "IPv6 for traffic")]
     shapes = shaping.commands(interface, wants.bits_per_s, wants.queue)
-    return [*steps, up, *(_Step(one, "a limited rate") for one in shapes)]
+    steps += [up, *(_Step(one, "a limited rate") for one in shapes)]
+    timed = shaping.at_times(interface, "parent", "1:1") if wants.timed else []
+    return [*steps, *(_Step(one, "a queue of messages with times") for one in timed)]
 
 
 def _do(steps: Sequence[_Step], at: Callable[[list[str]], list[str]]) -> None:

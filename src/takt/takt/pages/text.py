@@ -33,6 +33,7 @@ TRANSPORTS = {
     "futex": "futex hand-over",
     "udp": "UDP",
     "xdp": "UDP over AF_XDP",
+    "txtime": "UDP at set times",
     "tcp": "TCP",
     "shm": "shared memory",
     "process": "within one process",

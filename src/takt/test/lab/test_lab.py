@@ -125,6 +125,14 @@ def test_what_is_in_the_cache_is_not_fetched_again(
     assert (stock.real_time, rt.real_time) == (False, True)
 
 
+def test_what_a_guest_needs_of_a_package_is_kept() -> None:
+    folder = "./lib/modules/6.12.9+deb12-rt-amd64/kernel/"
+    needed = {"net/9p/9pnet.ko.xz", "net/sched/sch_etf.ko.xz", "drivers/net/veth.ko.xz"}
+    other = {"net/sched/act_gact.ko.xz", "sound/core/snd.ko.xz"}
+    kept = {one for one in needed | other if kernels._kept(folder + one)}
+    assert kept == needed
+
+
 def test_a_cache_without_a_pcs_modules_is_fetched_anew_for_a_pc(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,7 @@ bool DatagramLink::connect(os::TimePoint deadline) {
   }
   while (!stop_.requested()) {
     head() = {.magic = magic, .purpose = hello, .sequence = 0, .intended = 0, .sent = 0};
-    if (!transmit(sizeof(DatagramHead))) {
+    if (!transmit(sizeof(DatagramHead), {})) {
       throw Failure{*problem()};
     }
     receive(os::now() + 20ms);
@@ -112,11 +112,11 @@ bool DatagramLink::send(const Message& message) noexcept {
             .sequence = message.sequence,
             .intended = message.intended.time_since_epoch().count(),
             .sent = message.sent.time_since_epoch().count()};
-  return transmit(bytes_);
+  return transmit(bytes_, message.sent);
 }
 
 bool DatagramLink::reply() noexcept {
-  return transmit(taken_bytes_);
+  return transmit(taken_bytes_, {});
 }
 
 std::optional<Message> DatagramLink::receive(os::TimePoint deadline) noexcept {

@@ -52,8 +52,9 @@ class DatagramLink : public Link {
   DatagramLink(Role role, std::size_t payload_bytes, std::size_t most_bytes, os::StopFlag& stop);
 
   /// Sends so many bytes of the buffer to the other end: a ping's to the address that it was given,
-  /// a pong's to whom it took the last datagram from. False: failed() was called.
-  virtual bool transmit(std::size_t bytes) noexcept = 0;
+  /// a pong's to whom it took the last datagram from. A link that hands messages over ahead of
+  /// their times sends them not before `due`. False: failed() was called.
+  virtual bool transmit(std::size_t bytes, os::TimePoint due) noexcept = 0;
 
   /// Puts the next datagram into the buffer and returns its length; nothing at the deadline, when a
   /// stop was requested, or after failed().
@@ -63,10 +64,9 @@ class DatagramLink : public Link {
   Role role() const noexcept { return role_; }
   bool stopped() const noexcept { return stop_.requested(); }
   std::vector<std::byte>& buffer() noexcept { return buffer_; }
-
- private:
   DatagramHead& head() noexcept { return *reinterpret_cast<DatagramHead*>(buffer_.data()); }
 
+ private:
   Role role_;
   std::size_t bytes_;  // of the datagrams that this side begins
   os::StopFlag& stop_;

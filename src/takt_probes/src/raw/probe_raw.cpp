@@ -6,6 +6,7 @@
 #include "raw_timers.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
+#include "timed_udp_link.hpp"
 #include "udp_link.hpp"
 #include "xdp_link.hpp"
 
@@ -23,6 +24,8 @@ class Raw : public Stack {
     without["depth"] = "it has no QoS";
     auto beside = without;
     beside["queue"] = beside["link"] = "frames of AF_XDP bypass the queues of the interface";
+    auto at_times = without;
+    at_times["queue"] = "messages with a time have a queue of their own (etf)";
     return {
         {.kind = Kind::wakeup,
          .transport = "nanosleep",
@@ -49,11 +52,18 @@ class Raw : public Stack {
          .max_payload_bytes = max_xdp_payload_bytes,
          .wire = "raw",
          .apart = true,
-         .without = beside}};
+         .without = beside},
+        {.kind = Kind::pingpong,
+         .transport = "txtime",
+         .roles = {Role::pong, Role::ping},
+         .max_payload_bytes = max_timed_payload_bytes,
+         .wire = "raw",
+         .apart = true,
+         .without = at_times}};
   }
 
   void check(const Options& options) const override {
-    if (options.transport == "xdp") {
+    if (options.transport == "xdp" || options.transport == "txtime") {
       parse_address(options.topic);
     }
     if (options.transport == "udp" && (options.role != Role::both || has_address(options))) {
@@ -73,6 +83,10 @@ class Raw : public Stack {
     if (options.transport == "xdp") {
       return std::make_unique<XdpLink>(role, parse_address(options.topic), options.payload_bytes,
                                        options.dscp.value_or(0), stop);
+    }
+    if (options.transport == "txtime" && role == Role::ping) {
+      return std::make_unique<TimedUdpLink>(parse_address(options.topic), options.payload_bytes,
+                                            options.period, stop);
     }
     if (options.role != Role::both || has_address(options)) {
       return std::make_unique<UdpLink>(role, parse_address(options.topic), options.payload_bytes,

@@ -50,12 +50,16 @@ Address UdpLink::bound_to() const {
   return address;
 }
 
-bool UdpLink::transmit(std::size_t bytes) noexcept {
+ssize_t UdpLink::hand_over(std::size_t bytes, os::TimePoint /*due*/) noexcept {
   const bool to_peer = role() == Role::pong;
   const auto* where = to_peer ? reinterpret_cast<const sockaddr*>(&peer_.storage) : nullptr;
+  return sendto(socket_, buffer().data(), bytes, 0, where, to_peer ? peer_.length : 0);
+}
+
+bool UdpLink::transmit(std::size_t bytes, os::TimePoint due) noexcept {
   // Twice: a refusal that is pending from an earlier datagram is reported here, without sending.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (sendto(socket_, buffer().data(), bytes, 0, where, to_peer ? peer_.length : 0) >= 0) {
+    if (hand_over(bytes, due) >= 0) {
       return true;
     }
     if (!passing(errno)) {

@@ -4,6 +4,8 @@
 // pong is bound to host:port, the ping to any port.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 
@@ -27,7 +29,12 @@ class UdpLink : public DatagramLink {
   Address bound_to() const;
 
  protected:
-  bool transmit(std::size_t bytes) noexcept override;
+  bool transmit(std::size_t bytes, os::TimePoint due) noexcept final;
+
+  /// Gives the kernel a datagram for the other end; negative: see errno.
+  virtual ssize_t hand_over(std::size_t bytes, os::TimePoint due) noexcept;
+
+  int socket() const noexcept { return socket_; }
   std::optional<std::size_t> take(os::TimePoint deadline) noexcept override;
 
  private:

@@ -154,7 +154,7 @@ XdpLink::XdpLink(Role role, const Address& address, std::size_t payload_bytes, i
 
 XdpLink::~XdpLink() = default;
 
-bool XdpLink::transmit(std::size_t bytes) noexcept {
+bool XdpLink::transmit(std::size_t bytes, os::TimePoint /*due*/) noexcept {
   if (!last_) {  // only a ping that has not been answered
     if (::send(port_.socket, buffer().data(), bytes, 0) < 0 && errno != ECONNREFUSED &&
         errno != EHOSTUNREACH) {

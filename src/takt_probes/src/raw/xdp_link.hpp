@@ -41,7 +41,7 @@ class XdpLink : public DatagramLink {
   XdpLink& operator=(const XdpLink&) = delete;
 
  protected:
-  bool transmit(std::size_t bytes) noexcept override;
+  bool transmit(std::size_t bytes, os::TimePoint due) noexcept override;
   std::optional<std::size_t> take(os::TimePoint deadline) noexcept override;
 
  private:

@@ -23,7 +23,7 @@ from takt.measure.conditions.wire import Wire
 from takt.measure.conditions.within import Within
 from takt.measure.results.model import Cell, Conditions, Note, Status
 from takt.measure.results.point import Point
-from takt.network import namespace
+from takt.network import namespace, shaping
 from takt.network.hosts import Hosts, other_hosts
 from takt.network.workers import Workers
 from takt.processes.others import Taken
@@ -143,6 +143,7 @@ def lacking(point: Point, workers: Workers | None = None) -> Iterator[tuple[str,
         ),
         "within": lambda: None if point.within is None else within.lacking(point.within),
         "host": lambda: namespace.lacking() if namespace.THERE in point.hosts else None,
+        "transport": lambda: namespace.lacking_times() if _timed_link(point) else None,
         "traffic": lambda: _absent(traffic.IPERF3) if _traffic_here(point) else None,
         "delay" if point.delay_us else "loss": lambda: relay.lacking(point),
     }
@@ -165,6 +166,12 @@ def _loads_here(point: Point) -> bool:
 def _traffic_here(point: Point) -> bool:
     """Whether iperf3 runs on this machine."""
     return bool(point.traffic_mbps) and _here(point)
+
+
+def _timed_link(point: Point) -> bool:
+    """Whether a link is made whose messages leave at set times."""
+    timed = namespace.THERE in point.hosts and point.transport == shaping.TXTIME
+    return timed and namespace.lacking() is None
 
 
 def _here(point: Point) -> bool:

@@ -13,7 +13,7 @@ from takt.measure.results.model import Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
-from takt.network import namespace, workers
+from takt.network import namespace, shaping, workers
 from takt.network.hosts import Hosts, Side
 from takt.network.namespace import Link
 from takt.network.workers import Remote
@@ -64,6 +64,7 @@ def _link(cell: Cell, context: Context) -> contextlib.AbstractContextManager[Lin
     wants = namespace.Wants(
         round(cell.link_mbps * 1e6),
         cell.queue,
+        timed=cell.transport == shaping.TXTIME,
         traffic=cell.traffic_mbps > 0,
         relay=relay.needed(cell),
         bare=cell.simulated,

@@ -240,6 +240,6 @@ def profiles_of(
 
 def _topic(cell: Cell, run_id: str, hosts: Hosts | None = None) -> str:
     """A name that no other run or cell has; for datagrams, an address with a free port."""
-    if hosts and cell.stack == "raw" and cell.transport in ("udp", "xdp"):
+    if hosts and cell.stack == "raw" and cell.transport in ("udp", "xdp", shaping.TXTIME):
         return f"{hosts.passive.address}:{hosts.passive.free_port()}"
     return f"takt/run_{run_id}/cell_{cell.order}"

@@ -5,6 +5,7 @@
 // Pacing, matching of sequences, recording and ending are the same for all stacks (roles.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -51,6 +52,10 @@ class Link {
 
   /// Sends a message with the payload that was asked for. False: see problem().
   virtual bool send(const Message& message) noexcept = 0;
+
+  /// How long before its start time a message is handed over to send(), of a link that lets it
+  /// leave at that time; else it leaves when it is handed over.
+  virtual std::chrono::nanoseconds lead() const noexcept { return {}; }
 
   /// Sends the message that was taken last back with its payload.
   virtual bool reply() noexcept = 0;
