@@ -39,10 +39,10 @@ Load load_of(const Demand& demand, bool idles, bool moves,
              const std::optional<nanoseconds>& response, nanoseconds preemption) {
   Load load{.noticed = demand.noticed(), .execution = demand.execution};
   if (demand.waits || idles || moves) {
-    load.noticed = response ? Arrivals{.period = demand.releases.period,
-                                       .jitter =
-                                         demand.releases.jitter + *response - demand.execution}
-                            : Arrivals{};
+    load.noticed = response
+                       ? Arrivals{.period = demand.releases.period,
+                                  .jitter = demand.releases.jitter + *response - demand.execution}
+                       : Arrivals{};
     load.execution += demand.suspensions * preemption;
   }
   return load;

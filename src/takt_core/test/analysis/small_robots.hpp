@@ -25,8 +25,11 @@ class SmallRobots : public RandomTasks {
     robot_ = {.name = "small"};
     add_processes();
     if (chance(0.4)) {
-      robot_.overheads = {.dispatch = ticks(0, 1), .preemption = ticks(0, 2), .release = ticks(0, 2),
-                          .publish = ticks(0, 1), .deliver = ticks(0, 1)};
+      robot_.overheads = {.dispatch = ticks(0, 1),
+                          .preemption = ticks(0, 2),
+                          .release = ticks(0, 2),
+                          .publish = ticks(0, 1),
+                          .deliver = ticks(0, 1)};
     }
     const std::int64_t callbacks = number(2, 5);
     for (std::int64_t i = 0; i < callbacks; ++i) {
@@ -58,8 +61,14 @@ class SmallRobots : public RandomTasks {
   }
 
   void add_processes() {
-    constexpr std::array policies = {"fp", "np-fp", "edf", "np-edf", "rclcpp_single_threaded",
-                                     "rclcpp_events", "rclcpp_multi_threaded", "rclcpp_events_cbg"};
+    constexpr std::array policies = {"fp",
+                                     "np-fp",
+                                     "edf",
+                                     "np-edf",
+                                     "rclcpp_single_threaded",
+                                     "rclcpp_events",
+                                     "rclcpp_multi_threaded",
+                                     "rclcpp_events_cbg"};
     const std::int64_t count = number(1, 3);
     const bool hosts = chance(0.25);
     const std::int64_t cores = number(1, 2);
@@ -80,7 +89,8 @@ class SmallRobots : public RandomTasks {
         }
       } else {
         process.priority = take_priority();
-        const bool threads = process.policy == "rclcpp_multi_threaded" || process.policy == "rclcpp_events_cbg";
+        const bool threads =
+            process.policy == "rclcpp_multi_threaded" || process.policy == "rclcpp_events_cbg";
         if (threads ? chance(0.8) : !process.policy.starts_with("rclcpp") && chance(0.2)) {
           process.cpus = {0, 1};
           process.cpu = 0;
@@ -127,10 +137,9 @@ class SmallRobots : public RandomTasks {
     sched::Task& task = callback.task;
     task.name = "c" + std::to_string(index);
     callback.node = task.name;
-    callback.process = static_cast<std::size_t>(
-        number(0, static_cast<std::int64_t>(robot_.processes.size()) - 1));
-    const std::int64_t period =
-        periods.at(static_cast<std::size_t>(number(0, periods.size() - 1)));
+    callback.process =
+        static_cast<std::size_t>(number(0, static_cast<std::int64_t>(robot_.processes.size()) - 1));
+    const std::int64_t period = periods.at(static_cast<std::size_t>(number(0, periods.size() - 1)));
     callback.execution = execution(std::max<std::int64_t>(1, timer ? period / 5 : 2));
     task.parameters.expected_execution = callback.execution.worst;
     task.parameters.priority = static_cast<int>(1 + index);
@@ -143,12 +152,16 @@ class SmallRobots : public RandomTasks {
       callback.jitter = chance(0.2) ? ticks(1, 4) : nanoseconds{0};
     } else {
       task.kind = sched::TaskKind::message;
-      task.trigger = robot_.topics[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(index) - 1))].name;
+      task.trigger =
+          robot_.topics[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(index) - 1))]
+              .name;
       task.parameters.deadline = ticks(6, 24);
     }
     if (timer && index > 0 && chance(0.7)) {
-      task.reads.push_back({.topic = robot_.topics[static_cast<std::size_t>(
-                                number(0, static_cast<std::int64_t>(index) - 1))].name});
+      task.reads.push_back({.topic = robot_
+                                         .topics[static_cast<std::size_t>(
+                                             number(0, static_cast<std::int64_t>(index) - 1))]
+                                         .name});
     }
     if (chance(0.2) && robot_.processes[callback.process].policy == "fp") {
       task.waits = true;
@@ -158,7 +171,8 @@ class SmallRobots : public RandomTasks {
     if (!task.waits && chance(0.2)) {
       task.group = "g" + std::to_string(callback.process);
       callback.node = task.group;
-      if (robot_.processes[callback.process].cpus.size() > 1 && !robot_.processes[callback.process].policy.starts_with("rclcpp")) {
+      if (robot_.processes[callback.process].cpus.size() > 1 &&
+          !robot_.processes[callback.process].policy.starts_with("rclcpp")) {
         task.cpu = 0;
       }
     }
@@ -175,7 +189,9 @@ class SmallRobots : public RandomTasks {
       for (std::size_t at = i;;) {
         const sched::Task& task = robot_.callbacks[at].task;
         chain.callbacks.insert(chain.callbacks.begin(), task.name);
-        const std::string topic = !task.trigger.empty() ? task.trigger : task.reads.empty() ? "" : task.reads.front().topic;
+        const std::string topic = !task.trigger.empty() ? task.trigger
+                                  : task.reads.empty()  ? ""
+                                                        : task.reads.front().topic;
         if (topic.empty()) {
           break;
         }
@@ -200,12 +216,19 @@ class SmallRobots : public RandomTasks {
       if (chance(0.25)) {
         application::Thread dds = thread("dds");
         for (const application::Topic& topic : robot_.topics) {
-          const bool comes = std::ranges::any_of(robot_.callbacks, [&](const application::Callback& one) {
-            const bool reads = one.task.trigger == topic.name || std::ranges::find(one.task.reads, topic.name, &sched::Read::topic) != one.task.reads.end();
-            return one.process == i && reads;
-          }) && std::ranges::none_of(robot_.callbacks, [&](const application::Callback& one) {
-            return one.process == i && std::ranges::find(one.task.writes, topic.name) != one.task.writes.end();
-          });
+          const bool comes =
+              std::ranges::any_of(robot_.callbacks,
+                                  [&](const application::Callback& one) {
+                                    const bool reads = one.task.trigger == topic.name ||
+                                                       std::ranges::find(one.task.reads, topic.name,
+                                                                         &sched::Read::topic) !=
+                                                           one.task.reads.end();
+                                    return one.process == i && reads;
+                                  }) &&
+              std::ranges::none_of(robot_.callbacks, [&](const application::Callback& one) {
+                return one.process == i &&
+                       std::ranges::find(one.task.writes, topic.name) != one.task.writes.end();
+              });
           if (comes && chance(0.8)) {
             dds.receives.push_back({.topic = topic.name, .execution = execution(2)});
           }
@@ -225,7 +248,7 @@ class SmallRobots : public RandomTasks {
   }
 
   application::Application robot_;
-  std::vector<int> taken_;  // priorities
+  std::vector<int> taken_;                                  // priorities
   std::map<std::pair<std::string, int>, double> reserved_;  // of each core
 };
 

@@ -3,6 +3,8 @@
 // Bounds of small random robots, whatever the offsets of their timers, against many short runs of
 // each. They need what larger robots with few runs do not show: almost every term that links,
 // threads beside executors, quotas, reservations, overheads and ages add to a bound.
+#include "analysis/small_robots.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,7 +12,6 @@
 #include <map>
 #include <string>
 
-#include "analysis/small_robots.hpp"
 #include "analysis/unknown_offsets.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/sim/simulation.hpp"
