@@ -44,9 +44,8 @@ std::vector<sched::Level> reaches(const application::Application& application,
 // How long a request for a lock across cores waits, at most.
 class Waiting {
  public:
-  Waiting(const application::Application& application, const sched::CompiledStrategy& strategy,
-          const sched::Ceilings& levels)
-      : application_{application}, strategy_{strategy}, levels_{levels} {
+  Waiting(const application::Application& application, const sched::CompiledStrategy& strategy)
+      : application_{application}, strategy_{strategy} {
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
       ++jobs_[cpu(i)];
     }
@@ -71,16 +70,14 @@ class Waiting {
     return sum;
   }
 
-  // Without the core: for one section of each callback on a core of those who take the lock; then,
-  // when it has left the lock, for one of each less urgent callback of its core, which asked
-  // meanwhile.
+  // Without the core: for one section of each callback on a core of those who take the lock. Its
+  // own core is one of them. Of each less urgent callback there that is one which asked before, or
+  // while this request waited and comes when the lock has been left: whoever asked before it, and
+  // has left its section, asks again only while a later request waits.
   [[nodiscard]] nanoseconds without_core(std::size_t lock, std::size_t callback) const {
     nanoseconds sum = around();
     for (const auto& [other, held] : held_) {
       if (other != callback && takers_.at(lock).contains(cpu(other))) {
-        sum = os::add_sat(sum, held);
-      }
-      if (cpu(other) == cpu(callback) && level(other) < boosted(callback)) {
         sum = os::add_sat(sum, held);
       }
     }
@@ -92,16 +89,8 @@ class Waiting {
 
  private:
   [[nodiscard]] int cpu(std::size_t callback) const { return strategy_.tasks()[callback].cpu; }
-  [[nodiscard]] sched::Level level(std::size_t callback) const {
-    return levels_.level(static_cast<sched::TaskIndex>(callback));
-  }
-  [[nodiscard]] sched::Level boosted(std::size_t callback) const {
-    return levels_.boosted_level(static_cast<sched::TaskIndex>(callback));
-  }
-
   const application::Application& application_;
   const sched::CompiledStrategy& strategy_;
-  const sched::Ceilings& levels_;
   std::map<int, std::int64_t> jobs_;                           // by core
   std::map<std::size_t, std::map<int, nanoseconds>> longest_;  // by lock and core
   std::map<std::size_t, std::set<int>> takers_;                // their cores, by lock
@@ -195,7 +184,7 @@ std::vector<std::vector<Section>> sections_of(const application::Application& ap
   const std::vector<sched::Level> by_inheritance = reaches(application, scenario.ceilings());
   const std::vector<sched::Level> by_ceiling =
       application::lock_ceilings(application, scenario.ceilings());
-  const Waiting waiting{application, strategy, scenario.ceilings()};
+  const Waiting waiting{application, strategy};
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto& sections = application.callbacks[i].critical_sections;
     const auto around = application::enclosing(sections);

@@ -32,16 +32,17 @@ ScenarioBounds solve(ScenarioModel& model, bool disturbed, std::int64_t& steps) 
 
 // The jobs of a stream as those below notice them: one that waits, or for whose start its policy
 // may wait, may have waited for long before, and the next one not at all. The same holds where
-// another thread of its executor runs a job of its group, or looks for what is ready; and a job
-// that has begun may come from another core, where the thread that runs it had to leave it.
+// another thread of its executor runs a job of its group, or looks for what is ready. A job that
+// has begun may come from another core, which its thread had to leave: what comes after that by
+// less than C before its end is no more than what is left until then.
 Load load_of(const Demand& demand, bool idles, bool moves,
              const std::optional<nanoseconds>& response, nanoseconds preemption) {
   Load load{.noticed = demand.noticed(), .execution = demand.execution};
   if (demand.waits || idles || moves) {
-    load.noticed = response ? Arrivals{.period = demand.releases.period,
-                                       .jitter = demand.releases.jitter + *response -
-                                                 (moves ? nanoseconds{0} : demand.execution)}
-                            : Arrivals{};
+    load.noticed = response
+                       ? Arrivals{.period = demand.releases.period,
+                                  .jitter = demand.releases.jitter + *response - demand.execution}
+                       : Arrivals{};
     load.execution += demand.suspensions * preemption;
   }
   return load;

@@ -63,10 +63,11 @@ std::optional<std::vector<Above>> all_above(std::span<const Demand> demands,
     if (i == own_index) {
       continue;
     }
-    if (other.level <= own.level && other.task != own.task) {
+    // Of its own level those that come before it count like those above.
+    if (other.level < own.level && other.task != own.task) {
       // While it does not wait it may be blocked once.
-      if (!own.waits && (other.level == own.level || other.ceiling >= own.level ||
-                         within_sections(other, own.level).count() > 0)) {
+      if (!own.waits &&
+          (other.ceiling >= own.level || within_sections(other, own.level).count() > 0)) {
         return {};
       }
       continue;

@@ -132,6 +132,37 @@ TEST(tiny_robots, what_delays_a_chain_in_a_process_counts_once) {
   EXPECT_EQ(chain.latency, nanoseconds{3 * 2 + 2 * 1 + 2 * 1 + 1});
 }
 
+// plan delays an image, and the next one comes 4 ticks later: how long grab responds is only known
+// once plan's process, which comes after it in the description, has been looked at.
+TEST(tiny_robots, what_a_later_process_delays_comes_to_a_third_one) {
+  const auto in = [](const std::string& process) { return ", 'process': '" + process + "'"; };
+  const std::string text = app(
+      timer("grab", 12, 1, 1, in("vision") + ", 'writes': ['image']") + ", " +
+          timer("plan", 24, 8, 1, in("above")) + ", " +
+          message("brake", "image", 2, 2, in("control") + ", 'deadline': 12") + ", " +
+          timer("slow", 24, 3, 1, in("control") + ", 'offset': 9"),
+      ", 'topics': [{'name': 'image', 'depth': 4}], 'processes': [{'name': 'vision', 'policy': "
+      "'fp', 'cpu': 1, 'priority': 40}, {'name': 'above', 'policy': 'fp', 'cpu': 1, 'priority': "
+      "80}, {'name': 'control', 'policy': 'fp', 'cpu': 0, 'priority': 60}]");
+  const sim::Result run = sim::simulate(parsed(text), {.duration = nanoseconds{48}});
+  EXPECT_EQ(run.callbacks.back().response.max, nanoseconds{3 + 2 * 2});
+  EXPECT_EQ(callback(analyse_json(text).scenarios.front(), "slow").response,
+            nanoseconds{3 + 2 * 2});
+}
+
+// Each release of a process above is noticed on the core, too.
+TEST(tiny_robots, a_job_of_a_process_above_takes_the_core_for_its_release_too) {
+  const std::string text =
+      app(timer("high", 12, 2, 1, ", 'process': 'high'") + ", " +
+              timer("low", 60, 20, 1, ", 'process': 'low'"),
+          ", 'overheads': {'release': 2}, 'processes': [{'name': 'high', 'policy': 'fp', 'cpu': 0, "
+          "'priority': 80}, {'name': 'low', 'policy': 'fp', 'cpu': 0, 'priority': 40}]");
+  const sim::Result run = sim::simulate(parsed(text), {.duration = nanoseconds{60}});
+  EXPECT_EQ(run.callbacks.back().response.max, nanoseconds{20 + 2 + 3 * (2 + 2)});
+  EXPECT_EQ(callback(analyse_json(text).scenarios.front(), "low").response,
+            nanoseconds{20 + 2 + 3 * (2 + 2)});
+}
+
 // top keeps a thread of seat from core 1 while it runs brake. steer waits for brake in its group,
 // while low has core 0 to itself. Then both of steer's jobs come to core 0, one right after the
 // other.
