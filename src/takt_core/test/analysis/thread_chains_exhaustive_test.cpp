@@ -29,7 +29,9 @@ application::Application application_of(const ThreadSet& set) {
     const Demand& demand = set.demands[i];
     application::Callback own;
     own.task.name = name_of(i);
-    own.task.group = own.node = "g" + std::to_string(demand.group);
+    own.node = "g" + std::to_string(demand.group);
+    own.task.group = demand.reentrant ? "" : own.node;
+    own.reentrant = demand.reentrant;
     own.task.parameters = {.deadline = nanoseconds{1000},
                            .expected_execution = demand.execution,
                            .overrun = sched::Overrun::catch_up};
@@ -63,6 +65,10 @@ ThreadSet draw_thread_set(RandomTasks& random) {
                            .group = static_cast<std::size_t>(random.number(0, 3)),
                            .releases = {.period = nanoseconds{random.number(execution + 2, 12)}},
                            .execution = nanoseconds{execution}});
+    if (random.chance(0.2)) {
+      set.demands.back().reentrant = true;
+      set.demands.back().group = 4 + i;
+    }
   }
   return set;
 }
@@ -72,7 +78,7 @@ std::string describe(const ThreadSet& set) {
   for (std::size_t i = 0; i < set.demands.size(); ++i) {
     const Demand& demand = set.demands[i];
     text += "; C " + std::to_string(demand.execution.count()) + " group " +
-            std::to_string(demand.group) +
+            std::to_string(demand.group) + (demand.reentrant ? " reentrant" : "") +
             (set.after[i] == EveryRunOfThreads::nobody
                  ? " T " + std::to_string(demand.releases.period.count())
                  : " after " + std::to_string(set.after[i]));
