@@ -204,8 +204,9 @@ void RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t 
         is_called(part, before) || is_released_by(first, before.chain.callbacks.back());
     const nanoseconds wait = released ? nanoseconds{0} : *this->wait(first);
     const nanoseconds handover = handover_before(part, before);
-    if (!application::belong_together(robot_.processes[part.process],
-                                      robot_.processes[before.process])) {
+    const bool together = application::belong_together(robot_.processes[part.process],
+                                                       robot_.processes[before.process]);
+    if (!together) {
       terms.push_back({.kind = link_before(part, before) == nullptr ? LatencyTerm::Kind::handover
                                                                     : LatencyTerm::Kind::link,
                        .name = first,
@@ -215,7 +216,7 @@ void RobotChains::add_terms(std::size_t chain, std::size_t number, std::int64_t 
       terms.push_back(
           {.kind = LatencyTerm::Kind::wait, .name = first, .time = slower(wait, drift)});
     }
-    counted = released ? handover : nanoseconds{0};
+    counted = released && !together ? handover : nanoseconds{0};
   }
   terms.push_back(term_of(part, slower(own - counted, drift)));
 }

@@ -48,6 +48,12 @@ class RobotChains {
                  std::vector<LatencyTerm>& terms) const;
   [[nodiscard]] bool is_connected(const Part& part, const Part& before) const;
   [[nodiscard]] std::string why_no_bound(std::size_t chain, std::size_t number) const;
+  [[nodiscard]] std::string overwritten_before(const std::string& reader,
+                                               const std::string& writer) const;
+  [[nodiscard]] std::optional<std::int64_t> messages_within(const application::Callback& writer,
+                                                            const application::Callback& reader,
+                                                            const std::string& topic,
+                                                            nanoseconds window) const;
   // What messages release from a timer on, as far as a chain was followed.
   struct Stretch {
     std::string head = {};   // the timer

@@ -6,10 +6,12 @@
 
 #include "../application/chain_calls.hpp"
 #include "../application/requests.hpp"
+#include "../application/robot.hpp"
 #include "../application/threads.hpp"
 #include "bounds.hpp"
 #include "methods.hpp"
 #include "robot_chains.hpp"
+#include "robot_words.hpp"
 
 namespace takt::analysis {
 
@@ -45,10 +47,70 @@ std::string RobotChains::why_no_bound(std::size_t chain, std::size_t number) con
     const std::string loss = loss_before(first);
     return loss.empty() ? loss : std::move(text) + ": " + loss;
   }
-  return wait(first) ? std::string{}
-                     : std::move(text) + ": '" + first +
-                           "' may still run when it is released again, so a release may come to "
-                           "nothing";
+  if (!wait(first)) {
+    return std::move(text) + ": '" + first +
+           "' may still run when it is released again, so a release may come to nothing";
+  }
+  const std::string topic =
+      overwritten_before(first, parts_[chain][number - 1].chain.callbacks.back());
+  return topic.empty()
+             ? topic
+             : std::move(text) + ": other writers of topic '" + topic +
+                   "' may overwrite its data before it is read: give the topic more depth";
+}
+
+// A topic by which data goes from a writer of another process to a timer, and of which others may
+// publish as many messages as it keeps before the timer has read; empty: it reads all.
+std::string RobotChains::overwritten_before(const std::string& reader,
+                                            const std::string& writer) const {
+  const application::Callback& own = callback(reader);
+  const application::Callback& from = callback(writer);
+  const CallbackReport& known = callbacks_.at(reader);
+  const nanoseconds since = own.task.parameters.period + known.jitter + *known.response;
+  std::string overwritten;
+  for (const sched::Read& read : own.task.reads) {
+    if (!contains(from.task.writes, read.topic)) {
+      continue;
+    }
+    const application::Topic* const declared = robot_.find_topic(read.topic);
+    const application::Topic topic = declared == nullptr ? application::Topic{} : *declared;
+    std::optional<std::int64_t> others =
+        topic.external ? std::nullopt : std::optional<std::int64_t>{0};
+    for (const application::Callback& one : robot_.callbacks) {
+      const bool together =
+          one.process == from.process && !from.join.empty() && one.join == from.join;
+      if (one.task.name == writer || together || !contains(one.task.writes, read.topic)) {
+        continue;
+      }
+      const auto published = messages_within(one, own, read.topic, since);
+      others = others && published ? std::optional{*others + *published} : std::nullopt;
+    }
+    if (others && (*others == 0 || std::cmp_less(*others, topic.depth))) {
+      return {};
+    }
+    overwritten = read.topic;
+  }
+  return overwritten;
+}
+
+// The most messages on a topic that come from a writer to a reader's process in such a window.
+std::optional<std::int64_t> RobotChains::messages_within(const application::Callback& writer,
+                                                         const application::Callback& reader,
+                                                         const std::string& topic,
+                                                         nanoseconds window) const {
+  const auto known = callbacks_.find(writer.task.name);
+  if (known == callbacks_.end() || !known->second.response || !known->second.period) {
+    return {};
+  }
+  window += known->second.jitter + *known->second.response;
+  if (writer.process != reader.process) {
+    const application::Process& there = robot_.processes[writer.process];
+    const application::Process& here = robot_.processes[reader.process];
+    window += application::between(robot_, there, here)->most;
+    const application::Link* const link = application::find_link(robot_, there, here);
+    window = slower(window, link == nullptr ? 0 : link->drift);
+  }
+  return writer.messages_on(topic).most * (window / *known->second.period + 1);
 }
 
 // Why a message may lead to no job, or be overwritten before its job reads it; empty: it may not.

@@ -4,20 +4,26 @@
 #include <gtest/gtest.h>
 
 #include "analysis/documents.hpp"
+#include "takt/sim/simulation.hpp"
 
 namespace takt::analysis {
 namespace {
 
-ChainReport chain_of(const std::string& act, const std::string& more = "", int handover = 5) {
-  const Report report = analyse_json(app(
+std::string chain(const std::string& act, const std::string& more, int handover, int depth) {
+  return app(
       timer("see", 30, 8, 1, ", 'process': 'vision', 'writes': ['found']") +
           ", {'name': 'act', 'process': 'control', 'priority': 1, 'execution': {'worst': 3}, " +
           act + "}" + more,
-      ", 'topics': [{'name': 'found'}], 'processes': [{'name': 'control', 'cpu': 0, "
-      "'priority': 80}, {'name': 'vision', 'cpu': 1, 'priority': 80}], 'handover': {'least': "
-      "0, 'most': " +
-          std::to_string(handover) + "}, 'chains': [{'name': 'c', 'callbacks': ['see', 'act']}]"));
-  return report.scenarios.front().chains.front();
+      ", 'topics': [{'name': 'found', 'depth': " + std::to_string(depth) +
+          "}], 'processes': [{'name': 'control', 'cpu': 0, "
+          "'priority': 80}, {'name': 'vision', 'cpu': 1, 'priority': 80}], 'handover': {'least': "
+          "0, 'most': " +
+          std::to_string(handover) + "}, 'chains': [{'name': 'c', 'callbacks': ['see', 'act']}]");
+}
+
+ChainReport chain_of(const std::string& act, const std::string& more = "", int handover = 5,
+                     int depth = 1) {
+  return analyse_json(chain(act, more, handover, depth)).scenarios.front().chains.front();
 }
 
 std::string why_not(const ChainReport& chain) {
@@ -50,6 +56,20 @@ TEST(robot_losses, a_release_of_a_timer_that_may_come_to_nothing_is_named) {
   EXPECT_EQ(why_not(chain_of(slow, above)),
             "no bound in process 'control', from 'act' on: 'act' may still run when it is released "
             "again, so a release may come to nothing");
+}
+
+// paint publishes what act reads in place of what see has found: none of that arrives.
+TEST(robot_losses, others_may_overwrite_what_a_timer_would_read) {
+  const std::string sampled = "'period': 30, 'offset': 20, 'reads': [{'topic': 'found'}]";
+  const std::string paint =
+      ", " + timer("paint", 30, 1, 2, ", 'process': 'vision', 'offset': 10, 'writes': ['found']");
+  const sim::Result run =
+      sim::simulate(parsed(chain(sampled, paint, 5, 1)), {.duration = nanoseconds{300}});
+  EXPECT_EQ(run.chains.front().latency.count, 0U);
+  EXPECT_EQ(why_not(chain_of(sampled, paint)),
+            "no bound in process 'control', from 'act' on: other writers of topic 'found' may "
+            "overwrite its data before it is read: give the topic more depth");
+  EXPECT_TRUE(chain_of(sampled, paint, 5, 4).latency);
 }
 
 TEST(robot_losses, what_keeps_a_part_from_a_bound_is_named) {

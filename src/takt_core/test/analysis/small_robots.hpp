@@ -129,6 +129,11 @@ class SmallRobots : public RandomTasks {
     return true;
   }
 
+  std::string any_topic() {
+    const auto last = static_cast<std::int64_t>(robot_.topics.size()) - 1;
+    return robot_.topics[static_cast<std::size_t>(number(0, last))].name;
+  }
+
   void add_callback() {
     constexpr std::array<std::int64_t, 8> periods = {6, 8, 10, 12, 15, 18, 20, 24};
     const std::size_t index = robot_.callbacks.size();
@@ -152,16 +157,14 @@ class SmallRobots : public RandomTasks {
       callback.jitter = chance(0.2) ? ticks(1, 4) : nanoseconds{0};
     } else {
       task.kind = sched::TaskKind::message;
-      task.trigger =
-          robot_.topics[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(index) - 1))]
-              .name;
+      task.trigger = any_topic();
       task.parameters.deadline = ticks(6, 24);
+      if (chance(0.15)) {
+        task.parameters.overrun = sched::Overrun::skip;
+      }
     }
     if (timer && index > 0 && chance(0.7)) {
-      task.reads.push_back({.topic = robot_
-                                         .topics[static_cast<std::size_t>(
-                                             number(0, static_cast<std::int64_t>(index) - 1))]
-                                         .name});
+      task.reads.push_back({.topic = any_topic()});
     }
     if (chance(0.2) && robot_.processes[callback.process].policy == "fp") {
       task.waits = true;
@@ -177,8 +180,12 @@ class SmallRobots : public RandomTasks {
       }
     }
     const std::string topic = "t" + std::to_string(index);
-    robot_.topics.push_back({.name = topic, .depth = 16});
     task.writes.push_back(topic);
+    if (timer && index > 1 && chance(0.2)) {  // it has two writers then
+      task.writes.push_back(any_topic());
+    }
+    robot_.topics.push_back(
+        {.name = topic, .depth = chance(0.2) ? std::size_t{2} : std::size_t{16}});
     robot_.callbacks.push_back(std::move(callback));
   }
 
