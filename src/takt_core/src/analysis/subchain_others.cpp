@@ -102,7 +102,7 @@ void Others::add_chains() {
   std::ranges::sort(several, std::less{},
                     [](std::span<const Added> one) { return one.front().number; });
   for (const std::span<const Added> subchains : several) {
-    Chain chain{.parts = ChainParts{subchains.front().root->time(1)}};
+    Chain chain{.parts = ChainParts{subchains.front().root->time(1)}, .ways = {}};
     for (const Added& one : subchains) {
       chain.one_by_one.add(one.work);
       chain.parts.add(one.part);
@@ -116,8 +116,8 @@ void Others::complete() {
   effort_ = single_.size();
   for (Chain& chain : chains_) {
     effort_ += chain.one_by_one.size();
-    chain.chosen = ways_ * chain.parts.size() <= most_ways;
-    ways_ *= chain.chosen ? chain.parts.size() : 1;
+    chain.ways = chain.parts.ways(most_ways / ways_);
+    ways_ *= std::max<std::size_t>(1, chain.ways.size());
   }
 }
 
@@ -131,16 +131,16 @@ bool Others::keep_apart() noexcept {
 
 void Others::choose(std::size_t way) noexcept {
   for (Chain& chain : chains_) {
-    if (chain.chosen) {
-      chain.first = way % chain.parts.size();
-      way /= chain.parts.size();
+    if (!chain.ways.empty()) {
+      chain.first = chain.ways[way % chain.ways.size()];
+      way /= chain.ways.size();
     }
   }
 }
 
 void Others::choose_any() noexcept {
   for (Chain& chain : chains_) {
-    chain.first = nobody;
+    chain.first = {};
   }
 }
 

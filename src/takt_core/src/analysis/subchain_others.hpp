@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "arrival_count.hpp"
@@ -107,8 +108,8 @@ class Others {
   struct Chain {
     OtherWorks one_by_one = {};
     ChainParts parts;
-    bool chosen = false;         // its first release has several ways to come
-    std::size_t first = nobody;  // the present one: as early as it can be for this part
+    std::vector<std::vector<nanoseconds>> ways;  // in which its first releases may come; none: any
+    std::span<const nanoseconds> first = {};     // the present one
   };
 
   void add_chains();

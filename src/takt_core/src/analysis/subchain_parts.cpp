@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace takt::analysis {
 
@@ -24,13 +28,47 @@ nanoseconds ChainParts::done(nanoseconds release, nanoseconds start,
 
 // Releases may all be earlier, as long as none is nearer to the one before or comes so early that
 // one of its jobs has ended: so each is as early as it can be for one of its own jobs, or right
-// behind the one before.
+// behind the one before. Where no part is left for which it could be later, there is one way.
+std::vector<std::vector<nanoseconds>> ChainParts::ways(std::size_t most) const {
+  std::vector<nanoseconds> earliest;  // of a release, for each part
+  earliest.reserve(parts_.size());
+  std::ranges::transform(parts_, std::back_inserter(earliest),
+                         [](const ChainPart& part) { return -part.latest; });
+  std::ranges::sort(earliest);
+  const auto [from, to] = std::ranges::unique(earliest);
+  earliest.erase(from, to);
+  std::vector<std::vector<nanoseconds>> result;
+  std::vector<std::vector<nanoseconds>> next;
+  std::ranges::transform(earliest, std::back_inserter(next),
+                         [](nanoseconds release) { return std::vector{release}; });
+  for (bool more = true; more && next.size() <= most;) {
+    result = std::exchange(next, {});
+    more = false;
+    for (const std::vector<nanoseconds>& way : result) {
+      const nanoseconds soonest = way.back() + distance_;
+      const auto later = std::ranges::upper_bound(earliest, soonest);
+      next.push_back(way);
+      if (later != earliest.end()) {
+        more = true;
+        next.back().push_back(soonest);
+      }
+      for (const nanoseconds release : std::ranges::subrange{later, earliest.end()}) {
+        next.push_back(way);
+        next.back().push_back(release);
+      }
+    }
+  }
+  return result;
+}
+
 std::optional<nanoseconds> ChainParts::most(nanoseconds start, nanoseconds end,
-                                            std::size_t first) const noexcept {
+                                            std::span<const nanoseconds> first) const noexcept {
   constexpr std::size_t most_releases = 64;
-  const nanoseconds by_first =
-      first == nobody ? nanoseconds{0} : done(-parts_[first].latest, start, end);
-  const nanoseconds from = first == nobody ? -never / 2 : distance_ - parts_[first].latest;
+  nanoseconds by_first{0};
+  for (const nanoseconds release : first) {
+    by_first += done(release, start, end);
+  }
+  const nanoseconds from = first.empty() ? -never / 2 : first.back() + distance_;
   std::array<nanoseconds, most_releases> releases{};
   std::size_t count = 0;
   nanoseconds last = nanoseconds::min();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
@@ -29,14 +30,15 @@ class ChainParts {
 
   void add(const ChainPart& part) { parts_.push_back(part); }
 
-  [[nodiscard]] std::size_t size() const noexcept { return parts_.size(); }
+  // The first releases that lead to any of it, in all ways that differ, up to `most` ways: as many
+  // releases of each as that allows. None if there are more for the first release alone.
+  [[nodiscard]] std::vector<std::vector<nanoseconds>> ways(std::size_t most) const;
 
   // The most that all of them do of what comes in [0, start] of a busy period, and of what is
-  // above, in [0, end], if the first release that leads to any of it is as early as it can be for
-  // part number `first`, and no earlier; nobody: for any part. Nothing if there are too many
-  // releases to look at.
+  // above, in [0, end], if the first releases that lead to any of it are these; none: in any way.
+  // Nothing if there are too many releases to look at.
   [[nodiscard]] std::optional<nanoseconds> most(nanoseconds start, nanoseconds end,
-                                                std::size_t first) const noexcept;
+                                                std::span<const nanoseconds> first) const noexcept;
 
   // Of most(), in evaluations of one demand.
   [[nodiscard]] std::size_t effort() const noexcept { return 4 * parts_.size() * parts_.size(); }

@@ -337,11 +337,12 @@ TEST(chains, one_that_grows_without_end_leaves_the_others_their_bounds) {
   EXPECT_FALSE(scenario.chains[6].latency);
 }
 
-// Eq. 44: its jobs always take so long that what is above them is sure to come.
+// Eq. 44: its jobs always take so long that what is above them is sure to come. Of any length its
+// parts are later than their period, so that several releases lead to them (eq. 45).
 TEST(chains, best_cases_beside_others_shorten_jitters) {
   const std::string text = on_cores(to_and_fro(18000));
   EXPECT_EQ(analyse_json(text).scenarios.front().chains[6].latency, 503070ns);
-  EXPECT_EQ(analyse_json(of_any_length(text)).scenarios.front().chains[6].latency, 714716ns);
+  EXPECT_EQ(analyse_json(of_any_length(text)).scenarios.front().chains[6].latency, 564774ns);
 }
 
 // Eq. 42: without the order of its parts on core 3 and on core 0 they grow without end, too.

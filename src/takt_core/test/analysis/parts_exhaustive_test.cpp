@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iostream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "../policies.hpp"
 #include "analysis/core_bounds.hpp"
@@ -41,7 +45,6 @@ struct AllReleases {
   const DrawnParts& drawn;
   std::int64_t start;
   std::int64_t end;
-  std::vector<std::int64_t> by_first = {};  // the most, by the time of the first one that counts
 
   [[nodiscard]] std::int64_t work(std::int64_t release) const {
     std::int64_t sum = 0;
@@ -77,15 +80,86 @@ TEST(chain_parts, do_the_most_that_any_releases_lead_to) {
     const std::int64_t end = random.number(0, 12);
     SCOPED_TRACE("seed " + std::to_string(first_seed()) + ", set " + std::to_string(i));
     const AllReleases all{.drawn = drawn, .start = start, .end = end};
-    const auto most = [&](std::size_t first) {
+    const auto most = [&](std::span<const nanoseconds> first) {
       return parts.most(nanoseconds{start}, nanoseconds{end}, first).value_or(never).count();
     };
-    EXPECT_EQ(most(nobody), all.most_from(-20));
-    for (std::size_t first = 0; first < drawn.parts.size(); ++first) {
-      const std::int64_t release = -drawn.parts[first].latest.count();
-      EXPECT_EQ(most(first), all.work(release) + all.most_from(release + drawn.distance));
+    EXPECT_EQ(most({}), all.most_from(-20));
+    for (const auto& way : parts.ways(static_cast<std::size_t>(random.number(3, 20)))) {
+      std::int64_t sum = all.most_from(way.back().count() + drawn.distance);
+      for (const nanoseconds release : way) {
+        sum += all.work(release.count());
+      }
+      EXPECT_EQ(most(way), sum);
     }
   }
+}
+
+// One job below all parts: it ends when it and what has come until then have computed.
+struct Below {
+  const DrawnParts& drawn;
+  std::int64_t own;
+
+  [[nodiscard]] std::int64_t end(const std::function<std::int64_t(std::int64_t)>& done) const {
+    constexpr std::int64_t too_long = 60;
+    for (std::int64_t time = own;;) {
+      const std::int64_t next = own + done(time - 1);
+      if (next <= time || next > too_long) {
+        return std::min(next, too_long);
+      }
+      time = next;
+    }
+  }
+
+  // The latest, whatever releases follow these, which lead to more than nothing.
+  [[nodiscard]] std::int64_t latest_end(std::vector<std::int64_t>& releases) const {
+    const std::int64_t ends = end([&](std::int64_t time) {
+      const AllReleases until{.drawn = drawn, .start = time, .end = time};
+      std::int64_t sum = 0;
+      for (const std::int64_t release : releases) {
+        sum += until.work(release);
+      }
+      return sum;
+    });
+    std::int64_t latest = ends;
+    const std::int64_t from = -std::ranges::max(drawn.parts, {}, &ChainPart::latest).latest.count();
+    for (std::int64_t next = releases.empty() ? from : releases.back() + drawn.distance;
+         next < ends; ++next) {
+      releases.push_back(next);
+      latest = std::max(latest, latest_end(releases));
+      releases.pop_back();
+    }
+    return latest;
+  }
+};
+
+// The releases of a run do not change while it goes on.
+TEST(chain_parts, delay_a_job_no_longer_than_releases_of_one_run) {
+  RandomTasks random{first_seed()};
+  int later = 0;  // with several releases before the job
+  for (int i = 0, sets = rounds(60); i < sets && !testing::Test::HasFailure(); ++i) {
+    DrawnParts drawn = draw_parts(random);
+    drawn.distance = random.number(2, 4);
+    for (ChainPart& part : drawn.parts) {
+      part.work = part.above = nanoseconds{random.number(1, 2)};
+      drawn.distance += part.work.count();  // so that it ends
+    }
+    ChainParts parts{nanoseconds{drawn.distance}};
+    for (const ChainPart& part : drawn.parts) {
+      parts.add(part);
+    }
+    SCOPED_TRACE("seed " + std::to_string(first_seed()) + ", set " + std::to_string(i));
+    const Below below{.drawn = drawn, .own = random.number(1, 4)};
+    std::int64_t latest = 0;
+    for (const auto& way : parts.ways(1000)) {
+      later += way.size() > 1 ? 1 : 0;
+      latest = std::max(latest, below.end([&](std::int64_t time) {
+        return parts.most(nanoseconds{time}, nanoseconds{time}, way).value_or(never).count();
+      }));
+    }
+    std::vector<std::int64_t> releases;
+    EXPECT_EQ(latest, below.latest_end(releases));
+  }
+  EXPECT_GT(later, rounds(60) < 60 ? -1 : 0);
 }
 
 // The chain is back on core 0 after 40, and its next release comes 60 later: whoever is below its
