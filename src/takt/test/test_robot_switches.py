@@ -146,7 +146,7 @@ def test_what_is_proved_of_tiny_robots_holds_with_switches_at_any_time() -> None
             json.dumps(robot | {"switches": _switches(draw, _least_stay(robot))}) for _ in range(12)
         ]
         around = report["switches"]
-        assert around["responses_us"].keys() == {one["name"] for one in robot["callbacks"]}
+        assert around["responses_us"].keys() >= {one["name"] for one in robot["callbacks"]}
         deadlines: dict[str, float] = {}
         for one in (one for scenario in report["scenarios"] for one in scenario["callbacks"]):
             limit = one["deadline_us"] or math.inf

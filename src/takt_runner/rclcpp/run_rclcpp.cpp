@@ -75,7 +75,7 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const auto executor = takt_rclcpp::make_executor(
       executor_name, is_takt ? scheduling_of(application, nodes) : takt_rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
-  before.raise_made(peers_priority + 1);
+  before.raise_existing(peers_priority + 1);
   auto* const scheduling = dynamic_cast<takt_rclcpp::SchedulingExecutor*>(executor.get());
   if (scheduling != nullptr) {
     if (const auto strategy = strategy_of(application, nodes)) {

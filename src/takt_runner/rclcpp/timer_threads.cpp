@@ -21,7 +21,7 @@ TimerThreads::TimerThreads(std::string_view executor) : executor_{executor} {
   }
 }
 
-void TimerThreads::raise_made(int priority) const noexcept {
+void TimerThreads::raise_existing(int priority) const noexcept {
   if (executor_ == "events_cbg") {
     static_cast<void>(raise(gettid(), priority));
   }

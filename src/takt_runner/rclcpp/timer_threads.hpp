@@ -21,7 +21,7 @@ class TimerThreads {
 
   // Raises (SCHED_FIFO) what its constructor has started meanwhile. Without the right to it
   // nothing changes.
-  void raise_made(int priority) const noexcept;
+  void raise_existing(int priority) const noexcept;
 
   // The same of what spin() starts, in this thread; waits for it, for a second at most.
   void raise_spinning(pid_t spinning, int priority) const noexcept;

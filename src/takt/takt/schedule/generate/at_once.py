@@ -11,7 +11,7 @@ from takt.schedule.ros2.topics import REQUEST
 
 REENTRANT = "rclcpp_multi_threaded"
 # Of a callback that has one of these, one job runs at a time.
-ALONE = ("group", "reads", "segments", "suspension", "critical_sections", "join")
+EXCLUDING = ("group", "reads", "segments", "suspension", "critical_sections", "join")
 
 
 def add_at_once(draft: Draft) -> None:
@@ -32,8 +32,8 @@ def add_at_once(draft: Draft) -> None:
                     callback["at_once"] = draft.chance.whole((2, cores))
 
 
-def _alone(callback: Entry) -> bool:
-    return callback.get("kind") == "service" or any(callback.get(key) for key in ALONE)
+def _is_exclusive(callback: Entry) -> bool:
+    return callback.get("kind") == "service" or any(callback.get(key) for key in EXCLUDING)
 
 
 def _own(draft: Draft, process: Entry) -> list[Entry]:
@@ -50,7 +50,7 @@ def _reentrant(draft: Draft, process: Entry) -> Iterator[Entry]:
             for other in own
             if other is not callback and other["node"] == callback["node"]
         )
-        if not _alone(callback) and not heard and not topic.endswith(REQUEST):
+        if not _is_exclusive(callback) and not heard and not topic.endswith(REQUEST):
             yield callback
 
 
@@ -65,5 +65,9 @@ def _timers(draft: Draft, process: Entry) -> Iterator[Entry]:
         if "period" in change or "offset" in change
     }
     for callback in _own(draft, process):
-        if "trigger" not in callback and callback["name"] not in taken and not _alone(callback):
+        if (
+            "trigger" not in callback
+            and callback["name"] not in taken
+            and not _is_exclusive(callback)
+        ):
             yield callback
