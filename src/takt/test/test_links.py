@@ -77,7 +77,7 @@ def test_messages_over_af_xdp_are_carried_by_the_link(
     assert found.messages_there_bytes > cell.count * cell.payload_bytes
 
 
-def test_a_kernel_that_cannot_send_at_set_times_is_told_before_anything_is_measured(
+def test_a_kernel_that_cannot_send_at_set_times_is_refused_before_anything_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     needs(host="here,namespace")

@@ -59,5 +59,5 @@ def begin(programs: Sequence[Path]) -> str:
         ["ip", "-n", _NAME, "link", "set", _FAR, "up"],
         *shaping.at_times(_NEAR, "root"),
     ]
-    made = f"mkdir -p {_FILE.rpartition('/')[0]}; : >{_FILE}; unshare --net={_FILE} true"
-    return "\n".join([made, *(shlex.join([paths[name], *words]) for name, *words in calls)])
+    namespace = f"mkdir -p {_FILE.rpartition('/')[0]}; : >{_FILE}; unshare --net={_FILE} true"
+    return "\n".join([namespace, *(shlex.join([paths[name], *words]) for name, *words in calls)])

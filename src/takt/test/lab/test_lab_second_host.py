@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import synthetic_judged as made
+import synthetic_judged
 
 from takt.lab import cells, initramfs, jobs, judged, second_host
 from takt.lab.cells import Planned
@@ -40,7 +40,7 @@ def test_both_ways_are_measured_under_both_loads_without_what_the_host_has(tmp_p
     assert not cells.have_second_host([])
 
 
-def test_the_host_is_made_when_the_modules_are_there_and_before_anything_is_measured(
+def test_the_host_is_there_when_the_modules_are_there_and_before_anything_is_measured(
     tmp_path: Path,
 ) -> None:
     todo = [one.job for one in planned(tmp_path)]
@@ -63,16 +63,16 @@ def test_only_packets_with_a_time_are_led_to_the_queue_that_drops_all_others() -
 
 
 def test_the_figures_between_hosts_are_of_the_response(tmp_path: Path) -> None:
-    cell = store.read(made.run(tmp_path / "run")).cells[0]
+    cell = store.read(synthetic_judged.run(tmp_path / "run")).cells[0]
     assert cell.statistics
     later = cell.statistics.latency.model_copy(update={"max_us": 77e3})
     cell.statistics = cell.statistics.model_copy(update={"response": later})
-    alone, between = (
+    one_host, two_hosts = (
         judged.points([cell.model_copy(update={"host": host})], Mode.icount)[0]
         for host in ("here", "here,namespace")
     )
-    assert (alone.max_us, between.max_us) == (cell.statistics.latency.max_us, 77e3)
-    assert between.what == f"{alone.what}, response"
+    assert (one_host.max_us, two_hosts.max_us) == (cell.statistics.latency.max_us, 77e3)
+    assert two_hosts.what == f"{one_host.what}, response"
 
 
 def test_modules_of_the_link_come_with_what_they_need(tmp_path: Path) -> None:
