@@ -178,6 +178,9 @@ def test_what_several_machines_have_is_one_table(
     (title,) = [number for number, line in enumerate(lines) if "on several machines" in line]
     rows = [line.split()[:3] for line in lines[title + 2 : title + 4]]
     assert rows == [["6.1-rt", "rcl", "3"], ["6.12", "rcl", "1"]]
+    said = [line.partition(":")[0] for line in lines if "probability" in line]
+    machines = {one.partition(" on ")[2] for one in said}
+    assert machines == {"", "6.1-rt", "6.12"}  # the third configuration is of one machine
     page = kept.with_suffix(".html").read_text(encoding="utf-8")
     section = page.split("Several machines")[1].split("</section>")[0]
     assert section.count("<td>6.1-rt</td>") == section.count("<td>6.12</td>") == 1
@@ -260,6 +263,18 @@ def test_wrong_use_is_reported(
         main(["history", *arguments])
     assert ended.value.code == 2
     assert expected in capsys.readouterr().err
+
+
+def test_runs_of_which_none_can_be_read_are_refused_and_one_of_several_is_skipped(
+    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = bundle.write(runs[0])
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    for added, code in (([damaged], 2), ([damaged, runs[1]], 0)):
+        with pytest.raises(SystemExit) as ended:
+            main(["history", *map(str, added), "--store", str(tmp_path / "h.sqlite")])
+        assert ended.value.code == code
+        assert "the bundle is damaged" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -46,9 +47,13 @@ def show(console: Console, configurations: Sequence[Accumulated]) -> None:
                 machines.HEADINGS, [*map(machines.cells, point.rows)], words=("stack",), title=title
             )
         )
+    times = Counter(one.configuration.key for one in configurations)
     for one in configurations:
+        name = one.configuration.key
+        if times[name] > 1:
+            name += f" on {one.configuration.machine}"
         for line in sentences(one):
-            console.print(f"{one.configuration.key}: {line}", markup=False, soft_wrap=True)
+            console.print(f"{name}: {line}", markup=False, soft_wrap=True)
 
 
 def sentences(one: Accumulated) -> list[str]:
