@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,6 @@ from takt.schedule.trace import file as traces
 
 LINES = "pieces.jsonl"
 LOOK_S = 1.0
-WARM_S = 20.0  # of a process: by then it has touched all that it uses
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,9 @@ class Piece:
     unfinished: int
     lost_events: int  # of its trace
     drift_ns: int  # the most of all timers; -1: periods change
-    memory_kb: int  # of all processes of the execution, when they were warm
-    grown_kb: int  # from there to the end
+    memory_kb: int  # of all processes of the execution, in its second quarter
+    grown_kb: int  # from there to its last quarter
+    disturbances: list[str] = field(default_factory=list)
 
 
 class Drift:
@@ -112,7 +112,10 @@ def execute(application: Path, out: Path, seconds: float) -> None:
     document = json.loads(text)
     callbacks = document["metrics"]["callbacks"]
     trace = traces.read(traces.only_trace(place))
-    warm = next((kb for after, kb in memory if after >= WARM_S), memory[-1][1] if memory else 0)
+    quarter = max(1, len(memory) // 4)  # of whose median a start and an end are no part
+    warm, late = (
+        int(np.median(part or [0])) for part in (memory[quarter : 2 * quarter], memory[-quarter:])
+    )
     piece = Piece(
         begun=begun,
         seconds=seconds,
@@ -123,7 +126,8 @@ def execute(application: Path, out: Path, seconds: float) -> None:
         lost_events=trace.lost,
         drift_ns=drift(trace),
         memory_kb=warm,
-        grown_kb=memory[-1][1] - warm if memory else 0,
+        grown_kb=late - warm,
+        disturbances=document["disturbances"],
     )
     lines.append(out / LINES, asdict(piece))
     shutil.rmtree(place)
@@ -145,27 +149,27 @@ def summary(done: list[Piece]) -> str:
     """All pieces in a line."""
     if not done:
         return "no piece has ended"
-    total = {one.name: [getattr(piece, one.name) for piece in done] for one in fields(Piece)}
     return (
-        f"{len(done)} pieces, {sum(total['seconds']) / 3600:.2f} h, {sum(total['jobs']):,} jobs, "
-        f"{sum(total['misses'])} misses, {sum(total['skipped'])} skipped, "
-        f"{sum(total['unfinished'])} unfinished, {sum(total['lost_events'])} lost events; "
-        f"drift at most {max(total['drift_ns'])} ns; memory {max(total['memory_kb'])} kB, "
-        f"grown by {min(total['grown_kb'])} to {max(total['grown_kb'])} kB in a piece"
+        f"{len(done)} pieces, {sum(one.seconds for one in done) / 3600:.2f} h, "
+        f"{sum(one.jobs for one in done):,} jobs, {sum(one.misses for one in done)} misses, "
+        f"{sum(one.skipped for one in done)} skipped, {sum(one.unfinished for one in done)} "
+        f"unfinished, {sum(one.lost_events for one in done)} lost events; "
+        f"drift at most {max(one.drift_ns for one in done)} ns; "
+        f"memory {max(one.memory_kb for one in done)} kB, grown by "
+        f"{min(one.grown_kb for one in done)} to {max(one.grown_kb for one in done)} kB in a "
+        f"piece; {sum(bool(one.disturbances) for one in done)} pieces disturbed"
     )
 
 
-def _watched(tool: subprocess.Popen[bytes]) -> list[tuple[float, int]]:
-    """Seconds since the runner was there, and how much memory all of it had."""
-    found: list[tuple[float, int]] = []
-    since = 0.0
+def _watched(tool: subprocess.Popen[bytes]) -> list[int]:
+    """How much memory the runner's processes had, at each look; kB."""
+    found: list[int] = []
     parent = psutil.Process(tool.pid)
     while tool.poll() is None:
         with contextlib.suppress(psutil.Error):
             below = [one for one in parent.children(recursive=True) if "app_runner" in one.name()]
             if memory := sum(one.memory_info().rss for one in below) // 1024:
-                since = since or time.monotonic()
-                found.append((time.monotonic() - since, memory))
+                found.append(memory)
         time.sleep(LOOK_S)
     return found
 

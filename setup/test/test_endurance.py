@@ -52,7 +52,7 @@ def test_it_goes_on_where_it_was(
     assert said.splitlines()[-1] == "thread of abc: 0.33 h in 4 pieces, 0 failed"
 
 
-def test_a_failure_ends_it_and_its_seed_is_told(
+def test_a_failure_ends_it_and_its_seed_is_printed(
     log: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(endurance, "SUBJECTS", dict(endurance.SUBJECTS))

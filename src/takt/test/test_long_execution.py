@@ -64,5 +64,6 @@ def test_pieces_are_summed_and_what_a_kill_left_of_a_line_is_none(
     said = capfd.readouterr().out.splitlines()[-1]
     assert said == (
         "2 pieces, 1.00 h, 2,000 jobs, 2 misses, 4 skipped, 0 unfinished, 0 lost events; "
-        "drift at most 0 ns; memory 5000 kB, grown by -3 to -3 kB in a piece"
+        "drift at most 0 ns; memory 5000 kB, grown by -3 to -3 kB in a piece; "
+        "0 pieces disturbed"
     )

@@ -9,6 +9,9 @@
 // Ends when the time (default: 5 s) or the rounds are over, whichever is first. Without a subject
 // the rounds are drawn from all. Prints the first seed, and how many rounds each subject had.
 #include <rcutils/logging.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -36,6 +39,23 @@ std::atomic<os::TimePoint> round_until{os::TimePoint::max()};
 void print_round() {
   std::fprintf(stderr, "subject %s, seed %llu\n", subject_of_round.load(),
                static_cast<unsigned long long>(seed_of_round.load()));
+}
+
+// Where each thread is, if there is a debugger: what hangs may not come again with the same seed.
+void print_stacks() {
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  std::vector<std::string> words{"timeout", "120", "gdb",
+                                 "-batch",  "-ex", "thread apply all bt 30"};
+  words.insert(words.end(), {"-p", std::to_string(getpid())});
+  std::vector<char*> pointers;
+  for (std::string& word : words) {
+    pointers.push_back(word.data());
+  }
+  pointers.push_back(nullptr);
+  pid_t debugger = 0;
+  if (posix_spawnp(&debugger, pointers[0], nullptr, nullptr, pointers.data(), environ) == 0) {
+    waitpid(debugger, nullptr, 0);
+  }
 }
 
 // Apart from what it looks after: a round that hangs is what it is there for.
@@ -120,6 +140,7 @@ std::size_t crowd_size = 300;
 void fail(std::string_view what) {
   print_round();
   std::fprintf(stderr, "%.*s\n", static_cast<int>(what.size()), what.data());
+  print_stacks();
   std::abort();
 }
 
