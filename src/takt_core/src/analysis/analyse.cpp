@@ -375,13 +375,7 @@ Report analyse(const application::Application& application, const Options& optio
     return analyse_graph(application, options);
   }
   Report report = analyse_graph(application::with_own_subscriptions(application), options);
-  for (std::size_t i = 0; i < application.chains.size(); ++i) {
-    const ChainReport& chain = report.scenarios.front().chains[i];
-    const std::string overtaking = overtaking_in(application, application.chains[i]);
-    if (chain.latency && !chain.age && !overtaking.empty()) {
-      report.remarks.push_back(overtaken_text(chain, overtaking));
-    }
-  }
+  add_overtaking(application, report);
   for (const application::Callback& callback : application.callbacks) {
     if (std::ranges::any_of(callback.task.reads,
                             [](const sched::Read& read) { return read.max_age.count() > 0; })) {

@@ -17,6 +17,10 @@ inline Bound sum(const Bound& a, const Bound& b) {
   return a && b ? Bound{*a + *b} : Bound{};
 }
 
+inline Bound least_of(const Bound& a, const Bound& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
 inline bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }

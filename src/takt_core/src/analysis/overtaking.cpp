@@ -46,6 +46,16 @@ bool replaces_newer(const Application& application, const application::Chain& ch
   return overtaken && chain.published;
 }
 
+void add_overtaking(const Application& application, Report& report) {
+  for (std::size_t i = 0; i < application.chains.size(); ++i) {
+    const ChainReport& chain = report.scenarios.front().chains[i];
+    const std::string overtaking = overtaking_in(application, application.chains[i]);
+    if (chain.latency && !chain.age && !overtaking.empty()) {
+      report.remarks.push_back(overtaken_text(chain, overtaking));
+    }
+  }
+}
+
 std::string overtaken_text(const ChainReport& chain, const std::string& callback) {
   return "chain " + sched::name_text(chain.name) + ": no bound on " +
          (chain.reaction ? "" : "its reaction and ") + "the age of its data: jobs of '" + callback +

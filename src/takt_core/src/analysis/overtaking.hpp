@@ -23,4 +23,7 @@ namespace takt::analysis {
 // That the chain has no age behind this callback, nor a reaction, and why.
 [[nodiscard]] std::string overtaken_text(const ChainReport& chain, const std::string& callback);
 
+// The same as remarks on the chains of an application of one process.
+void add_overtaking(const application::Application& application, Report& report);
+
 }  // namespace takt::analysis

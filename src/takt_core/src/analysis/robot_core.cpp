@@ -118,6 +118,13 @@ bool goes_well_below(const Application& robot, const Process& own) {
   return end(time) <= time;
 }
 
+// Who is throttled goes on with each new runtime, or in each new period.
+void add_resumptions(Core& core, nanoseconds period, nanoseconds around) {
+  if (around.count() > 0) {
+    core.interrupts.push_back({.period = period, .duration = around, .jitter = period});
+  }
+}
+
 // What its own reservation and the others beside it leave to the process. Whether there are others.
 bool add_reservation(Core& core, const Application& robot, std::size_t number,
                      const std::vector<Effects>& effects) {
@@ -142,10 +149,7 @@ bool add_reservation(Core& core, const Application& robot, std::size_t number,
     return disturbed;
   }
   core.supply = {.budget = server.runtime, .period = server.period, .deadline = server.deadline};
-  if (around.count() > 0) {  // it goes on with each new runtime
-    core.interrupts.push_back(
-        {.period = server.period, .duration = around, .jitter = server.period});
-  }
+  add_resumptions(core, server.period, around);
   return disturbed;
 }
 
@@ -214,14 +218,19 @@ bool add_quota(Core& core, const Application& robot, std::size_t number, const E
       static_cast<double>(quota.budget.count()) / static_cast<double>(quota.period.count());
   const std::vector<Use> jobs = uses_of(own, around);
   if (load_of(uses_of(core.interrupts)) + load_of(jobs) >= share - near) {
-    // Of those above the quota takes nothing.
-    if (const auto paid = throttling(core, quota, jobs, counts_from_idle(robot, number))) {
+    // Of those above the quota takes nothing. Who goes on in a new period pays for that first.
+    application::Supply left = quota;
+    left.budget -= around;
+    if (const auto paid = left.budget.count() > 0
+                              ? throttling(core, left, jobs, counts_from_idle(robot, number))
+                              : std::nullopt) {
       core.interrupts.insert(core.interrupts.end(), paid->begin(), paid->end());
       return true;
     }
   }
   // Each period begins with its budget: nothing comes from when that is used up until the next.
   core.supply = {.budget = quota.budget, .period = quota.period, .deadline = quota.budget};
+  add_resumptions(core, quota.period, around);
   return false;
 }
 

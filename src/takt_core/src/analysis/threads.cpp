@@ -21,8 +21,6 @@ constexpr nanoseconds longest = ThreadWork::longest;
 constexpr int most_passes = 100;
 constexpr int most_jobs = 1000;  // of one busy time
 
-Bound least_of(const Bound& a, const Bound& b) { return a && b ? std::min(a, b) : a ? a : b; }
-
 class Threads {
   using Group = std::vector<std::size_t>;  // demands
 

@@ -66,5 +66,12 @@ TEST(small_robots, found_that_no_handover_is_taken_off_where_none_is_added) {
   hold_against_runs(203916, 30, bounded, reached);
 }
 
+TEST(small_robots, found_that_who_is_throttled_pays_for_going_on) {
+  int bounded = 0;
+  int reached = 0;
+  hold_against_runs(202116, 30, bounded, reached);
+  EXPECT_GT(bounded, 0);
+}
+
 }  // namespace
 }  // namespace takt::analysis

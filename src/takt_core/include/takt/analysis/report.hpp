@@ -146,9 +146,10 @@ struct ScenarioReport {
 struct SwitchReport {
   Verdict verdict = Verdict::not_proved;  ///< About all limits.
   std::string bound_by = {};              ///< The argument, or why the limits are not proved.
-  /// Of callbacks and chains of a robot, by name, around switches and elsewhere; what is not there
-  /// has no bound. No reaction and no age has one.
+  /// Of callbacks of a robot, by name, around switches and elsewhere; what is not there has no
+  /// bound.
   std::map<std::string, nanoseconds> responses = {};
+  /// The same of its chains. No reaction and no age has one.
   std::map<std::string, nanoseconds> latencies = {};
 };
 
