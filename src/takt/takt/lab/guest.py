@@ -132,7 +132,7 @@ def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float)
             f"the cache: {boot.kernel.image.parent}",
         )
     if code is None:
-        fix = "run it on a less busy machine, or with --quick"
+        fix = "run it on a less busy machine (--quick measures least)"
         raise Failure(f"{name} did not end in {limit_s:.0f} s{last}", where=where, fix=fix)
     if not lines and said.strip():
         raise Failure(f"QEMU did not start: {said.strip()[-600:]}", where=QEMU)
