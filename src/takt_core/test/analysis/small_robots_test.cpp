@@ -69,7 +69,7 @@ TEST(small_robots, found_that_no_handover_is_taken_off_where_none_is_added) {
 TEST(small_robots, found_that_who_is_throttled_pays_for_going_on) {
   int bounded = 0;
   int reached = 0;
-  hold_against_runs(202116, 30, bounded, reached);
+  hold_against_runs(225198, 30, bounded, reached);
   EXPECT_GT(bounded, 0);
 }
 
