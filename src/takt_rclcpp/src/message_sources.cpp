@@ -52,7 +52,8 @@ class OfRcl final : public Arriving {
       handle_ = handle_of_(*entity);
     }
     door_ = std::make_unique<ListenersDoor>(std::make_shared<const Listener>(listener));
-    // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
+    // Twice, as rclcpp does: rmw_fastrtps counts what has come before it installs its listener, and
+    // tells nobody of what comes in between.
     listen_again();
     listen_again();
   }
