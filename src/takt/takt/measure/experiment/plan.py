@@ -96,7 +96,7 @@ def plan(
         for name in block.stack:
             if name not in stacks:
                 missing = stacks.missing(name, source.where((*here, "stack")))
-                known = stacks.is_known(name)
+                known = stacks.is_known(name) or not stacks.probes  # plug-ins are not there, either
                 if known and experiment.skip_missing:
                     note = Note(what="skipped", why=missing.what, fix=missing.fix)
                     skipped += [] if note in skipped else [note]

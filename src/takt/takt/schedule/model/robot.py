@@ -94,6 +94,11 @@ class _Callback(DeclaredTask):
     kind: Literal["timer", "message", "service"] | None = None  # type: ignore[assignment]
     process: Name
     execution: _Execution = _Execution()
+    at_once: Annotated[int, Field(ge=1, strict=True)] = 1
+
+    def names(self) -> list[str]:
+        """Those in a trace: each lane has one of its own."""
+        return [self.name, *(f"{self.name}#{lane}" for lane in range(2, self.at_once + 1))]
 
 
 class _Topic(BaseModel):
@@ -217,7 +222,7 @@ def described(text: str | None) -> Robot | None:
     except ValidationError:
         return None
     processes = [one.model_dump(exclude_unset=True) for one in found.processes]
-    homes = {one.name: one.process for one in found.callbacks}
+    homes = {name: one.process for one in found.callbacks for name in one.names()}
     if not set(homes.values()) <= {one.name for one in found.processes}:
         return None
     links = [one.model_dump() for one in found.links]
