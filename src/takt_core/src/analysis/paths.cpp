@@ -302,9 +302,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     std::vector<bool> entered(model_.joins().size());
     const std::optional<Gap> next = gap_of_publications(walk.join, entered);
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
-    if (!walk.overtaken) {  // else what replaces data need not be newer
-      take_busy_path(chain, report);
-    }
+    take_busy_path(chain, report);
   }
   if (replaces_newer(application_, chain)) {
     report.reaction = {};

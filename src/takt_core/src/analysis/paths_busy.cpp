@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "methods.hpp"
+#include "overtaking.hpp"
 #include "paths.hpp"
 
 namespace takt::analysis {
@@ -224,7 +225,7 @@ void Paths::bound_busy_path(BusyPath& path, std::size_t first) const {
 std::optional<Paths::BusyPath> Paths::busy_path(const application::Chain& chain) const {
   std::size_t before = *strategy_.find_task(chain.callbacks.front());
   BusyPath path{.busy = busy(before)};
-  if (!path.busy) {
+  if (!path.busy || replaces_newer(application_, chain)) {  // what replaces data has to be newer
     return {};
   }
   const std::size_t core = model_.core_of(streams_[before].front());

@@ -324,7 +324,7 @@ void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
     task.plain = false;
     for (sched::CoreTask* runner = task.runner; runner != nullptr; runner = runner->runner) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
-      TaskState& own = static_cast<TaskState&>(*runner);
+      auto& own = static_cast<TaskState&>(*runner);
       own.origins.push_back(Position::no_data);
       own.plain = false;
     }
