@@ -35,8 +35,8 @@ struct ChainLink {
 // What holds on a core.
 struct ChainCore {
   std::vector<std::size_t> links;
-  bool never_idles = false;  // while a job is ready, on no thread; no job waits or is boosted
-  bool usable = false;       // nor does more than one run at a time
+  bool never_idles = false;  // a job runs while one is ready; none waits or is boosted
+  bool usable = false;       // the same, and one runs at a time
   bool by_deadline = false;  // by deadlines alone, without exclusive groups
   bool by_level = false;     // by levels. Neither: all other work counts
   bool preemptive = true;
