@@ -133,7 +133,9 @@ def check_two_machines(run: Run, out: Path, folder: Path) -> None:
     assert run.status is Status.complete
     assert len(run.cells) == 3
     for cell in run.cells:
-        assert cell.count == rows(out, cell.samples) == 50
+        # A publisher that others keep from its core for long replaces what it has not yet sent.
+        assert cell.sent == cell.count + cell.lost == 50
+        assert 0 < cell.count <= rows(out, cell.samples) <= 50
         assert cell.conditions is not None
         assert cell.conditions.link_there_bytes is not None
         assert cell.conditions.link_there_bytes > cell.count * cell.payload_bytes
