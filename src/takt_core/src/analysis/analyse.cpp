@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "../application/own_subscriptions.hpp"
-#include "../application/requests.hpp"
 #include "assumptions.hpp"
 #include "by_simulation.hpp"
 #include "certainty.hpp"
+#include "drop_remarks.hpp"
 #include "graph_remarks.hpp"
 #include "lock_blocking.hpp"
 #include "methods.hpp"
@@ -123,7 +123,12 @@ class ScenarioAnalysis {
       }
       judge(callback, streams_[i]);
       name_locks(callback, streams_[i].front());
-      note_drops(report, streams_[i], callback, parameters);
+      if (callback.response) {
+        if (auto remark = drop_remark(application_, scenario_, model_, bounds_, streams_[i],
+                                      *callback.response)) {
+          report.remarks.push_back(std::move(*remark));
+        }
+      }
       report.deadlines = worse(report.deadlines, callback.verdict);
       report.callbacks.push_back(std::move(callback));
     }
@@ -196,64 +201,6 @@ class ScenarioAnalysis {
 
   [[nodiscard]] bool is_missed_in_one_run(std::size_t stream) const {
     return !missed_in_one_run_.empty() && missed_in_one_run_[model_.streams()[stream].callback];
-  }
-
-  // All streams that release the callback count together, each at its densest: two writers of a
-  // topic may publish at once.
-  void note_drops(ScenarioReport& report, std::span<const std::size_t> streams,
-                  const CallbackReport& callback, const sched::TaskParameters& parameters) const {
-    const sched::Task& task = strategy_.tasks()[model_.streams()[streams.front()].callback];
-    const bool catches_up = parameters.overrun == sched::Overrun::catch_up;
-    if (!callback.response || (catches_up && task.kind == sched::TaskKind::timer)) {
-      return;
-    }
-    const bool skips = parameters.overrun == sched::Overrun::skip;
-    // The next job of a reentrant callback waits for the start of the one before, not for its end.
-    const Demand& first = model_.demand(streams.front());
-    const nanoseconds until_next =
-        first.reentrant ? *callback.response - first.execution : *callback.response;
-    std::int64_t released = 0;
-    for (const std::size_t stream : streams) {
-      const Arrivals arrivals = model_.demand(stream).noticed();
-      if (arrivals.period.count() <= 0) {
-        return;  // no bound on its releases, which the verdict says
-      }
-      released += arrivals.open(until_next);
-    }
-    if (const auto jobs = model_.jobs_while_busy({streams.begin(), streams.end()}, bounds_)) {
-      released = std::min(released, *jobs);
-    }
-    if (catches_up) {
-      // A client waits for one response at a time, and the queue holds a request of each.
-      if (!application_.callbacks[model_.streams()[streams.front()].callback].server ||
-          application::is_requested(task.trigger)) {
-        note_losses(report, task, released);
-      }
-      return;
-    }
-    if (released <= (skips ? 1 : 2)) {
-      return;
-    }
-    report.remarks.push_back("'" + callback.name +
-                             (first.reentrant
-                                  ? "' may still wait when it is released again: up to "
-                                  : "' may still run when it is released again: up to ") +
-                             std::to_string(released) + " releases within one " +
-                             (first.reentrant ? "wait" : "response") + ", of which " +
-                             (skips ? "only the first runs (overrun: skip)"
-                                    : "only the first and one more run (overrun: queue_one)"));
-  }
-
-  // Its job takes the message before it ends; until then so many wait in the queue.
-  void note_losses(ScenarioReport& report, const sched::Task& task, std::int64_t arrived) const {
-    const application::Topic* const topic = application_.find_topic(task.trigger);
-    const std::size_t depth = topic == nullptr ? 1 : topic->depth;
-    if (std::cmp_greater(arrived, depth)) {
-      report.remarks.push_back(
-          "'" + task.name + "' may lose " + application::messages_text(task.trigger) + ": up to " +
-          std::to_string(arrived) + " arrive within one response, and the topic keeps " +
-          std::to_string(depth) + ". Give it a depth of " + std::to_string(arrived));
-    }
   }
 
   void add_cores(ScenarioReport& report) {

@@ -15,6 +15,7 @@ from typing import Any
 
 from takt.measure.report import charts, pool
 from takt.measure.report.conditions import ConditionRow, condition_row
+from takt.measure.report.kinds import KINDS
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, repeated_notes, setting_rows
 from takt.measure.report.supply import supply_tables
@@ -25,37 +26,6 @@ from takt.measure.results.outcome import CellOutcome, deadline_of, judge
 from takt.measure.results.point import Point
 from takt.measure.statistics.pooled import by_name, statistics
 from takt.pages import text
-
-KINDS = {
-    "wakeup": (
-        "Timer wake-up",
-        "Time from the programmed wake-up of a sleeping thread until it runs.",
-    ),
-    "timer-oneshot": (
-        "One-shot timer",
-        "Time from the timeout until the callback of the timer starts.",
-    ),
-    "timer-cyclic": (
-        "Cyclic timer",
-        "Time from the start plus whole periods until the callback of the timer starts.",
-    ),
-    "pingpong": (
-        "Round trip",
-        "Time from the planned sending of a message until its reply arrives.",
-    ),
-    "ethercat": (
-        "EtherCAT cycle",
-        "Time from the planned start of a cycle until its data is back from all slaves.",
-    ),
-    "supply": (
-        "Supply of a core",
-        "Time from the planned begin of a window until the watching thread runs.",
-    ),
-    "pubsub": (
-        "Publish to subscribe",
-        "Time from the planned publication of a message until a subscriber takes it.",
-    ),
-}
 
 
 @dataclass(frozen=True)
