@@ -127,9 +127,10 @@ TEST(thread_chains, no_run_of_small_sets_is_above_the_bound) {
   }
   std::cout << held.reached << " of " << held.bounded << " bounds are reached, of eq. 22 "
             << held.busy_reached << " of " << held.busy << '\n';
-  EXPECT_GT(held.bounded, rounds(60));
-  EXPECT_GT(held.busy, rounds(20));
-  EXPECT_GT(held.busy_reached, rounds(60) < 60 ? -1 : 2);
+  const bool whole = rounds(60) >= 60;  // in a part of the sets there may be none
+  EXPECT_GT(held.bounded, whole ? rounds(60) : 0);
+  EXPECT_GT(held.busy, whole ? rounds(20) : -1);
+  EXPECT_GT(held.busy_reached, whole ? rounds(2) : -1);
 }
 
 }  // namespace
