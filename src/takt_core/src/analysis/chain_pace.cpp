@@ -17,6 +17,7 @@ struct Encounter {
   bool preempts = false;  // even if the path's has started; or
   bool waits = false;     // it may wait while the path's computes,
   bool yields = false;    // although it has started
+  bool first = false;     // where both are pending and the path's has not started, it runs first
 };
 
 Encounter encounter(const ChainNet& net, std::size_t own, std::size_t other) {
@@ -40,7 +41,8 @@ Encounter encounter(const ChainNet& net, std::size_t own, std::size_t other) {
           .blocks = its.ceiling >= mine.level,
           .preempts = above,
           .waits = !above,
-          .yields = mine.level > std::max(its.level, its.ceiling)};
+          .yields = mine.level > std::max(its.level, its.ceiling),
+          .first = its.level > mine.level};
 }
 
 class Pace {
@@ -76,7 +78,13 @@ class Pace {
   }
 
  private:
-  using Delay = std::optional<nanoseconds>;  // nothing: it cannot be
+  // So far, less what the path has computed since the first one. What the instance computes
+  // elsewhere is in `advanced` at once, in `waited` never: the path has not waited for it.
+  struct Sum {
+    nanoseconds advanced{0};
+    nanoseconds waited{0};
+  };
+  using Delay = std::optional<Sum>;  // nothing: it cannot be
 
   // By the instance's job that is pending when a job of the path is released.
   struct Entries {
@@ -92,11 +100,12 @@ class Pace {
   struct Point {
     std::size_t own = 0;
     std::size_t other = 0;
-    bool later = false;     // the instance's was not released before the path's
-    bool whole = false;     // it had not started before that
-    bool started = false;   // the path's has
-    bool last = false;      // nothing is known of how much of the path's is left
-    nanoseconds delay{0};   // so far, less what the path has computed since the first one
+    bool later = false;    // the instance's was not released before the path's
+    bool whole = false;    // it had not started before that
+    bool started = false;  // the path's has
+    bool last = false;     // nothing is known of how much of the path's is left
+    bool meets = true;     // the path's has surely not started when both are pending on one core
+    Sum delay{};
     nanoseconds passed{0};  // of the path's job, at least
   };
 
@@ -108,17 +117,24 @@ class Pace {
     return net_.links[own_[own]].demand->execution;
   }
 
-  static void raise(Delay& delay, nanoseconds to) { delay = std::max(delay.value_or(to), to); }
+  static void raise(Delay& delay, Sum to, nanoseconds less) {
+    to.advanced -= less;
+    const Sum had = delay.value_or(to);
+    delay = {.advanced = std::max(had.advanced, to.advanced),
+             .waited = std::max(had.waited, to.waited)};
+  }
 
   // The path waits for the instance for the first time: before its job starts, or while some of it
   // is left, perhaps next to nothing.
   void begin(std::size_t own, std::size_t other, Entries& next) {
     const Encounter met = at({.own = own, .other = other});
-    if (!met.together || !(met.delays || met.precedes || met.blocks)) {
+    if (!met.together ||
+        !(met.delays || met.precedes || (met.blocks && may_have_begun(own, other)))) {
       return;
     }
-    const nanoseconds delay = net_.links[other_[other]].demand->execution;
-    most_ = std::max(most_, delay);
+    const nanoseconds first = net_.links[other_[other]].demand->execution;
+    const Sum delay{.advanced = first, .waited = first};
+    most_ = std::max(most_, first);
     follow({.own = own, .other = other + 1, .later = true, .whole = true, .delay = delay}, next);
     if (met.preempts) {
       follow({.own = own,
@@ -127,6 +143,7 @@ class Pace {
               .whole = true,
               .started = true,
               .last = true,
+              .meets = false,
               .delay = delay},
              next);
     }
@@ -138,15 +155,38 @@ class Pace {
   void end_own(const Point& point, Entries& next) const {
     const Encounter met = at(point);
     const nanoseconds all = own_execution(point.own);
-    const nanoseconds less = point.delay - (point.last ? nanoseconds{0} : all);
-    raise(point.later ? next.later[point.other] : next.of(point.whole)[point.other], less);
+    const nanoseconds less = point.last ? nanoseconds{0} : all;
+    raise(point.later ? next.later[point.other] : next.of(point.whole)[point.other], point.delay,
+          less);
     if (met.together && met.waits) {
-      raise(next.of(point.whole || !met.yields)[point.other],
-            point.delay - (point.last ? nanoseconds{0} : point.passed));
+      raise(next.of(point.whole || !met.yields)[point.other], point.delay,
+            point.last ? nanoseconds{0} : point.passed);
     }
     if (!met.together && point.passed < all) {
-      raise(next.begun[point.other], less);
+      raise(next.begun[point.other], point.delay, less);
     }
+  }
+
+  // Whether the instance's job may have started when the path's is released: not if the path's job
+  // before computed on the same core until then, and preempts it not.
+  [[nodiscard]] bool may_have_begun(std::size_t own, std::size_t other) const {
+    if (own == 0) {
+      return true;
+    }
+    const Encounter before = at({.own = own - 1, .other = other});
+    return !before.together || before.yields;
+  }
+
+  // The path waits for the instance's job. What its own has computed counts as advanced until its
+  // end: nothing, unless this one preempts it.
+  void wait(Point& point, nanoseconds execution, bool preempts) {
+    Sum& delay = point.delay;
+    const nanoseconds computed = preempts ? own_execution(point.own) : nanoseconds{0};
+    const nanoseconds before = std::min(delay.advanced, delay.waited);
+    delay.advanced = std::min(delay.advanced, delay.waited + computed) + execution;
+    delay.waited = before + execution;
+    most_ = std::max(most_, delay.waited);
+    point.meets = point.meets || !preempts;
   }
 
   // The instance's jobs from here on, until the path's job has ended.
@@ -157,8 +197,10 @@ class Pace {
         known_ = false;
         return;
       }
-      end_own(point, next);
       const Encounter met = at(point);
+      if (!met.first || !point.meets) {
+        end_own(point, next);
+      }
       if (point.passed.count() > 0 && point.passed >= all) {
         return;  // nothing of the path's job is left
       }
@@ -168,11 +210,12 @@ class Pace {
         return;  // it comes later
       }
       const ChainLink& job = net_.links[other_[point.other]];
-      point.delay += job.demand->execution;
       if (met.together) {
-        most_ = std::max(most_, point.delay);
+        wait(point, job.demand->execution, met.preempts);
         continue;
       }
+      point.meets = false;
+      point.delay.advanced += job.demand->execution;
       point.passed += point.whole ? job.message_after : nanoseconds{0};
       point.started = point.started || !point.whole || job.message_after.count() > 0;
       if (point.passed > all) {

@@ -24,7 +24,7 @@ class Switches {
         strategy_(strategy),
         name_(strategy.scenarios().front().policy().name()) {
     for (const CompiledScenario& scenario : strategy.scenarios()) {
-      scenarios_.push_back(one_scenario(application, strategy, scenario));
+      scenarios_.push_back(one_scenario(application, strategy, scenario, Topics::of_all));
     }
     preemptive_ = strategy.scenarios().front().policy().preemptive();
     test_ = test_without_idling(strategy.scenarios().front().policy());

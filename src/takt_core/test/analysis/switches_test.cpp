@@ -76,6 +76,19 @@ TEST(switches, say_what_the_bound_does_not_cover) {
 }
 
 // Under the second scenario the job of d may wait for 10, and then its next one is due after 3.
+// In scenario one the topic comes from outside alone; in two its data is older than one allows.
+TEST(switches, do_not_bring_the_topics_of_one_scenario_to_the_run_of_another) {
+  const Report report = analyse_json(
+      app(timer("a", 10, 5, 2) + "," + timer("b", 20, 4, 1, ", 'jitter': 3") + "," +
+              timer("c", 20, 4, 1, ", 'deadline': 5"),
+          ", 'policy': 'np-edf', 'topics': [{'name': 'x', 'external': true}], 'scenarios': ["
+          "{'name': 'one', 'tasks': [{'task': 'b', 'reads': [{'topic': 'x', 'max_age': 3}]}]}, "
+          "{'name': 'two', 'tasks': [{'task': 'a', 'writes': ['x']}]}]"));
+  EXPECT_EQ(report.scenarios[0].deadlines, Verdict::not_proved);
+  EXPECT_EQ(report.scenarios[1].deadlines, Verdict::not_proved);
+  expect_not_proved(*report.switches, "above a deadline");
+}
+
 TEST(switches, under_edf_keep_the_jobs_of_a_callback_in_the_order_of_their_deadlines) {
   const auto report = [](int deadline) {
     return switches(timer("a", 20, 10, 4) + "," + timer("b", 50, 10, 2) + "," +
