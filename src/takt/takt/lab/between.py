@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -187,7 +188,7 @@ class _Measurement:
 
 def _stopped(error: BaseException, done: int, of: int, folder: Path) -> Failure:
     """What ended it early, and how to go on."""
-    fix = f"to go on ({done} of {of} tests are measured): the same command with --out {folder}"
+    fix = f"to go on ({done} of {of} tests are measured): the same command with --out {shlex.quote(str(folder))}"
     if isinstance(error, Failure):
         return Failure(
             error.what, where=error.where, fix=f"{error.fix}; {fix}" if error.fix else fix

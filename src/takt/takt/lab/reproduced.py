@@ -8,6 +8,7 @@ one page) and ``show_guests``.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
@@ -82,7 +83,7 @@ def reproduce(
                 stop,
             )
         except KeyboardInterrupt:
-            fix = f"to go on: the same command with --out {folder}"
+            fix = f"to go on: the same command with --out {shlex.quote(str(folder))}"
             raise Failure("the comparison was stopped", fix=fix) from None
     return module.beside_of_guests([folder / one.name for one in kernels], folder, announce)
 
