@@ -188,7 +188,8 @@ class _Measurement:
 
 def _stopped(error: BaseException, done: int, of: int, folder: Path) -> Failure:
     """What ended it early, and how to go on."""
-    fix = f"to go on ({done} of {of} tests are measured): the same command with --out {shlex.quote(str(folder))}"
+    again = f"the same command with --out {shlex.quote(str(folder))}"
+    fix = f"to go on ({done} of {of} tests are measured): {again}"
     if isinstance(error, Failure):
         return Failure(
             error.what, where=error.where, fix=f"{error.fix}; {fix}" if error.fix else fix
