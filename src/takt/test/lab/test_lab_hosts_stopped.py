@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_lab_hosts import AFTER, BEFORE
 
-from takt.errors import Failure
+from takt.errors import Failure, TaktError
 from takt.lab import between, cells, compare, guest, jobs, left
 from takt.lab.cells import Planned
 from takt.lab.hosts import HOSTS
@@ -22,6 +22,7 @@ from takt.lab.modes import Mode
 from takt.machine.system import System
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Status
+from takt.measure.run import session
 
 SHELL_S = 60.0
 ASKED = between.Asked(Mode.icount, 200, 1, 10, 1.0)
@@ -113,6 +114,9 @@ def test_what_is_finished_is_kept_and_the_same_command_measures_the_rest(
     assert pending == [False, False, True, True]
     assert all(one.conditions for one in run.cells[:2])
     first, two = run.started, [one.id for one in run.cells[:2]]
+
+    with pytest.raises(TaktError, match="of virtual machines"):
+        session.resume(folder)
 
     guests.ended = lambda _: None
     with pytest.raises(Failure, match="other options"):
