@@ -320,7 +320,7 @@ def test_what_a_stopped_run_has_still_to_measure_is_one_line(
     assert said == [f"skipped: {runs[0]}: 3 of {of} cells are not measured to the end"]
 
 
-def test_times_that_are_no_machines_are_not_put_beside_those_of_machines(
+def test_times_of_virtual_machines_are_not_put_beside_times_of_machines(
     tmp_path: Path, runs: list[Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = store.read(runs[0])

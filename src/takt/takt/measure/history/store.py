@@ -128,7 +128,7 @@ class History:
         """
         if virtual := run.machine.get("time"):
             raise TaktError(
-                f"its times are {virtual}, which the history does not put beside those of machines",
+                f"its times are {virtual}, which the history does not put beside times of machines",
                 where=str(source or folder),
                 fix="leave it out; to see it: takt report",
             )
