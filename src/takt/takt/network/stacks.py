@@ -288,7 +288,8 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
 def _ask(name: str, probe: Path, implementation: str) -> Stack:
     rebuild = "build it again: ./takt --setup-only"
     try:
-        done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
+        chosen = ["env", *rmw.settings(implementation)] if implementation else []
+        done = process.output([*chosen, probe, "--capabilities"], CAPABILITIES_LIMIT_S)
     except subprocess.TimeoutExpired:
         raise Failure(
             f"the probe of the stack {name} did not answer in {CAPABILITIES_LIMIT_S:g} s",
