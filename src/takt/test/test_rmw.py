@@ -89,6 +89,7 @@ def test_what_only_fast_dds_carries_is_not_offered_and_what_is_missing_has_a_fix
     with pytest.raises(TaktError, match="rcl_fastrtps_dynamic is not installed") as error:
         raise found.missing("rcl_fastrtps_dynamic", "here")
     assert "ROS 2 installation that has this middleware" in str(error.value)
+    assert str(error.value).endswith("ros-$ROS_DISTRO-rmw-fastrtps-dynamic-cpp")
 
 
 def test_zenoh_carries_messages_by_tcp_without_a_dds() -> None:

@@ -56,7 +56,7 @@ HOW_TO_GET_RCLCPP = (
 )
 HOW_TO_GET_RMW = (
     "source a ROS 2 installation that has this middleware: apt-get install "
-    "ros-$ROS_DISTRO-rmw-cyclonedds-cpp"
+    "ros-$ROS_DISTRO-rmw-{}-cpp"
 )
 
 Value = TypeVar("Value")
@@ -215,7 +215,7 @@ class Stacks:
             every = ", ".join(KNOWN)
             return f"{hint}stacks: {every}; a plug-in that adds another one is not installed"
         if name not in KNOWN:
-            return HOW_TO_GET_RMW
+            return HOW_TO_GET_RMW.format(name.partition("_")[2].replace("_", "-"))
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET
