@@ -302,3 +302,32 @@ def test_what_is_in_no_number_is_reported(
     with pytest.raises(SystemExit):
         main([*command[:1], str(runs[1]), *command[2:]])
     assert "skipped" not in capfd.readouterr().err
+
+
+def test_what_a_stopped_run_has_still_to_measure_is_one_line(
+    tmp_path: Path, runs: list[Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = store.read(runs[0])
+    complete = len(run.cells)
+    left = {"status": Status.pending, "statistics": None, "count": 0}
+    run.cells += [run.cells[0].model_copy(update={"id": f"left-{n}", **left}) for n in range(3)]
+    store.write(run, runs[0])
+    with pytest.raises(SystemExit) as ended:
+        main(["history", str(runs[0]), "--store", str(tmp_path / "h.sqlite")])
+    assert ended.value.code == 0
+    said = [one for one in capfd.readouterr().err.splitlines() if "skipped" in one]
+    of = complete + 3
+    assert said == [f"skipped: {runs[0]}: 3 of {of} cells are not measured to the end"]
+
+
+def test_times_of_virtual_machines_are_not_put_beside_times_of_machines(
+    tmp_path: Path, runs: list[Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = store.read(runs[0])
+    run.machine["time"] = "instruction time, one virtual CPU"
+    store.write(run, runs[0])
+    for added, code in (([runs[0]], 2), (runs[:2], 0)):
+        with pytest.raises(SystemExit) as ended:
+            main(["history", *map(str, added), "--store", str(tmp_path / "h.sqlite")])
+        assert ended.value.code == code
+        assert f"{runs[0]}: its times are instruction time" in capfd.readouterr().err

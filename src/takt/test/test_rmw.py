@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from test_run import measured
 
 from takt.errors import TaktError
 from takt.measure.results.model import Status
-from takt.network import rmw, same_host, stacks
+from takt.network import rmw, same_host, stacks, transport
 from takt.network.same_host import Identity
 
 CYCLONE, FAST_DDS, ZENOH = "rmw_cyclonedds_cpp", "rmw_fastrtps_cpp", "rmw_zenoh_cpp"
@@ -42,7 +43,8 @@ def ros(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ([FAST_DDS], "", []),
         ([FAST_DDS, CYCLONE], "", [("rcl_cyclonedds", CYCLONE)]),
         ([FAST_DDS, CYCLONE], CYCLONE, [("rcl_fastrtps", FAST_DDS)]),
-        ([FAST_DDS, ZENOH, "rmw_implementation"], "", []),  # what no cell is kept apart from
+        ([FAST_DDS, ZENOH, "rmw_implementation"], "", [("rcl_zenoh", ZENOH)]),
+        ([FAST_DDS, "rmw_gurumdds_cpp"], "", []),  # what no cell is kept apart from
     ],
 )
 def test_the_other_middlewares_of_an_installation_are_stacks(
@@ -87,6 +89,28 @@ def test_what_only_fast_dds_carries_is_not_offered_and_what_is_missing_has_a_fix
     with pytest.raises(TaktError, match="rcl_fastrtps_dynamic is not installed") as error:
         raise found.missing("rcl_fastrtps_dynamic", "here")
     assert "ROS 2 installation that has this middleware" in str(error.value)
+    assert str(error.value).endswith("ros-$ROS_DISTRO-rmw-fastrtps-dynamic-cpp")
+
+
+def test_zenoh_carries_messages_by_tcp_without_a_dds() -> None:
+    carried = [one for one in ("tcp", "process", "udp", "shm", "loan") if rmw.carries(ZENOH, one)]
+    assert carried == ["tcp", "process"]
+    assert list(rmw.stacks("rclcpp", {})) == []
+
+
+def test_the_ends_of_a_cell_on_zenoh_find_each_other_and_nobody_else() -> None:
+    profiles = transport.zenoh(7, own="10.0.0.1", peer="10.0.0.2")
+    user = {transport.ZENOH_CHANGES: "mode=client", "ZENOH_SESSION_CONFIG_URI": "/home/x.json5"}
+    found = transport.environment(profiles, 7, user)
+    changes = dict(one.split("=", 1) for one in found[transport.ZENOH_CHANGES].split(";"))
+    port = transport.zenoh_port(7)
+    assert changes["mode"] == '"peer"'
+    assert json.loads(changes["listen/endpoints"]) == [f"tcp/10.0.0.1:{port}", "tcp/10.0.0.1:0"]
+    assert json.loads(changes["connect/endpoints"]) == [f"tcp/10.0.0.2:{port}"]
+    assert changes["scouting/multicast/enabled"] == "false"
+    assert found["ZENOH_ROUTER_CHECK_ATTEMPTS"] == "-1"
+    assert "ZENOH_SESSION_CONFIG_URI" not in found
+    assert len({transport.zenoh_port(domain) for domain in range(102)}) == 102
 
 
 def test_a_stack_on_fast_dds_takes_clones_for_one_host_whatever_is_the_default(

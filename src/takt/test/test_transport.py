@@ -92,7 +92,7 @@ def test_every_dds_asks_for_the_same_receive_buffer(payload: int, tmp_path: Path
         payload_bytes=payload,
     )  # fmt: skip
     stack = Stack("rustdds", tmp_path, [])
-    variables, _ = programs.profiles_of(cell, stack, tmp_path, "127.0.0.1", "127.0.0.1")
+    variables, _ = programs.profiles_of(cell, stack, tmp_path, "127.0.0.1", "127.0.0.1", 7)
     assert variables[transport.RUST_BUFFER] == str(asked)
 
 

@@ -215,6 +215,17 @@ def test_a_paper_without_measurements_refuses_it(capsys: pytest.CaptureFixture[s
     assert "krukiewicz2021 has no measurements" in capsys.readouterr().err
 
 
+def test_a_suite_without_a_running_system_is_refused_once_and_at_its_option(
+    domain: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    option, out = ["--within", str(domain)], ["--out", str(tmp_path / "run")]
+    assert takt(["reproduce", "ye2023", *option, *out]) == 2
+    error = capsys.readouterr().err
+    assert error.count("uses ROS domain") == 1
+    assert f"--within {domain}: no process" in error
+    assert not (tmp_path / "run").exists()
+
+
 def test_real_nodes_measure_beside_a_running_node(tmp_path: Path, domain: int) -> None:
     if "rcl" not in INSTALLED:
         pytest.skip("the stack rcl is not installed")

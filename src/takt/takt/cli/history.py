@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from takt.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from takt.measure.results.model import Run
+    from takt.measure.results.outcome import CellOutcome
 
 SHOWN = 20  # configurations, unless --key names some
 
@@ -56,7 +61,7 @@ def history(
     from takt.measure.history.store import History, find, says
     from takt.measure.results import bundle
     from takt.measure.results import store as results
-    from takt.measure.results.outcome import CellOutcome, judge
+    from takt.measure.results.outcome import judge
 
     try:
         deadline_us = parse_duration(deadline) / 1000 if deadline else None
@@ -70,13 +75,16 @@ def history(
     added = 0
     faults: list[TaktError] = []
     silent: dict[str, CellOutcome] = {}
+    words: list[str] = []
     with History(store) as opened:
         for folder in folders:
             try:
                 with bundle.opened(folder) as place:
                     run = results.read(place)
                     added += opened.add(run, place, folder)
-                silent.update({cell.id: judge([cell]) for cell in run.cells if not says(cell)})
+                found = {cell.id: judge([cell]) for cell in run.cells if not says(cell)}
+                silent |= found
+                words += _left_out(folder, run, found)
             except TaktError as error:  # another version's run is no reason to stop
                 faults.append(error)
         if runs and len(faults) == len(folders):
@@ -89,9 +97,8 @@ def history(
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []
-    for cell, found in silent.items():
-        words = f"skipped: {cell}: {found.outcome.value}: {'; '.join(found.reasons)}"
-        stderr().print(words, style="yellow", soft_wrap=True, markup=False)
+    for line in words:
+        stderr().print(f"skipped: {line}", style="yellow", soft_wrap=True, markup=False)
     if as_json:
         document: dict[str, Any] = {
             "schema_version": 1,
@@ -110,6 +117,19 @@ def history(
     stdout().print(f"{added} added; {page}", soft_wrap=True, markup=False)
     for file in pictures:
         stdout().print(str(file), soft_wrap=True, markup=False)
+
+
+def _left_out(folder: Path, run: Run, silent: Mapping[str, CellOutcome]) -> list[str]:
+    """Each measurement that says nothing, but those that a stopped run still has to make as one."""
+    from takt.measure.results.model import Status
+
+    missing = [one.id for one in run.cells if one.status in (Status.pending, Status.partial)]
+    each = {cell: found for cell, found in silent.items() if cell not in missing}
+    found = [f"{cell}: {one.outcome.value}: {'; '.join(one.reasons)}" for cell, one in each.items()]
+    if missing:
+        of = len(run.cells)
+        found.append(f"{folder}: {len(missing)} of {of} cells are not measured to the end")
+    return found
 
 
 def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:

@@ -165,7 +165,7 @@ def measured(one: Planned, out: Path, folder: Path, numbers: str, found: Stacks)
         )
         for program in one.programs
     ]
-    code = _code(out / f"{one.job.name}.code")
+    code = _code(_code_file(one, out))
     end = End.done if code == 0 else End.timeout if code == TIMED_OUT else End.died
     one_cell.judge(cell, here, end, here[-1])
     recorded = [file for each in here for file in each.recordings]
@@ -175,9 +175,33 @@ def measured(one: Planned, out: Path, folder: Path, numbers: str, found: Stacks)
     return cell
 
 
-def is_done(one: Planned, out: Path) -> bool:
-    """Whether a guest has measured it, and all that it left is there."""
-    return (out / f"{one.job.name}{KEPT}").exists() and _code(out / f"{one.job.name}.code") == 0
+def undone(each: Sequence[Planned], *outs: Path) -> list[Planned]:
+    """Those that guests have not measured whole; ``outs``: what each guest left, the pinger first.
+
+    Marks of what is to be measured once more are removed.
+    """
+    todo = [
+        one
+        for one in each
+        if not all(is_kept(one, out) for out in outs) or _code(_code_file(one, outs[0])) != 0
+    ]
+    for one in todo:
+        for out in outs:
+            _mark(one, out).unlink(missing_ok=True)
+    return todo
+
+
+def is_kept(one: Planned, out: Path) -> bool:
+    """Whether all that a guest left of it is there, and its load lasted."""
+    return _mark(one, out).exists()
+
+
+def _mark(one: Planned, out: Path) -> Path:
+    return out / f"{one.job.name}{KEPT}"
+
+
+def _code_file(one: Planned, out: Path) -> Path:
+    return out / f"{one.job.name}.code"
 
 
 def _code(file: Path) -> int | None:

@@ -67,7 +67,8 @@ def hosts(
     by emulated network cards with interrupt threads. Runs tests 1.D (load), 2.F (load and traffic)
     and 4.A (the same with raised priorities of the interrupt threads and of ksoftirqd), and
     2.F-normal (all these threads at normal priority), by raw UDP or by DDS below ROS 2. Compares
-    their shares of late round trips. Times are those of takt lab, never of a real machine.
+    their shares of late round trips. Times are those of takt lab, never of a real machine. A run
+    that was stopped continues with the same options and its folder as --out.
 
     Exit code: 0 done, 1 a guest or a test failed, 2 wrong use.
 

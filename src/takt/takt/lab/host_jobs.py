@@ -22,7 +22,7 @@ from takt.measure.results.model import Cell
 
 MEET_S = 1200  # of the guest's time, at most, until the other one is there, too
 NOT_MET = "takt-lab: the other guest is missing"
-TRAFFIC_LOG = "iperf3.log"
+TRAFFIC_LOG = ".iperf3"  # ends the name of a test whose traffic it is of
 WORKER_MB = 8  # of memory or of a file: the guest has no disk
 _USUAL = 50  # priority of interrupt threads, which the kernel gives them
 _BEFORE_LOAD = ("nice", "-n", "-20")  # the load must not slow down the traffic
@@ -45,11 +45,11 @@ class Host:
 
 
 def init(host: Host, tests: Sequence[Planned], shares: Sequence[Share]) -> str:
-    """The guest's first and only program."""
+    """The guest's first and only program; what each test leaves is copied as soon as it ends."""
     place = shlex.quote(str(host.out))
     parts = [jobs.HEAD, jobs.mounted(shares)]
-    parts.append(f"me={host.name} other={host.other_name} out={place}\nmkdir -p $out/$me")
-    parts += [FUNCTIONS, "awake_on"]
+    parts.append(f'me={host.name} other={host.other_name} out={place}\nmkdir -p "$out/$me"')
+    parts += [FUNCTIONS, "awake_on", jobs.copied(host.out / host.name)]
     parts.append(f"ifconfig {cable.INTERFACE} {host.end.address} netmask {cable.NETWORK_MASK} up")
     parts += ["find_threads", *(_test(host, one) for one in tests), "awake_off"]
     parts.append(jobs.copied(host.out / host.name))
@@ -71,19 +71,21 @@ def _test(host: Host, one: Planned) -> str:
     pong, ping = (
         f"{sees}timeout {one.job.limit_s} {shlex.join(each)} {log}" for each in one.job.commands
     )
+    words = f">/dev/null 2>>{MEMORY}/{name}{TRAFFIC_LOG}"
     listens, settles = f"meet {name}.listens", f"sleep {SETTLE_S}; meet {name}.settled"
     before, after = f"counts {name}.before", f"counts {name}.after"
     if host.name == CONTROLLER:
-        traffic = [listens, f"{_client(host, cell)} & iperf=$!"]
+        traffic = [listens, f"{_client(host, cell)} {words} & iperf=$!"]
         measured = [settles, before, ping, f"echo $? >{MEMORY}/{name}.code"]
-        measured += [f": >$out/{name}.measured.$me", after]
+        measured += [f': >"$out/{name}.measured.$me"', after]
     else:
-        traffic = [f"{_server(host)} & iperf=$!", "sleep 1", listens]
+        traffic = [f"{_server(host)} {words} & iperf=$!", "sleep 1", listens]
         measured = [f"{pong} & pong=$!", settles, before, f"meet {name}.measured", after]
         measured.append("kill $pong 2>/dev/null; wait $pong")
     lines = [f"echo '{STEP}{name}'", f"meet {name}.begin", f"priorities {_priorities(cell)}"]
     lines.append(f"stress_on {workers(cell.loads[host.name])}")
     lines += [*traffic, *measured, "traffic_off"] if cell.traffic_mbps else measured
+    lines.append(jobs.kept(name, host.out / host.name, loaded=True))
     return "\n".join([*lines, "stress_off"])
 
 
@@ -105,14 +107,13 @@ def _client(host: Host, cell: Cell) -> str:
 
 
 def _iperf3(*words: str) -> str:
-    command = [*_BEFORE_LOAD, IPERF3, *words, "--port", str(PORT)]
-    return f"{shlex.join(command)} >/dev/null 2>>{MEMORY}/{TRAFFIC_LOG}"
+    return shlex.join([*_BEFORE_LOAD, IPERF3, *words, "--port", str(PORT)])
 
 
 FUNCTIONS = f"""meet() {{
-    : >$out/$1.$me
+    : >"$out/$1.$me"
     waited=0
-    until [ -e $out/$1.$other ]; do
+    until [ -e "$out/$1.$other" ]; do
         waited=$((waited + 1))
         [ $waited -lt {MEET_S} ] || {{ echo '{NOT_MET}'; poweroff -f; }}
         sleep 1

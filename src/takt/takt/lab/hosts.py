@@ -23,6 +23,7 @@ from takt.network.hosts import Hosts
 
 NAME = "lab-hosts"
 CONTROLLER, COMPONENT = "controller", "component"  # the paper's PC and its embedded device
+HOSTS = CONTROLLER, COMPONENT
 QUIET, TRAFFIC, TUNED = "1.D", "2.F", "4.A"  # the paper's names of its tests
 # Test 2.F where threads of normal priority deliver every packet: what section II says of ksoftirqd,
 # to which a kernel of today seldom leaves one.

@@ -65,7 +65,7 @@ class Hosts(Model):
     deadline_us: float
     traffic_mbps: int  # asked for, each way
     seed: int
-    seconds: float  # that it took
+    seconds: float  # that it took, or its last part where it was stopped
     tests: list[HostsTest]
     late: list[LateShare]
     compared: list[Compared]

@@ -76,8 +76,7 @@ def init(
 def _turns(jobs: Sequence[Job], keep: Path | None = None) -> list[str]:
     """The idle jobs first; the others between the start and the end of their load."""
     each = {
-        load: [_job(one) + _kept(one, keep) for one in jobs if one.load == load]
-        for load in (IDLE, *_SWITCHES)
+        load: [_turn(one, keep) for one in jobs if one.load == load] for load in (IDLE, *_SWITCHES)
     }
     loaded = [
         line
@@ -89,6 +88,12 @@ def _turns(jobs: Sequence[Job], keep: Path | None = None) -> list[str]:
     if any(one.from_host for one in jobs if one.load == IDLE):
         idle = ["awake_on", *idle, "awake_off"]
     return [*idle, *loaded]
+
+
+def _turn(job: Job, keep: Path | None) -> str:
+    if keep is None:
+        return _job(job)
+    return f"{_job(job)}\n{kept(job.name, keep, loaded=job.load != IDLE)}"
 
 
 def _job(job: Job) -> str:
@@ -112,15 +117,17 @@ def _job(job: Job) -> str:
     return "\n".join(lines)
 
 
-def _kept(job: Job, out: Path | None) -> str:
-    """Copies what a job has left; the mark comes last, as the files before it are whole then."""
-    if out is None:
-        return ""
-    files = " ".join(shlex.quote(f"{MEMORY}/{job.name}") + each for each in (".*", "-*"))
-    mark = shlex.quote(f"{out}/{job.name}{KEPT}")
+def kept(name: str, out: Path, *, loaded: bool) -> str:
+    """Moves what a job has left; the mark comes last, as the files before it are whole then.
+
+    ``loaded``: there is none where its load has ended.
+    """
+    files = " ".join(shlex.quote(f"{MEMORY}/{name}") + each for each in (".*", "-*"))
+    mark = shlex.quote(f"{out}/{name}{KEPT}")
     each = f'[ ! -e "$file" ] || cp "$file" {shlex.quote(str(out))} || kept=no'
-    lasts = "" if job.load == IDLE else " && kill -0 $stress || kept=no"
-    return f"\nkept=yes{lasts}\nfor file in {files}; do {each}; done\n[ $kept = no ] || : >{mark}"
+    lasts = " && kill -0 $stress || kept=no" if loaded else ""
+    done = f"[ $kept = no ] || {{ : >{mark}; rm -f {files}; }}"
+    return f"kept=yes{lasts}\nfor file in {files}; do {each}; done\n{done}"
 
 
 def mounted(shares: Sequence[Share]) -> str:

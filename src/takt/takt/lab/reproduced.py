@@ -8,18 +8,17 @@ one page) and ``show_guests``.
 
 from __future__ import annotations
 
-import json
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from takt import plugins
-from takt.documents.writing import check_room, write_text
+from takt.documents.writing import check_room
 from takt.errors import Failure, TaktError
-from takt.lab import cells, guest, jobs
+from takt.lab import cells, guest, jobs, left
 from takt.lab.compare import (
     Asked,
     Content,
@@ -41,8 +40,6 @@ from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 
 PROGRAMS = ("stress-ng",)
-LEFT = "guest"  # a folder with what a guest has left, until its run is written
-ASKED = "guest.json"  # what was asked for: only the same goes on
 MEMORY_BYTES = 1 << 30  # of a guest, for samples
 
 
@@ -86,7 +83,7 @@ def reproduce(
                 stop,
             )
         except KeyboardInterrupt:
-            fix = f"to go on: the same command with --out {folder}"
+            fix = f"to go on: the same command with --out {shlex.quote(str(folder))}"
             raise Failure("the comparison was stopped", fix=fix) from None
     return module.beside_of_guests([folder / one.name for one in kernels], folder, announce)
 
@@ -104,8 +101,8 @@ def _one(
 ) -> None:
     started = datetime.now(timezone.utc)
     exchange, own = place / kernel.name, folder / kernel.name
-    out = own / LEFT
-    if not _begin(own, {"paper": paper, "scale": scale, "kernel": kernel.release, **asdict(asked)}):
+    out = own / left.LEFT
+    if not left.begin(own, asked, paper=paper, scale=scale, kernel=kernel.release):
         return
     exchange.mkdir()
     found = stacks.find()
@@ -115,7 +112,7 @@ def _one(
     ).cells
     planned, texts = cells.planned(planned_cells, found, exchange)
     content = Content(
-        [one.job for one in planned if not cells.is_done(one, out)],
+        [one.job for one in cells.undone(planned, out)],
         cells.shares() if asked.ros else [],
         [*measured_programs(PROGRAMS), *cells.early(planned)],
         texts,
@@ -134,23 +131,3 @@ def _one(
     module.keep_of_guest(run, own, scale, machine, numbers)
     shutil.rmtree(exchange)
     shutil.rmtree(out)
-
-
-def _begin(own: Path, asked: dict[str, Any]) -> bool:
-    """Whether something is left to be measured of this kernel, in its own folder.
-
-    Raises Failure where the folder is of something else.
-    """
-    file, left = own / ASKED, own / LEFT
-    text = json.dumps(asked, indent=1, sort_keys=True, default=str) + "\n"
-    if file.exists():
-        if file.read_text(encoding="utf-8") != text:
-            fix = "choose another folder: --out, or give the same options"
-            raise Failure("the folder is of a run with other options", where=str(file), fix=fix)
-        if (own / scratch.DOCUMENT).exists() and not left.exists():
-            return False
-        (own / scratch.DOCUMENT).unlink(missing_ok=True)  # its page was perhaps not written
-    store.create(own)
-    left.mkdir(exist_ok=True)
-    write_text(file, text)
-    return True

@@ -3,7 +3,7 @@
 
 ``rcl_cyclonedds`` is the probe of ``rcl`` with RMW_IMPLEMENTATION=rmw_cyclonedds_cpp: the same
 client library, the same loop, another middleware. Only those are stacks that the configuration of a
-cell keeps apart from everything else (see ``transport``): rmw_zenoh takes a router.
+cell keeps apart from everything else (see ``transport``).
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ RCL, RCLCPP = "rcl", "rclcpp"  # the stacks of the two client libraries
 VARIABLE = "RMW_IMPLEMENTATION"
 FAST_DDS = "rmw_fastrtps"  # begins the names of its implementations
 DEFAULT = f"{FAST_DDS}_cpp"
-_CONFIGURED = (DEFAULT, "rmw_fastrtps_dynamic_cpp", "rmw_cyclonedds_cpp")
+ZENOH = "rmw_zenoh_cpp"
+_CONFIGURED = (DEFAULT, "rmw_fastrtps_dynamic_cpp", "rmw_cyclonedds_cpp", ZENOH)
 _INDEX = "share/ament_index/resource_index/rmw_typesupport"
 _OF_FAST_DDS = ("shm", "loan")  # transports that only its profile sets up
+_OF_DDS = (*_OF_FAST_DDS, "udp")
 
 
 def in_use(variables: Mapping[str, str] = os.environ) -> str:
@@ -38,12 +40,18 @@ def beside(variables: Mapping[str, str] = os.environ) -> list[str]:
 def stacks(base: str, variables: Mapping[str, str] = os.environ) -> Iterator[tuple[str, str]]:
     """The names of the stacks beside ``base``, each with its implementation."""
     for one in beside(variables):
-        yield _stack(base, one), one
+        if base == RCL or one != ZENOH:  # the probe of rclcpp has no transport for it
+            yield _stack(base, one), one
 
 
 def every() -> list[str]:
     """The names of all stacks that an installation may have beside its default."""
-    return [_stack(base, one) for base in (RCL, RCLCPP) for one in _CONFIGURED]
+    return [
+        _stack(base, one)
+        for base in (RCL, RCLCPP)
+        for one in _CONFIGURED
+        if base == RCL or one != ZENOH
+    ]
 
 
 def _stack(base: str, implementation: str) -> str:
@@ -57,4 +65,6 @@ def settings(implementation: str) -> list[str]:
 
 def carries(implementation: str, transport: str) -> bool:
     """Whether it can take this transport."""
+    if implementation == ZENOH:
+        return transport not in _OF_DDS
     return implementation.startswith(FAST_DDS) or transport not in _OF_FAST_DDS

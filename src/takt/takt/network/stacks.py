@@ -56,7 +56,7 @@ HOW_TO_GET_RCLCPP = (
 )
 HOW_TO_GET_RMW = (
     "source a ROS 2 installation that has this middleware: apt-get install "
-    "ros-$ROS_DISTRO-rmw-cyclonedds-cpp"
+    "ros-$ROS_DISTRO-rmw-{}-cpp"
 )
 
 Value = TypeVar("Value")
@@ -215,7 +215,7 @@ class Stacks:
             every = ", ".join(KNOWN)
             return f"{hint}stacks: {every}; a plug-in that adds another one is not installed"
         if name not in KNOWN:
-            return HOW_TO_GET_RMW
+            return HOW_TO_GET_RMW.format(name.partition("_")[2].replace("_", "-"))
         if name == RCLCPP:
             return HOW_TO_GET_RCLCPP
         return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET
@@ -288,7 +288,8 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
 def _ask(name: str, probe: Path, implementation: str) -> Stack:
     rebuild = "build it again: ./takt --setup-only"
     try:
-        done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
+        chosen = ["env", *rmw.settings(implementation)] if implementation else []
+        done = process.output([*chosen, probe, "--capabilities"], CAPABILITIES_LIMIT_S)
     except subprocess.TimeoutExpired:
         raise Failure(
             f"the probe of the stack {name} did not answer in {CAPABILITIES_LIMIT_S:g} s",

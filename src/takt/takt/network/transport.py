@@ -16,7 +16,9 @@ which knows only the loopback, or the link between two hosts.
 Cyclone DDS, by itself or below ROS 2, takes its interface and its peers from CYCLONEDDS_URI. It
 finds others by their addresses alone, as Fast DDS does with this profile: so they find each other.
 RustDDS takes an address: on the loopback it looks for others there, elsewhere by multicast.
-Zenoh has no discovery here: the active end listens at its address, where the others find it.
+Zenoh has no discovery here: the active end listens at its address, where the others find it. Below
+ROS 2 there is no router either: the first process of a cell has the port of its domain, the others
+find it there, and it tells them of each other.
 """
 
 from __future__ import annotations
@@ -44,6 +46,9 @@ RUST_BUFFER = "TAKT_RUSTDDS_BUFFER"  # in bytes, of each of its sockets
 ICEORYX = "TAKT_ICEORYX2_ROOT"  # of our probe: the folder that names its services
 ZENOH_OWN = "TAKT_ZENOH_OWN"  # of our probe: where the active end listens
 ZENOH_PEER = "TAKT_ZENOH_PEER"  # and where the other ends find it
+ZENOH_CHANGES = "ZENOH_CONFIG_OVERRIDE"  # of rmw_zenoh, to its own configuration of a session
+_ZENOH_ROUTER_CHECK = "ZENOH_ROUTER_CHECK_ATTEMPTS"
+_ZENOH_PORT = 7500  # and the domain; the routers of others have 7447
 _CLEARED = (
     CYCLONE,
     ICEORYX,
@@ -51,7 +56,9 @@ _CLEARED = (
     RUST_BUFFER,
     ZENOH_OWN,
     ZENOH_PEER,
+    ZENOH_CHANGES,
     "ZENOH_RUNTIME",
+    "ZENOH_SESSION_CONFIG_URI",
     "FASTDDS_BUILTIN_TRANSPORTS",
     PROFILE_OF_2,
     "RMW_FASTRTPS_USE_QOS_FROM_XML",
@@ -165,6 +172,27 @@ def cyclone(
     return _CYCLONE.format(
         own=own, peer=peer, last=participants, buffer=buffer, threads=own_threads
     )
+
+
+def zenoh_port(domain: int) -> int:
+    """Of the first process of a domain's cell, for TCP."""
+    return _ZENOH_PORT + domain
+
+
+def zenoh(domain: int, *, own: str = LOOPBACK, peer: str = LOOPBACK) -> dict[str, str]:
+    """The variables of rmw_zenoh for the cell in this domain, as for ``profile``: TCP."""
+    port = zenoh_port(domain)
+    changes = {
+        "mode": '"peer"',
+        # All have this configuration: who comes second cannot have the port, and needs another.
+        "listen/endpoints": f'["tcp/{own}:{port}","tcp/{own}:0"]',
+        "listen/exit_on_failure": "false",
+        "connect/endpoints": f'["tcp/{peer}:{port}"]',
+        "scouting/multicast/enabled": "false",
+        "scouting/gossip/target": '{router:["router","peer"],peer:["router","peer"]}',
+    }
+    text = ";".join(f"{key}={value}" for key, value in changes.items())
+    return {ZENOH_CHANGES: text, _ZENOH_ROUTER_CHECK: "-1"}
 
 
 def is_fast_dds_2(variables: Mapping[str, str] = os.environ) -> bool:

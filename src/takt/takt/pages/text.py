@@ -17,6 +17,7 @@ STACKS = {
     "rcl": "ROS 2",
     "rcl_cyclonedds": "ROS 2 on Cyclone DDS",
     "rcl_fastrtps": "ROS 2 on Fast DDS",
+    "rcl_zenoh": "ROS 2 on Zenoh",
     "rclcpp": "rclcpp",
     "rclcpp_cyclonedds": "rclcpp on Cyclone DDS",
     "rclcpp_fastrtps": "rclcpp on Fast DDS",

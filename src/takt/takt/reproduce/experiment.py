@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from takt.errors import TaktError
+from takt.measure.conditions import within
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.measure.results.model import Cell, Note, Run, Status
@@ -61,6 +63,8 @@ def measure(
 
     ``fitted``: what is run of it at a scale, where that is not :func:`scaled`.
     """
+    if request.within is not None and (lacks := within.lacking(request.within)):
+        raise TaktError(lacks[0], where=f"--within {request.within}", fix=lacks[1])
     experiment, source = read_experiment(experiment_file(paper))
     experiment = (fitted or scaled)(experiment, request.scale)
     if request.within is not None:

@@ -84,7 +84,7 @@ def test_both_hosts_do_the_tests_of_the_paper_and_meet_at_the_same_places(tmp_pa
     assert len(waits[0]) >= 2 * len(TESTS)
     assert waits[0] == waits[1]
     # The controller waits for nobody when it has measured, but says so.
-    said = {one.partition(".$me")[0] for one in re.findall(r": >\$out/(\S+)", both[CONTROLLER])}
+    said = {one.partition(".$me")[0] for one in re.findall(r': >"\$out/(\S+)"', both[CONTROLLER])}
     assert {one for one in places[1] if one.endswith(".measured")} <= said
     assert "--role ping" in both[CONTROLLER]
     assert "--role pong" in both[COMPONENT]

@@ -12,7 +12,7 @@ import pytest
 from synthetic_cells import synthetic_run
 
 from takt.errors import Failure, TaktError
-from takt.lab import cells, jobs, reproduced
+from takt.lab import cells, jobs, left, reproduced
 from takt.lab.compare import Asked
 from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
@@ -107,7 +107,9 @@ def test_a_guest_that_was_killed_goes_on_where_it_was(
             for end in (".0.json", ".log", "-s0.taktsamples"):
                 (memory / f"{job.name}{end}").write_text("x")
             (memory / f"{job.name}.code").write_text("0\n")
-            script = "stress=$$; " + jobs._kept(job, content.out).replace(jobs.MEMORY, str(memory))
+            script = jobs.kept(job.name, content.out, loaded=False).replace(
+                jobs.MEMORY, str(memory)
+            )
             assert subprocess.run(["sh", "-c", script], timeout=SHELL_S).returncode == 0
 
     measured: list[Path] = []
@@ -145,7 +147,7 @@ def test_a_guest_that_was_killed_goes_on_where_it_was(
     assert kept == {name: {f"{name}{end}" for end in ends} for name in every}
     once()  # nothing is left to do
     assert len(booted) == 2
-    assert not (folder / "rt" / reproduced.LEFT).exists()
+    assert not (folder / "rt" / left.LEFT).exists()
 
 
 def test_a_guests_times_are_not_compared_with_the_papers(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ROS 2 through takt_rcl, the timer of rcl, and that of Takt's executor. The transports shm and udp
-// are chosen by the environment (for Fast DDS by its profiles); the probe runs over whatever is set
-// up and only says what was asked for.
+// ROS 2 through takt_rcl, the timer of rcl, and that of Takt's executor. The transports shm, udp
+// and tcp are chosen by the environment (for Fast DDS by its profiles); the probe runs over
+// whatever is set up and only says what was asked for.
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,13 +36,17 @@ class Rcl : public Stack {
 
   std::vector<Capability> capabilities() const override {
     const bool dds = speaks_rtps();
-    const std::string wire = dds ? rtps : "";
     std::vector<Capability> all;
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
           std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
-      all.push_back({.kind = kind, .transport = "shm", .roles = {passive, active}});
-      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = wire});
+      if (dds) {
+        all.push_back({.kind = kind, .transport = "shm", .roles = {passive, active}});
+        all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = rtps});
+      } else {
+        all.push_back(
+            {.kind = kind, .transport = "tcp", .roles = {passive, active}, .wire = "rmw_zenoh"});
+      }
       all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
     }
     for (Capability& one : all) {

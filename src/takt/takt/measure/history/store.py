@@ -123,8 +123,15 @@ class History:
     def add(self, run: Run, folder: Path, source: Path | None = None) -> int:
         """Adds the complete cells of a run that are not there yet; returns how many were new.
 
-        ``source`` is the bundle that the folder was unpacked from.
+        ``source`` is the bundle that the folder was unpacked from. Raises TaktError where the times
+        of the run are no machine's.
         """
+        if virtual := run.machine.get("time"):
+            raise TaktError(
+                f"its times are {virtual}, which the history does not put beside times of machines",
+                where=str(source or folder),
+                fix="leave it out; to see it: takt report",
+            )
         entries = [
             replace(entry, run=str(source or folder))
             for cell in run.cells

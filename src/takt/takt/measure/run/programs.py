@@ -51,7 +51,8 @@ def probes(
         if side.remote:
             _send(side.remote, program, cell, stack, options, context, hosts)
         else:
-            own, files = profiles_of(cell, stack, folder, side.address, hosts.other(role).address)
+            peer, domain = hosts.other(role).address, context.domain_of(cell)
+            own, files = profiles_of(cell, stack, folder, side.address, peer, domain)
             for file, text in files.items():
                 Path(file).write_text(text, encoding="utf-8")
             command = [*stack.start(role), *_arguments(cell, program, options)]
@@ -84,7 +85,7 @@ def _send(
         there.samples = Path(remote.ask("place_for", need=need)) / program.samples.name
         home[str(there.samples)] = program.samples
     own, other = hosts.of(role).address, hosts.other(role).address
-    profiles, files = profiles_of(cell, stack, folder, own, other)
+    profiles, files = profiles_of(cell, stack, folder, own, other, context.domain_of(cell))
     probe = remote.ask("program", stack=stack.name, role=role)
     program.command = [*probe, *_arguments(cell, there, options)]
     program.launch = partial(
@@ -211,7 +212,7 @@ def heard_elsewhere(probes: list[Program], hosts: Hosts) -> list[Path]:
 
 
 def profiles_of(
-    cell: Cell, stack: Stack, folder: Path, own: str, peer: str
+    cell: Cell, stack: Stack, folder: Path, own: str, peer: str, domain: int
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Of the processes that have this address: variables by name, and the files they name."""
     file = str(folder / f"{cell.id}.{own}.xml")
@@ -234,6 +235,7 @@ def profiles_of(
         transport.ICEORYX: str(services),
         transport.ZENOH_OWN: own,
         transport.ZENOH_PEER: peer,
+        **transport.zenoh(domain, own=own, peer=peer),
     }
     return variables, {file: text}
 

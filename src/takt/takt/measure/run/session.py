@@ -78,9 +78,13 @@ def resume(
 ) -> Session:
     """Opens an earlier run again, to measure what is not complete.
 
-    Raises TaktError where a host of it is missing, or has another Takt.
+    Raises TaktError where a host of it is missing, or has another Takt, and for a run of virtual
+    machines, which boots them.
     """
     session = Session(runner.reopen(folder, experiment, seed), folder, stacks.find(), workers)
+    if "time" in session.run.machine:
+        fix = "to go on: the same takt lab command, with this folder as --out"
+        raise TaktError("this run is of virtual machines", where=str(folder), fix=fix)
     for cell in remaining(session).cells:
         for _, what, fix in declared.lacking(cell, workers) if other_hosts(cell.host) else ():
             raise TaktError(what, where=str(folder), fix=fix)
