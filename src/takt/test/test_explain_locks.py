@@ -146,9 +146,14 @@ def test_a_simulated_trace_has_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("app_runner")
 def test_an_execution_records_who_waited_for_which_lock(tmp_path: Path) -> None:
-    done = executed(tmp_path, "takt", application(cpus=[cpu()]))
-    trace = read(done.trace)
-    waits = values(trace, Type.lock_wait)
+    # On a core that others have for long the jobs may miss each other: once more, then.
+    for turn in range(5):
+        (folder := tmp_path / str(turn)).mkdir()
+        done = executed(folder, "takt", application(cpus=[cpu()]))
+        trace = read(done.trace)
+        waits = values(trace, Type.lock_wait)
+        if waits:
+            break
     assert len(waits) == len(values(trace, Type.lock))
     assert {trace.names.task(holder) for _, holder in waits} == {"low"}
     found = explain(done.trace)

@@ -6,8 +6,8 @@
 
 namespace takt::analysis {
 
-// Which topics its callbacks read and write: as in a run of this scenario, or those of all scenarios,
-// the same in each.
+// Which topics its callbacks read and write: as in a run of this scenario, or those of all
+// scenarios, the same in each.
 enum class Topics { own, of_all };
 
 // The application with this scenario only: the parameters of the scenario become those of its
