@@ -253,6 +253,19 @@ def test_a_wrong_core_is_named_with_its_line(tmp_path: Path, keys: str, words: s
     assert "x.app.yaml:4" in said or "x.app.yaml:3" in said
 
 
+@pytest.mark.parametrize("executor", ["takt", "rclcpp_multi_threaded"])
+def test_a_core_that_is_named_twice_is_an_error(tmp_path: Path, executor: str) -> None:
+    path = tmp_path / "x.app.yaml"
+    path.write_text(
+        f"executor: {executor}\ncpus: [1, 1]\n"
+        "nodes: {n: {c: {timer: 20ms, wcet: 1ms, priority: 1}}}\n"
+    )
+    application = read_application(path)
+    with pytest.raises(TaktError, match="core 1 is named twice") as caught, located(application):
+        analyse(flat(application), str(path))
+    assert caught.value.where == f"{path}:2"
+
+
 def test_a_core_that_the_application_does_not_use_is_an_error(tmp_path: Path) -> None:
     said = fault(tmp_path, "nodes: {n: {c: {timer: 20ms, wcet: 1ms}}}\ncores: {3: {latency: 1us}}")
     assert "core 3 is described, but the application uses 0" in said

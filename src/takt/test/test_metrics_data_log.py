@@ -86,7 +86,7 @@ def test_what_a_trace_has_of_data_is_written_and_read_again(
 
 
 def test_what_has_no_such_line_is_no_trace(tmp_path: Path) -> None:
-    with pytest.raises(TaktError):
+    with pytest.raises(TaktError, match="no line has producing_data_topic_id"):
         measure(log_of(tmp_path, "[1.0]: something else\n"))
     with pytest.raises(TaktError, match="name no callbacks"):
         measure(log_of(tmp_path, LISTING), application=tmp_path / "x.app.yaml")

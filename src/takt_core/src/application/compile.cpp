@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "../sched/check_cores.hpp"
 #include "../sched/stock_executor.hpp"
 #include "robot.hpp"
 #include "takt/sched/policies.hpp"
@@ -22,6 +23,7 @@ sched::CompiledStrategy compile(const Application& application) {
     for (sched::Task& task : tasks) {
       task.cpu = -1;
     }
+    sched::check_cores("cores", options.cpus);  // each is left to a thread of its own
     options.cpus.resize(1);
     return {std::move(tasks), policy, options};
   }

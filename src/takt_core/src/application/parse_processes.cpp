@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "../sched/check_cores.hpp"
 #include "../sched/stock_executor.hpp"
 #include "../sched/text.hpp"
 #include "kernel_scheduling.hpp"
@@ -11,6 +12,7 @@
 #include "process_cores.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "threads.hpp"
 
 namespace takt::application {
 namespace {
@@ -69,6 +71,7 @@ void parse_cpus(Object& object, Process& process) {
     process.cpus.push_back(item.get<int>());
   });
   if (!process.cpus.empty()) {
+    sched::check_cores(place_text(process), process.cpus);  // each counts
     process.cpu = process.cpus.front();
   }
   if (process.cpus.size() == 1) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "check_cores.hpp"
 #include "takt/sched/error.hpp"
 #include "text.hpp"
 
@@ -22,21 +23,6 @@ struct Cluster {
   int cpu = -1;          // asked for by a member
   TaskIndex asking = 0;  // that member
 };
-
-void check_cpus(std::span<const int> cpus) {
-  if (cpus.empty()) {
-    throw ScheduleError("cores", "none is given", "name at least one, such as cpus = {1}");
-  }
-  std::set<int> used;
-  for (const int cpu : cpus) {
-    if (cpu < 0 || !used.insert(cpu).second) {
-      throw ScheduleError(
-          "cores",
-          "core " + std::to_string(cpu) + (cpu < 0 ? " does not exist" : " is named twice"),
-          "name each core once, from 0");
-    }
-  }
-}
 
 // Of each task the first one that must be on the same core.
 std::vector<std::size_t> first_of_each(std::span<const Task> tasks) {
@@ -135,6 +121,22 @@ std::ptrdiff_t lanes_on(const Core& core, const std::string& callback,
 
 }  // namespace
 
+void check_cores(std::string_view where, std::span<const int> cpus) {
+  if (cpus.empty()) {
+    throw ScheduleError(std::string(where), "none is given",
+                        "name at least one, such as cpus = {1}");
+  }
+  std::set<int> used;
+  for (const int cpu : cpus) {
+    if (cpu < 0 || !used.insert(cpu).second) {
+      throw ScheduleError(
+          std::string(where),
+          "core " + std::to_string(cpu) + (cpu < 0 ? " does not exist" : " is named twice"),
+          "name each core once, from 0");
+    }
+  }
+}
+
 double utilization(const TaskParameters& parameters) noexcept {
   if (!parameters.active || parameters.period.count() <= 0) {
     return 0;
@@ -145,7 +147,7 @@ double utilization(const TaskParameters& parameters) noexcept {
 
 std::vector<Core> place(std::span<const Task> tasks, std::span<const double> utilizations,
                         std::span<const int> cpus) {
-  check_cpus(cpus);
+  check_cores("cores", cpus);
   std::vector<Core> cores;
   for (const int cpu : cpus) {
     cores.push_back({.cpu = cpu, .utilization = 0, .tasks = {}});

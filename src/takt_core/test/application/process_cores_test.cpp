@@ -8,6 +8,7 @@
 
 #include "analysis/documents.hpp"
 #include "takt/application/bands.hpp"
+#include "takt/application/compile.hpp"
 #include "takt/application/threads.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sim/simulation.hpp"
@@ -109,11 +110,39 @@ TEST(process_cores, belong_to_takt_and_have_a_priority) {
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'np-fp', 'nice': 3"), sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'policy': 'cw-edf', 'priority': 40"),
                sched::ScheduleError);
-  EXPECT_THROW(spread_robot("'cpus': [2, 2], 'priority': 40"), sched::ScheduleError);
   EXPECT_THROW(spread_robot("'cpus': [3, 4], 'priority': 40"),
                sched::ScheduleError);  // act asks for 2
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'cpu': 2, 'priority': 40"), ParseError);
   EXPECT_THROW(spread_robot("'cpus': [2, 3], 'priority': 10"), sched::ScheduleError);  // as log
+}
+
+std::string refusal_of(const std::string& executor) {
+  try {
+    static_cast<void>(compile(spread_robot(executor)));
+  } catch (const sched::ScheduleError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Two threads, or two reservations, on a core named twice would count as those of two cores.
+TEST(process_cores, are_each_named_once) {
+  for (const std::string executor : {
+           "'priority': 40",
+           "'priority': 40, 'executor': 'rclcpp_multi_threaded'",
+           "'nice': 3, 'executor': 'rclcpp_events'",
+           "'reservation': {'runtime': 5, 'deadline': 10, 'period': 10}, 'policy': 'np-fp'",
+       }) {
+    EXPECT_EQ(refusal_of("'cpus': [2, 2], " + executor),
+              "process 'arm': core 2 is named twice. Fix: name each core once, from 0.")
+        << executor;
+  }
+}
+
+TEST(process_cores, of_threads_without_processes_are_each_named_once) {
+  const Application application =
+      parsed(app(timer("a", 10, 6, 1), ", 'cpus': [1, 1], 'executor': 'rclcpp_multi_threaded'"));
+  EXPECT_THROW(compile(application), sched::ScheduleError);
 }
 
 TEST(process_cores, have_a_band_of_priorities_each) {

@@ -200,7 +200,7 @@ class Application(Strict):
         for number, link in enumerate(self.links):
             if said.startswith("link '{}' to '{}'".format(*link.hosts)):
                 return self._source.where(("links", number))
-        return self._source.where(())
+        return self._source.where(("cpus",) if said.startswith("cores:") else ())
 
     def _place_of(self, key: str, value: str) -> Location | None:
         """The first place of the key that has this value: the application, or a process."""

@@ -65,13 +65,13 @@ class _Topic:
     unknown: int = 0
 
 
-def is_log(path: Path) -> bool:
-    """Whether such a line is near the begin of a file."""
+def is_log(path: Path) -> bool | None:
+    """Whether such a line is near the begin of a file; None: it cannot be read."""
     try:
         with reading.opened(path) as file:
             text = file.read(_BEGIN).decode("utf-8", "replace")
     except (OSError, TaktError):
-        return False
+        return None
     return any(map(_LINE.search, text.splitlines()))
 
 

@@ -50,11 +50,18 @@ def measure(
 
     ``application``: the file that declares what was asked for, instead of what the trace carries.
     """
-    if not files.is_trace(path) and data_log.is_log(path):
+    is_log = None if files.is_trace(path) else data_log.is_log(path)
+    if is_log:
         if application is not None:
             what = "logged lines name no callbacks that an application could declare"
             raise TaktError(what, where=str(path), fix="leave out --against")
         return data_log.measure(path)
+    if is_log is False:
+        what = (
+            f"this is not a trace, and not a log: no line has {data_log.MAKES} or {data_log.USES}"
+        )
+        fix = "give what takt execute, simulate or record wrote, or a log with such lines"
+        raise TaktError(what, where=str(path), fix=fix)
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
     declared = None if flat is None else files.declared(flat, trace)
