@@ -200,7 +200,8 @@ def _notes(reading: Reading) -> list[str]:
 
 def _left_out(reading: Reading) -> list[str]:
     """Nodes of which messages are recorded, and no callbacks: those of rclpy and rcl."""
-    called = {one.handle[0] for one in reading.entities.values() if one.jobs}
+    called = {process for process, _ in reading.unknown}
+    called |= {one.handle[0] for one in reading.entities.values() if one.jobs}
     sent, taken = (
         [one.by for one in each if one.by.handle[0] not in called]
         for each in (reading.messages.publications, reading.messages.takes)
