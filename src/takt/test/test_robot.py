@@ -131,6 +131,7 @@ def test_what_is_assigned_with_overheads_has_them_in_its_file(takt: Takt, tmp_pa
     assert takt("analyse", app, "--overheads", costs, "--assign", out).returncode == 0
     written = flat(read_application(out))
     assert written["overheads"] == {"release": 1, "dispatch": 20_000}
+    assert "overheads: {release: 1ns, dispatch: 20us}" in out.read_text()
     assert analyse(written, "").verdict == "meets"
 
 

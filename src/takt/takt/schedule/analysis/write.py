@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedBase
+from ruamel.yaml.comments import CommentedBase, CommentedMap
 
 from takt.documents import reading
 from takt.documents.units import format_duration, parse_duration
@@ -80,7 +80,9 @@ def _app_yaml(flat: dict[str, Any], text: str, base: Path, overheads: dict[str, 
     yaml.preserve_quotes = True
     tree = yaml.load(text)
     if overheads is not None:
-        tree["overheads"] = {key: format_duration(time) for key, time in overheads.items()}
+        tree["overheads"] = costs = CommentedMap()
+        costs.update({key: format_duration(time) for key, time in overheads.items()})
+        costs.fa.set_flow_style()  # on one line
     elif "from" in tree.get("overheads", {}):
         tree["overheads"]["from"] = str(base / tree["overheads"]["from"])
     if flat.get("policy", "fp") != tree.get("policy", "fp"):
