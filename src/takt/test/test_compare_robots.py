@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Takt
+from rich.console import Console
 
 from takt.schedule.analysis.ask import analyse
 from takt.schedule.application.file import read_application
@@ -14,6 +18,7 @@ from takt.schedule.application.flat import flat
 from takt.schedule.executors.compare import compare
 from takt.schedule.executors.model import Candidate, Comparison
 from takt.schedule.executors.robots import ALL, changes
+from takt.schedule.executors.show import show
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two_processes.app.yaml"
 EVENTS = "rclcpp_events"
@@ -42,6 +47,30 @@ def test_each_executor_comes_in_one_process_at_a_time_then_in_all(comparison: Co
     assert {f"control: {EVENTS}", f"vision: {EVENTS}", f"all: {EVENTS}"} <= set(names)
     assert "control: takt fp" not in names  # it has that
     assert "all: takt fp" in names
+
+
+def test_each_reason_is_said_once(comparison: Comparison) -> None:
+    text = StringIO()
+    show(Console(file=text, width=200), comparison)
+    lines = [one for one in text.getvalue().splitlines() if "left out" in one]
+    assert sum(one.refused is not None for one in comparison.candidates) == 10
+    assert len(lines) == 3
+    assert "control: takt rm, control: takt p-rm, all: takt rm, all: takt p-rm are left out" in (
+        "".join(lines)
+    )
+    assert "needs a priority" in "".join(lines)
+
+
+def test_overheads_of_the_command_count(takt: Takt, tmp_path: Path) -> None:
+    costs = tmp_path / "costs.json"
+    costs.write_text('{"upper": {"dispatch": 200000}}')
+
+    def bound(*options: object) -> float:
+        done = takt("compare-executors", EXAMPLE, "--duration", "100ms", "--for", "1ms", *options)
+        figures = json.loads(done.stdout)["candidates"][0]["callbacks"]
+        return next(float(one["bound_us"]) for one in figures if one["name"] == "guard.brake")
+
+    assert bound("--json", "--overheads", costs) >= bound("--json") + 200
 
 
 def test_the_others_stay_as_described(document: dict[str, Any]) -> None:

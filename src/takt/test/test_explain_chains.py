@@ -205,6 +205,22 @@ def test_terminal_and_page_name_who_lost_the_time(takt: Takt, tmp_path: Path) ->
     assert "message late, 6.000 ms by image" in render(explain(trace))
 
 
+def test_callbacks_of_another_robot_are_named(takt: Takt, tmp_path: Path) -> None:
+    trace = tmp_path / "other.takttrace"
+    assert takt("simulate", EXAMPLES / "two_machines.app.yaml", "--trace", trace).returncode == 0
+    said = takt("explain", trace, "--against", EXAMPLES / "two_hosts.app.yaml").stderr
+    assert "mapper.draw is in the trace and not in the file: not counted" in said
+    assert "detector.publish_map is not in the trace" in said
+    assert "not in the" not in takt("explain", trace).stderr
+
+
+def test_bounds_of_scenarios_say_when_they_hold(takt: Takt, tmp_path: Path) -> None:
+    trace = tmp_path / "modes.takttrace"
+    assert takt("simulate", EXAMPLES / "modes.app.yaml", "--trace", trace).returncode == 0
+    said = takt("explain", trace).stderr
+    assert "each bound is the largest of all scenarios, and holds while no job of another" in said
+
+
 @pytest.mark.parametrize(("executor", "unexplained"), [("rclcpp_events", True), ("takt", False)])
 def test_a_declared_handover_explains_nothing(
     tmp_path: Path, executor: str, unexplained: bool

@@ -193,6 +193,34 @@ def chain_notes(folder: Path) -> str:
     return text.partition("chains:")[2]
 
 
+def test_nodes_without_recorded_callbacks_are_named(tmp_path: Path) -> None:
+    """A node of rclpy takes the scan and publishes a command, for which a motor waits."""
+    relay, motor = Process(42, "python3 relay.py"), Process(43, "motor")
+    relay.node(1, "relay")
+    relay.add(0, "rcl_subscription_init", 701, 1, FILTER + 2, "/scan", 10)
+    relay.publisher(901, 1, "/command")
+    relay.publisher(902, 1, "/rosout")
+    motor.node(1, "motor")
+    motor.subscription(FILTER + 100, 1, "/command")
+    for begin in range(10 * MS, 200 * MS, 10 * MS):
+        relay.take(begin + MS + LATE, FILTER, begin + MS - 1)
+        relay.publish(begin + 2 * MS, 901)
+        relay.publish(begin + 2 * MS + 1, 902)
+        motor.take(begin + 2 * MS + LATE, FILTER + 100, begin + 2 * MS)
+        motor.call(begin + 2 * MS + LATE + 1, begin + 3 * MS, FILTER + 100)
+    for one in (relay, motor):
+        one.write(tmp_path / "recording")
+    found, written = Pair().scans(19).modelled(tmp_path)
+    (note,) = noted(written, "rclpy")
+    assert note.startswith("relay: left out")
+    assert "what they publish (command) comes from outside" in note
+    assert processes(found).keys() == {"sensors", "filters", "motor"}
+    assert [one["name"] for one in found["topics"] if one.get("external")] == ["command"]
+    without = tmp_path / "without"
+    without.mkdir()
+    assert not noted(Pair().scans(19).modelled(without)[1], "rclpy")
+
+
 def test_data_of_the_start_up_is_no_latency_of_a_chain(tmp_path: Path) -> None:
     pair = Pair().scans(20)
     slow = Process(33, "slow")  # which still makes its nodes while the others talk

@@ -18,6 +18,7 @@ from takt.schedule.application.flat import flat
 from takt.schedule.generate.blocks import block
 from takt.schedule.generate.space import read_space
 from takt.schedule.model import robot as robots
+from takt.schedule.model.described_chains import kept
 from takt.schedule.model.model import model
 from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace.file import Type
@@ -48,6 +49,39 @@ def test_a_simulated_robot_is_modelled_as_it_was(tmp_path: Path) -> None:
         assert one["execution"]["worst"] == before[one["name"]]["execution"]["worst"]
         for key in keys:
             assert one.get(key) == before[one["name"]].get(key), (one["name"], key)
+
+
+def test_chains_keep_the_names_and_limits_of_the_description(tmp_path: Path) -> None:
+    document = flat(read_application(EXAMPLES / "two_processes.app.yaml"))
+    document["chains"].append({"name": "back", "callbacks": ["detector.detect", "camera.grab"]})
+    assert document["chains"][0]["max_latency"] == 50_000_000
+    trace, out = tmp_path / "robot.takttrace", tmp_path / "modelled.app.yaml"
+    simulate(document | {"chains": document["chains"][:1]}, where="", duration=10**9, trace=trace)
+    found = model(trace, out)
+    assert flat(read_application(out))["chains"] == document["chains"][:1]
+    assert "ms; max_latency is as described" in out.read_text()
+    assert [(one.chain, one.max_latency_us) for one in found.chains] == [("stop", 50_000)]
+    followers = {"camera.grab": ["detector.detect"], "detector.detect": ["guard.brake"]}
+    names = {one: one for one in (*followers, "guard.brake")}
+    assert kept(document["chains"], names, followers) == document["chains"][:1]
+    assert kept(document["chains"], {}, followers) == []
+
+
+def test_a_described_chain_through_which_no_data_went_keeps_its_limit(tmp_path: Path) -> None:
+    document = flat(read_application(EXAMPLES / "two_processes.app.yaml"))
+    others = [one for one in document["callbacks"] if one["name"] == "detector.publish_map"]
+    others[0]["writes"] = ["obstacle"]
+    document["chains"].append({"name": "map", "callbacks": ["detector.publish_map", "guard.brake"]})
+    for one in document["callbacks"]:
+        if one["name"] == "camera.grab":
+            one["offset"] = 900_000_000
+    trace, out = tmp_path / "robot.takttrace", tmp_path / "modelled.app.yaml"
+    simulate(document, where="", duration=800_000_000, trace=trace)
+    model(trace, out)
+    stop, other = flat(read_application(out))["chains"]
+    assert stop == {**document["chains"][0], "max_latency": 50_000_000}
+    assert other["name"] == "map"
+    assert "# no data was observed to reach its end" in out.read_text()
 
 
 def test_models_of_drawn_robots_are_accepted_and_keep_their_processes(tmp_path: Path) -> None:

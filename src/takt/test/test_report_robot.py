@@ -81,7 +81,7 @@ def test_a_response_above_its_bound_is_said_first(takt: Takt, robot: Path, tmp_p
     takt("report", robot, "--measured", trace, "--out", page)
     text = page.read_text(encoding="utf-8")
     assert "what was measured is above a bound" in text
-    assert re.search(r"detector.detect <span class=\"state\">above its bound", text)
+    assert re.search(r"detector\.<wbr>detect <span class=\"state\">above its bound", text)
 
 
 def test_a_limit_that_is_exceeded_is_said_first(takt: Takt, robot: Path) -> None:

@@ -11,7 +11,10 @@ from browsing import NEEDED, chromium, opened
 from contrast import contrast
 from playwright.sync_api import Browser
 
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
 from takt.schedule.robot.page import write_page
+from takt.schedule.simulation.simulate import simulate
 
 pytestmark = NEEDED
 ROBOT = Path(__file__).resolve().parents[3] / "examples/two_processes.app.yaml"
@@ -40,6 +43,23 @@ def test_its_text_stands_out_and_it_fits_its_window(
         assert len(found.texts) > 40
         assert found.failures == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("example", ["two_hosts", "modes"])
+def test_no_column_is_cut_off_in_half_a_window(
+    browser: Browser, tmp_path: Path, example: str
+) -> None:
+    file, trace = ROBOT.with_name(f"{example}.app.yaml"), tmp_path / "robot.takttrace"
+    simulate(flat(read_application(file)), where="", duration=10**9, trace=trace)
+    write_page(file, tmp_path / "robot.html", trace)
+    with opened(browser, tmp_path / "robot.html", width=700) as page:
+        wider = page.evaluate(
+            """[...document.querySelectorAll('.scroll:has(table)')]
+               .filter((one) => one.scrollWidth > one.clientWidth)
+               .map((one) => one.ariaLabel)"""
+        )
+        assert page.locator(".scroll:has(table)").count() > 4
+        assert wider == []
 
 
 def test_scenarios_fit_a_narrow_window(browser: Browser, tmp_path: Path) -> None:

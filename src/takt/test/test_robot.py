@@ -124,6 +124,39 @@ def test_priorities_of_callbacks_are_assigned_within_their_process(
     assert priorities["far.act"] > priorities["near.act"]
 
 
+def test_what_is_assigned_with_overheads_has_them_in_its_file(takt: Takt, tmp_path: Path) -> None:
+    costs, app, out = (tmp_path / name for name in ("costs.json", "a.app.yaml", "b.app.yaml"))
+    costs.write_text('{"upper": {"release": 1, "dispatch": 20000}}')
+    app.write_text(JITTERY + "overheads: {publish: 5us}\n")
+    assert takt("analyse", app, "--overheads", costs, "--assign", out).returncode == 0
+    written = flat(read_application(out))
+    assert written["overheads"] == {"release": 1, "dispatch": 20_000}
+    assert "overheads: {release: 1ns, dispatch: 20us}" in out.read_text()
+    assert analyse(written, "").verdict == "meets"
+
+
+def test_assumptions_stand_below_their_verdict(takt: Takt) -> None:
+    shown = takt("analyse", EXAMPLE.with_name("two_hosts.app.yaml")).stdout.splitlines()
+    assert shown[0] == "two_hosts, scenario default, policy robot: meets"
+    assert [one.startswith("  assuming that ") for one in shown[1:3]] == [True, True]
+    assert shown[3].startswith("callback")
+
+
+def test_messages_that_come_at_once_are_an_assumption(takt: Takt, tmp_path: Path) -> None:
+    file = _changed(tmp_path, "middleware: {latency: [50us, 300us]}\n", "")
+    shown = takt("analyse", file).stdout
+    assert "assuming that a message reaches another process at once" in shown
+    assert "(middleware: {latency: [50us, 300us]})" in shown
+
+
+def test_a_trace_shows_how_it_ran_and_no_attributes(takt: Takt, tmp_path: Path) -> None:
+    trace = tmp_path / "modes.takttrace"
+    robot = EXAMPLE.with_name("modes.app.yaml")
+    assert takt("simulate", robot, "--duration", "1s", "--trace", trace).returncode == 0
+    lines = takt("trace", trace).stdout.splitlines()
+    assert lines[1] == "first scenario cruise, execution times worst, seed 1"
+
+
 def test_what_is_not_searched_for_a_robot_is_said(takt: Takt, tmp_path: Path) -> None:
     late = _changed(tmp_path, "wcet: 9ms", "wcet: 40ms")
     done = takt("analyse", late, "--assign", tmp_path / "assigned.app.yaml")

@@ -43,7 +43,7 @@ def test_descriptions_of_tasks_do_not_fill_the_screen(call: Call, tmp_path: Path
     described = name("attribute", 1, 'task={"name":"guard.brake","period":10}')
     code, out, _ = call(write(tmp_path / "t", [*two_tasks(), described]))
     assert code == 0
-    assert "policy.default fp" in out
+    assert "policy fp" in out
     assert "period" not in out
 
 

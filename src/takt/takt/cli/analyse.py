@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from takt.cli.options import AsJson, Supply
+from takt.cli.options import AsJson, Overheads, Supply
 
 if TYPE_CHECKING:
     from takt.schedule.analysis.model import Analysis
@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 def analyse(
     file: Annotated[Path, typer.Argument(metavar="APP.yaml", help="Application file.")],
-    overheads: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Overheads: a trace of takt execute, or printed by takt bench overheads "
-            "--json; added to every job.",
-        ),
-    ] = None,
+    overheads: Overheads = None,
     supply: Supply = None,
     assign: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
@@ -42,7 +35,7 @@ def analyse(
     data, and computes how much longer the callbacks may run. Each bound cites its paper. With
     --assign, tries the described priorities, then dm, rm and edf, and takes the first guaranteed
     assignment. Of a robot with several processes: cores, priorities and policies of the processes;
-    nodes stay in theirs.
+    nodes stay in theirs. The file that --assign writes has the overheads of --overheads.
 
     Exit code: 0 where everything is guaranteed, 1 where something is not.
 

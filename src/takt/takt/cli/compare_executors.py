@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from takt.cli.options import AsJson
+from takt.cli.options import AsJson, Overheads
 from takt.cli.simulate import ExecutionTimes, Text
 
 
@@ -43,6 +43,7 @@ def compare_executors(
             help="Also execute it under each executor on this machine, three times for this time.",
         ),
     ] = None,
+    overheads: Overheads = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare executors for an application: each policy of Takt and rclcpp's own executors.
@@ -67,6 +68,7 @@ def compare_executors(
     from takt.documents.units import parse_duration
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.executors.compare import compare
     from takt.schedule.executors.show import show
 
@@ -78,10 +80,13 @@ def compare_executors(
 
     limit, measure_s = seconds(length, "--for"), seconds(measure, "--measure")
     application = read_application(app)
+    document = flat(application)
+    if overheads:
+        document["overheads"] = read_overheads(overheads)
     with located(application), bars() as bar:
         job = bar.add_task("comparing", total=1.0)
         comparison = compare(
-            flat(application),
+            document,
             str(app),
             duration=parse_length(duration),
             execution=execution.value,

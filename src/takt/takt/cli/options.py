@@ -21,6 +21,15 @@ Against = Annotated[
         "description inside the trace.",
     ),
 ]
+Overheads = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--overheads",
+        metavar="FILE",
+        help="Overheads: a trace of takt execute, or printed by takt bench overheads --json; "
+        "replace those in the file.",
+    ),
+]
 Supply = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(

@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import Overheads
+
 
 def report(
     folder: Annotated[
@@ -33,6 +35,7 @@ def report(
             "shown beside the bounds.",
         ),
     ] = None,
+    overheads: Overheads = None,
     bundle: Annotated[
         bool,
         typer.Option(
@@ -63,14 +66,15 @@ def report(
     from takt.measure.results import store
 
     if folder.suffix in (".yaml", ".yml") and not folder.is_dir():
-        _of_robot(folder, out, measured, bundle, open_)
+        _of_robot(folder, out, measured, overheads, bundle, open_)
         return
-    if measured is not None:
-        raise TaktError(
-            "a run has its measurements in it; --measured is for robots",
-            where=str(folder),
-            fix="remove --measured, or give the application file of the robot",
-        )
+    for option, value in (("--measured", measured), ("--overheads", overheads)):
+        if value is not None:
+            raise TaktError(
+                f"a run has its measurements in it; {option} is for robots",
+                where=str(folder),
+                fix=f"remove {option}, or give the application file of the robot",
+            )
     of_bundle = bundles.is_bundle(folder)
     if folder.is_file() and not of_bundle and folder.suffix != ".json":
         raise TaktError(
@@ -107,10 +111,16 @@ def report(
 
 
 def _of_robot(
-    file: Path, out: Path | None, measured: Path | None, bundle: bool, open_: bool
+    file: Path,
+    out: Path | None,
+    measured: Path | None,
+    overheads: Path | None,
+    bundle: bool,
+    open_: bool,
 ) -> None:
     from takt.cli.output import stderr, stdout
     from takt.errors import TaktError
+    from takt.schedule.application.overheads import read_overheads
     from takt.schedule.robot.page import write_page
 
     page = out or file.with_suffix(".html")
@@ -126,8 +136,9 @@ def _of_robot(
             where=str(page),
             fix="choose another name: --out page.html",
         )
+    costs = read_overheads(overheads) if overheads else None
     with stderr().status(file.name) as status:
-        write_page(file, page, measured, lambda what: status.update(f"{file.name}: {what}"))
+        write_page(file, page, measured, costs, lambda what: status.update(f"{file.name}: {what}"))
     stdout().print(str(page), soft_wrap=True, markup=False)
     if open_:
         typer.launch(page.resolve().as_uri())

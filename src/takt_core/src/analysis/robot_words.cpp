@@ -113,7 +113,10 @@ std::vector<std::string> assumed_of_messages(const application::Application& rob
   const std::string where = robot.links.empty() ? "" : " of its host";
   if (shares_a_host(robot.processes)) {
     remarks.push_back("assuming that a message reaches another process" + where +
-                      within(robot.handover.most));
+                      (robot.handover.most.count() > 0
+                           ? within(robot.handover.most)
+                           : " at once, for no middleware latency is declared (middleware: "
+                             "{latency: [50us, 300us]})"));
   }
   for (const application::Link& link : robot.links) {
     remarks.push_back(

@@ -121,11 +121,16 @@ class _Place:
 def _show_scenario(
     console: Console, analysis: Analysis, scenario: ScenarioBounds, place: _Place
 ) -> None:
+    assumed = [escape(one) for one in _assumed(analysis)]
+    several = len(assumed) > 1  # which would hide the verdict in its line
     console.print(
         f"[bold]{escape(analysis.application)}[/], scenario {escape(scenario.name)},"
-        f" policy {scenario.policy}: {', '.join([WORDS[scenario.verdict], *_assumed(analysis)])}",
+        f" policy {scenario.policy}:"
+        f" {', '.join([WORDS[scenario.verdict], *([] if several else assumed)])}",
         soft_wrap=True,
     )
+    for one in assumed if several else []:
+        console.print(f"  {one}", soft_wrap=True)
     console.print(_callbacks(scenario, place))
     methods: dict[str, list[str]] = {}  # by equation, which several of them may share
     for words, equation in map(_method, dict.fromkeys(one.bound_by for one in scenario.callbacks)):

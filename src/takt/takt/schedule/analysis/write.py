@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedBase
+from ruamel.yaml.comments import CommentedBase, CommentedMap
 
 from takt.documents import reading
 from takt.documents.units import format_duration, parse_duration
@@ -36,7 +36,9 @@ def write(assigned: Assigned, application: Application, source: Path, out: Path)
         write_text(out, timing_yaml(assigned.flat, remark, recorded))
     else:
         base = Path(os.path.relpath(source.parent, out.parent))
-        text = f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source), base)}"
+        changed = flattened(application).get("overheads") != assigned.flat.get("overheads")
+        costs = assigned.flat["overheads"] if changed else None
+        text = f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source), base, costs)}"
         with replacing(out) as temporary:
             temporary.write_text(text, encoding="utf-8")
             _check(assigned.flat, temporary, source)
@@ -48,6 +50,8 @@ def _check(flat: dict[str, Any], written: Path, source: Path) -> None:
     if found.get("policy", "fp") == flat.get("policy", "fp"):
         pairs = zip(found["callbacks"], flat["callbacks"], strict=True)
         different = [one["name"] for one, proved in pairs if one != proved]
+        if (found.get("overheads") or {}) != (flat.get("overheads") or {}):
+            different.append("the overheads")
         if found.get("processes") != flat.get("processes"):
             different.append("the processes")
         if not different:
@@ -65,16 +69,21 @@ def _verdict(assigned: Assigned) -> str:
     return "every limit is kept" if assigned.analysis.verdict == "meets" else "not proved"
 
 
-def _app_yaml(flat: dict[str, Any], text: str, base: Path) -> str:
+def _app_yaml(flat: dict[str, Any], text: str, base: Path, overheads: dict[str, int] | None) -> str:
     """The text with the policy and each callback's core, priority and deadline changed.
 
-    ``base``: the folder of the text, from that of the file to write.
+    ``base``: the folder of the text, from that of the file to write. ``overheads``, in ns: those
+    of the proof, in place of those of the text.
     """
     yaml = YAML()
     yaml.width = _WIDEST
     yaml.preserve_quotes = True
     tree = yaml.load(text)
-    if "from" in tree.get("overheads", {}):
+    if overheads is not None:
+        tree["overheads"] = costs = CommentedMap()
+        costs.update({key: format_duration(time) for key, time in overheads.items()})
+        costs.fa.set_flow_style()  # on one line
+    elif "from" in tree.get("overheads", {}):
         tree["overheads"]["from"] = str(base / tree["overheads"]["from"])
     if flat.get("policy", "fp") != tree.get("policy", "fp"):
         tree["policy"] = flat["policy"]

@@ -63,9 +63,19 @@ def show(console: Console, comparison: Comparison) -> None:
             console.print(
                 f"{each.name} was not executed: {escape(each.not_measured)}", soft_wrap=True
             )
-    for each in comparison.candidates:
-        if each.refused is not None:
-            console.print(f"{each.name} is left out: {escape(each.refused)}", soft_wrap=True)
+    for refused, why in _left_out(comparison.candidates):
+        are = "is" if len(refused) == 1 else "are"
+        console.print(f"{', '.join(refused)} {are} left out: {escape(why)}", soft_wrap=True)
+
+
+def _left_out(candidates: list[Candidate]) -> list[tuple[list[str], str]]:
+    """By reason, in which each policy is "its policy": else each had a reason of its own."""
+    found: dict[str, list[str]] = {}
+    for one in candidates:
+        if one.refused is not None:
+            why = one.refused.replace(f"policy '{one.policy}'", "its policy")
+            found.setdefault(why, []).append(one.name)
+    return [(names, why) for why, names in found.items()]
 
 
 def _candidates(candidates: list[Candidate]) -> RowTable[Candidate]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import takt_core
 
+from takt.pages.text import listed
 from takt.schedule.explain.model import AgainstBounds, CallbackLate, ShareKind
 from takt.schedule.trace.file import Trace
 
@@ -90,9 +91,14 @@ class Totals:
             )
         elif self.bounds and application.switches:
             lines.append(
-                "each bound is the maximum over all scenarios; jobs around a switch are "
-                "not analysed"
+                "each bound is the largest of all scenarios, and holds while no job of another "
+                "one is left"
             )
+        known = set(trace.names.tasks.values())
+        absent = [one.name for one in application.callbacks if one.active] if application else []
+        if absent := [name for name in absent if name not in known]:
+            are = "is" if len(absent) == 1 else "are"
+            lines.append(f"{listed(absent)} {are} not in the trace")
         without = [name for name, _ in self.callbacks if self.bounds.get(name, 0) is None]
         if without:
             lines.append(f"no bound for {', '.join(without)}: takt analyse gives the reason")

@@ -8,6 +8,7 @@ either. Its tasks are found by their names, or by those that the model gave them
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import takt_core
 
 from takt.errors import TaktError
+from takt.pages.text import listed
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.under import as_run
@@ -73,10 +75,21 @@ def against(trace: Trace, application: Path | None) -> Trace:
             "file written by takt model for this application",
         )
     attributes = [one for one in trace.names.attributes if not one.startswith("application=")]
+    declared = takt_core.declared(text, threads=takt_core.Threads.all).callbacks
+    notes += _strangers(tasks.values(), known | {one.name for one in declared})
     names = replace(
         trace.names, tasks=tasks, attributes=[*attributes, *notes, f"application={text}"]
     )
     return replace(trace, names=names)
+
+
+def _strangers(ran: Iterable[str], known: set[str]) -> list[str]:
+    """What ran and is not in the file, besides subscriptions of what known callbacks read."""
+    found = sorted({one for one in ran if known.isdisjoint((one, one.rpartition(".")[0]))})
+    if not found:
+        return []
+    are = "is" if len(found) == 1 else "are"
+    return [f"note={listed(found)} {are} in the trace and not in the file: not counted"]
 
 
 def _as_recorded(document: dict[str, Any], trace: Trace) -> dict[str, Any]:

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from takt.errors import TaktError
 from takt.schedule.application.executors import STOCK_EXECUTORS
 from takt.schedule.application.topics import MOST_MESSAGES
-from takt.schedule.model import calls, described_cores, joins, policies, topics, writers
+from takt.schedule.model import (
+    calls,
+    described_chains,
+    described_cores,
+    joins,
+    policies,
+    topics,
+    writers,
+)
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, ModelledTopic, Notes
 from takt.schedule.model.fit import Part, fit, fit_robot
@@ -273,14 +281,28 @@ class Builder:
             one.writes = {topic: one.writes.get(topic, 0) for topic in topics.writes(one)}
             one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
         drivers = self._observed.robot.drivers if self._observed.robot else {}
-        found, more = paths.chains(kept, drivers)
+        followers = paths.followers_of(kept, drivers)
+        recorded = {one.recorded: one.name for one in kept} | {name: name for name in drivers}
+        described = described_chains.kept(self._observed.chains, recorded, followers)
+        found, more = paths.chains(followers)
         if more:
             self.notes.setdefault("", []).append(
                 f"chains: only the first {len(found)} paths were examined; there are more"
             )
-        named = paths.names(found)
-        self.chains = [ModelledChain(chain=name, callbacks=path) for name, path in named.items()]
-        return [{"name": name, "callbacks": path} for name, path in named.items()]
+        known = [one["callbacks"] for one in described]
+        others = [path for path in found if path not in known]
+        named = paths.names(others, {one["name"] for one in described})
+        parts = described + [{"name": name, "callbacks": path} for name, path in named.items()]
+        self.chains = [
+            ModelledChain(
+                chain=one["name"],
+                callbacks=one["callbacks"],
+                described=one in described,
+                max_latency_us=one["max_latency"] / 1000 if "max_latency" in one else None,
+            )
+            for one in parts
+        ]
+        return parts
 
     def _scenarios(self, kept: set[str]) -> Part:
         observed = self._observed

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from takt.schedule.model.observed import ObservedCallback
 
@@ -11,17 +11,8 @@ MOST = 256  # paths that are followed; an application may have more than anybody
 _MOST_STEPS = 100_000
 
 
-def chains(
-    callbacks: list[ObservedCallback], drivers: Mapping[str, set[str]] = {}
-) -> tuple[list[list[str]], bool]:
-    """The longest first; and whether there are more. ``drivers``: the topics that they write.
-
-    A callback is followed by those that a topic which it writes releases, or that read it. No path
-    goes through a callback twice.
-    """
-    followers = _followers(callbacks)
-    for driver, written in drivers.items():
-        followers[driver] = [one.name for one in callbacks if _takes(one, written)]
+def chains(followers: Mapping[str, list[str]]) -> tuple[list[list[str]], bool]:
+    """The longest first; and whether there are more. No path goes through a callback twice."""
     fed = {name for names in followers.values() for name in names}
     heads = [name for name, after in followers.items() if name not in fed and after]
     found: list[list[str]] = []
@@ -39,13 +30,21 @@ def _longest(paths: list[list[str]]) -> list[list[str]]:
     return sorted(paths, key=len, reverse=True)[:MOST]
 
 
-def _followers(callbacks: list[ObservedCallback]) -> dict[str, list[str]]:
+def followers_of(
+    callbacks: list[ObservedCallback], drivers: Mapping[str, set[str]] = {}
+) -> dict[str, list[str]]:
+    """By callback, those that a topic which it writes releases, or that read it.
+
+    ``drivers``: the topics that they write.
+    """
     found: dict[str, list[str]] = {}
     for one in callbacks:
         written = set(one.writes)
         found[one.name] = [
             other.name for other in callbacks if other is not one and _takes(other, written)
         ]
+    for driver, topics in drivers.items():
+        found[driver] = [one.name for one in callbacks if _takes(one, topics)]
     return found
 
 
@@ -53,7 +52,7 @@ def _takes(reader: ObservedCallback, written: set[str]) -> bool:
     return reader.trigger in written or not written.isdisjoint(reader.reads)
 
 
-def _paths(head: str, followers: dict[str, list[str]]) -> Iterator[list[str]]:
+def _paths(head: str, followers: Mapping[str, list[str]]) -> Iterator[list[str]]:
     """Depth first, without recursion."""
     stack = [[head]]
     while stack:
@@ -64,13 +63,13 @@ def _paths(head: str, followers: dict[str, list[str]]) -> Iterator[list[str]]:
         stack += [[*path, name] for name in reversed(onwards)]
 
 
-def names(paths: list[list[str]]) -> dict[str, list[str]]:
-    """A name for each: its ends, and a number where they are not enough."""
+def names(paths: list[list[str]], taken: Container[str] = ()) -> dict[str, list[str]]:
+    """A name for each that is not taken: its ends, and a number where they are not enough."""
     found: dict[str, list[str]] = {}
     for path in paths:
         ends = "_to_".join(path[place].replace(".", "_") for place in (0, -1))[:96]
         name, number = ends, 1
-        while name in found:
+        while name in found or name in taken:
             number += 1
             name = f"{ends}_{number}"
         found[name] = path

@@ -41,6 +41,8 @@ class ModelledChain(_Part):
     callbacks: list[str]
     arrivals: int = 0  # data of its begin that reached its end
     longest_us: float | None = None  # observed latency
+    described: bool = False  # its name and limit are those of the description in the trace
+    max_latency_us: float | None = None  # that limit
 
 
 class ModelledWriter(_Part):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from takt.pages.text import listed
 from takt.schedule.model import calls
 from takt.schedule.model.observed import Observed, ObservedCallback
 from takt.schedule.model.recorded_processes import name_apart, robot_of
@@ -23,6 +24,7 @@ from takt.schedule.ros2.called import Entity, Message
 from takt.schedule.ros2.due import due
 from takt.schedule.ros2.reading import Reading, read
 from takt.schedule.ros2.recordings import is_recorded, recordings
+from takt.schedule.ros2.stand_ins import SILENT
 from takt.schedule.trace.names import whole_name
 
 _OF_ONE_PROCESS = (
@@ -177,6 +179,7 @@ def _ends_of_responses(reading: Reading, entity: Entity) -> str:
 def _notes(reading: Reading) -> list[str]:
     notes = list(_NEVER_REPORTED)
     notes += _numbered_otherwise(reading)
+    notes += _left_out(reading)
     if not reading.has_cpu_time:
         notes.append(
             "CPU time: not in this trace; execution times are from begin to end and "
@@ -193,6 +196,23 @@ def _notes(reading: Reading) -> list[str]:
             "created before the start of the trace: without names they are excluded"
         )
     return notes
+
+
+def _left_out(reading: Reading) -> list[str]:
+    """Nodes of which messages are recorded, and no callbacks: those of rclpy and rcl."""
+    called = {process for process, _ in reading.unknown}
+    called |= {one.handle[0] for one in reading.entities.values() if one.jobs}
+    sent, taken = (
+        [one.by for one in each if one.by.handle[0] not in called]
+        for each in (reading.messages.publications, reading.messages.takes)
+    )
+    topics = sorted({one.topic for one in sent if one.topic.rsplit("/", 1)[-1] not in SILENT})
+    nodes = sorted({reading.nodes.get(one.node, "unknown").lstrip("/") for one in sent + taken})
+    if not nodes:
+        return []
+    outside = f"; what they publish ({listed(topics)}) comes from outside" if topics else ""
+    why = "left out, for no callbacks of rclpy and rcl are recorded"
+    return [f"{listed(nodes, 8)}: {why}. What they compute is in no bound{outside}"]
 
 
 def _numbered_otherwise(reading: Reading) -> list[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace of Takt's executor or simulator tells about an application.
 
-Of the description in a trace of `execute` or `simulate` only the processes of a robot, its topics
-and what runs under rclcpp's executors count: Takt's executor declares its callbacks itself.
+Of the description in it only chains, the processes of a robot, its topics and what runs under
+rclcpp's executors count: Takt's executor declares its callbacks itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from takt.errors import TaktError
 from takt.schedule.application.executors import IDLING, POLICIES, STOCK_EXECUTORS
 from takt.schedule.metrics.series import Series
-from takt.schedule.model import described_calls, described_cores
+from takt.schedule.model import described_calls, described_chains, described_cores
 from takt.schedule.model.declared import DeclaredChange, DeclaredTask, declarations
 from takt.schedule.model.handovers import Handovers
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
@@ -142,10 +142,8 @@ class _Gathering:
         # Told again when a task comes again, or scenarios say something else: the last word counts.
         declared = declarations(names.values("task"), DeclaredTask)
         descriptions = {one["name"]: one for one in declared}
-        changes = {
-            (one["scenario"], one["task"]): one
-            for one in declarations(names.values("change"), DeclaredChange)
-        }
+        found = declarations(names.values("change"), DeclaredChange)
+        changes = {(one["scenario"], one["task"]): one for one in found}
         policies = {
             key.removeprefix("policy."): policy
             for key, _, policy in (one.partition("=") for one in names.attributes)
@@ -178,8 +176,8 @@ class _Gathering:
                 fix="let the application run for some periods while it is traced",
             )
         robot = self._robot(robot, callbacks)
-        described_calls.describe(callbacks, files.description(names))
-        start = start_of(callbacks, span[0])
+        description = files.description(names)
+        described_calls.describe(callbacks, description)
         return Observed(
             source=f"{trace.path.name}, a trace of Takt's {trace.source}",
             duration=span[1] - span[0],
@@ -189,13 +187,14 @@ class _Gathering:
             changes=list(changes.values()),
             scenarios=policies if len(policies) > 1 else {},
             default_scenario=scenario,
-            switches=self._switches(scenario, start),
+            switches=self._switches(scenario, start_of(callbacks, span[0])),
             outside={
                 topic_name(names.topic(topic)): moments.all()
                 for topic, moments in self._outside.items()
             },
             robot=robot,
-            cores=described_cores.cores(files.description(names)),
+            cores=described_cores.cores(description),
+            chains=described_chains.chains(description),
             sizes=robot.sizes if robot else {},
             depths=robot.depths if robot else {},
             notes=self._notes(None if robot else policy, bool(descriptions)),

@@ -133,11 +133,11 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
             builder.notes[chain.chain] = ["no data was observed to reach its end"]
             continue
         chain.longest_us = int(ages.max()) / 1000
-        note = (
-            f"latency: the longest of {len(ages)} observed was "
-            f"{chain.longest_us / 1000:.6g} ms; set max_latency to your limit"
-        )
-        builder.notes[chain.chain] = [note]
+        note = f"latency: the longest of {len(ages)} observed was {chain.longest_us / 1000:.6g} ms"
+        limit = "set max_latency to your limit"
+        if chain.max_latency_us is not None:
+            limit = "max_latency is as described"
+        builder.notes[chain.chain] = [f"{note}; {limit}"]
         if len(early):
             text = f"{len(early)} released before each process had called a timer, the longest"
             builder.notes[chain.chain].append(
@@ -146,8 +146,11 @@ def _latencies(trace: Path, observed: Observed, builder: Builder, document: dict
 
 
 def _keep_observed(document: dict[str, Any], builder: Builder) -> None:
-    """Of all paths those that data went through; all of them where that is not known."""
-    followed = [one for one in builder.chains if one.arrivals]
+    """Of all paths those that data went through; all of them where that is not known.
+
+    Those of the description stay: one through which no data went fails its limit.
+    """
+    followed = [one for one in builder.chains if one.arrivals or one.described]
     kept = (followed or builder.chains)[:MOST_CHAINS]
     if len(kept) < len(builder.chains):
         text = f"chains: {len(builder.chains) - len(kept)} more paths, most without observed data"

@@ -79,6 +79,7 @@ class Observed:
     began: int = 0
     robot: Robot | None = None  # its processes, where there are several
     cores: list[dict[str, Any]] = field(default_factory=list)  # what they provide, as described
+    chains: list[dict[str, Any]] = field(default_factory=list)  # as described
     notes: list[str] = field(default_factory=list)
 
 

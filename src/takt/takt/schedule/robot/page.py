@@ -47,11 +47,13 @@ def write_page(
     file: Path,
     out: Path,
     trace: Path | None = None,
+    overheads: dict[str, int] | None = None,
     say: Callable[[str], object] = lambda _: None,
 ) -> None:
     """Analyses and simulates the robot in ``file``, measures ``trace``, and writes ``out``.
 
-    Raises TaktError for a trace of another application. ``say`` is called with what is done next.
+    ``overheads``, in ns, replace those of the file. Raises TaktError for a trace of another
+    application. ``say`` is called with what is done next.
     """
     application = read_application(file)
     metrics = rates = stays = None
@@ -63,6 +65,8 @@ def write_page(
         else:
             rates = measured_rates(trace, file)
     document = flat(application)
+    if overheads is not None:
+        document["overheads"] = overheads
     with located(application):
         say("simulating")
         simulation = simulate(document, where=str(file))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Console
 
 from takt.pages import text
@@ -30,6 +32,16 @@ _WHERE_ANY: Columns[TaskSummary] = {
 }
 
 
+# Attributes for people, and their names.
+_FACTS = {
+    "approach": "approach",
+    "executor": "executor",
+    "policy": "policy",
+    "cpus": "cores",
+    "scenario": "first scenario",
+    "execution": "execution times",
+    "seed": "seed",
+}
 _HOW = {"simulator": "simulated", "executor": "executed", RECORDING: "recorded"}
 
 
@@ -40,11 +52,8 @@ def show(console: Console, summary: TraceSummary) -> None:
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
-    # Descriptions would fill the screen: of the application, its tasks and scenarios as JSON.
-    shown_elsewhere = (*_NOT_GRANTED, "application=", "task=", "change=", "thread.", "note=")
-    facts = [one for one in summary.attributes if not one.startswith(shown_elsewhere)]
-    if facts:
-        console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
+    if facts := _facts(summary.attributes):
+        console.print(", ".join(facts), markup=False, soft_wrap=True)
     console.print(
         RowTable(
             heading="task",
@@ -54,6 +63,24 @@ def show(console: Console, summary: TraceSummary) -> None:
             where_any=_WHERE_ANY,
         )
     )
+
+
+def _facts(attributes: Iterable[str]) -> list[str]:
+    """How it ran. What only other commands need, such as descriptions as JSON, is left out."""
+    pairs = [(key, value) for key, _, value in (one.partition("=") for one in attributes)]
+    # Policy and cores are those of its processes, and of each host's.
+    robot = any(key.startswith("policy.") and value == "robot" for key, value in pairs)
+    found = []
+    for key, value in pairs:
+        policy, _, scenario = key.partition(".")
+        if robot and policy in ("policy", "cpus"):
+            continue
+        if policy == "policy" and scenario:
+            within = "" if scenario == "default" else f" in scenario {scenario}"
+            found.append(f"policy {value}{within}")
+        elif key in _FACTS:
+            found.append(f"{_FACTS[key]} {value}")
+    return found
 
 
 def remarks(summary: TraceSummary) -> list[str]:

@@ -105,7 +105,7 @@ def observed(names: Names, gathered: Gathered) -> dict[str, list[str]]:
         if maker in callbacks and user in callbacks:  # of a topic with several writers, these two
             step = f"{maker} to {user}"
             callbacks[maker].writes[step] = callbacks[user].reads[step] = 1
-    found, _ = paths.chains(list(callbacks.values()))
+    found, _ = paths.chains(paths.followers_of(list(callbacks.values())))
     return paths.names(found[:MOST_CHAINS])
 
 
