@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison: each kernel is booted once, does all jobs, and leaves an ordinary run folder."""
+"""The comparison: each kernel is booted once, does all jobs, and leaves an ordinary run folder.
+
+Where it is stopped, the finished kernels are kept, and the same command goes on with the others.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +31,7 @@ from takt.lab import (
     initramfs,
     jobs,
     judged,
+    left,
     second_host,
     trials,
     verdict,
@@ -45,6 +50,7 @@ from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 from takt.schedule.execution.execute import SUFFIX
 
+FOUND = "kernel.json"  # of a finished kernel, in its run folder
 Given = TypeVar("Given")
 Found = TypeVar("Found")
 PROGRAMS = {"cyclictest": "rt-tests", "hackbench": "rt-tests", "stress-ng": "stress-ng"}
@@ -64,10 +70,11 @@ class Asked:
 def compare(
     kernels: Sequence[Kernel], asked: Asked, folder: Path, announce: Callable[[str], None]
 ) -> Lab:
-    """Boots each kernel and measures; ``tell`` hears what is being done.
+    """Boots each kernel and measures; ``announce`` is called with what is done next.
 
-    Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
-    No process and nothing in memory is left then.
+    Where the same was stopped in this folder, finished kernels are not measured again.
+    Raises Failure where a guest cannot be booted, panics or hangs, and where the folder is of
+    something else; Ctrl-C ends it as a Failure. No process and nothing in memory is left then.
     """
     began, stop = time.monotonic(), Stop()
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,8 +88,11 @@ def compare(
                 stop,
             )
         except KeyboardInterrupt:
-            done = any((folder / one.name / scratch.DOCUMENT).is_file() for one in kernels)
-            fix = f"the results of the finished kernels are in {folder}" if done else None
+            done = sum((folder / one.name / FOUND).is_file() for one in kernels)
+            fix = (
+                f"to go on ({done} of {len(kernels)} kernels are measured): "
+                f"the same command with --out {shlex.quote(str(folder))}"
+            )
             raise Failure("the comparison was stopped", fix=fix) from None
     lab = Lab(
         mode=asked.mode,
@@ -147,11 +157,15 @@ def _one(
     announce: Callable[[str], None],
 ) -> KernelResult:
     """One kernel: a fresh exchange folder, one boot, and its run folder."""
+    found = folder / FOUND
+    if not left.begin(folder, asked, kernel=kernel.release):
+        result = KernelResult.model_validate_json(found.read_text(encoding="utf-8"))
+        return result.model_copy(update={"results": str(folder)})
+    found.unlink(missing_ok=True)
     started = datetime.now(timezone.utc)
     exchange = place / kernel.name
     out = exchange / "out"
     out.mkdir(parents=True)
-    store.create(folder)
     tried = asked.mode is Mode.functional and kernel.real_time
     disturbances = trials.DISTURBANCES if tried else {}
     experiment, plan, stacks = cells.experiment(
@@ -183,7 +197,9 @@ def _one(
     result = _result(kernel, asked, folder, out, done, machine)
     if tried:
         result.trials = trials.judged(out, done)
+    write_text(found, result.model_dump_json(indent=1) + "\n")
     shutil.rmtree(exchange)
+    shutil.rmtree(folder / left.LEFT)
     return result
 
 

@@ -2,6 +2,7 @@
 """What guests leave of each job that has ended, in the results folder until its run is whole.
 
 A command that was stopped continues there: it boots again, and measures only what is missing.
+``takt lab`` leaves nothing of single jobs: its guests mount no folder for them before the first.
 """
 
 from __future__ import annotations
