@@ -126,6 +126,14 @@ class Probes:
         self.environment |= transport.fast_dds(profile)
         self.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
 
+    def give_place_to(self, user: int) -> None:
+        """Every folder on the way, too: another run of the tests may have closed one meanwhile."""
+        os.chown(self.place, user, user)
+        for parent in self.place.parents:
+            if parent == Path(tempfile.gettempdir()):
+                break
+            parent.chmod(0o755)
+
     def __contains__(self, stack: str) -> bool:
         return (self.folder / f"probe_{stack}").exists()
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -266,11 +265,7 @@ def test_a_result_that_finds_no_space_is_an_error_and_leaves_no_half_of_it(
 def test_without_privileges_everything_runs_and_the_notes_say_what_is_missing(
     probes: Probes,
 ) -> None:
-    os.chown(probes.place, NOBODY, NOBODY)
-    for parent in probes.place.parents:
-        if parent.stat().st_mode & 0o001:
-            break  # the temporary folder of all users
-        parent.chmod(0o755)
+    probes.give_place_to(NOBODY)
     running = probes.start(
         "raw", "pingpong", "--policy", "fifo", "--priority", 80, "--cpu", 0, "--count", 50,
         user=NOBODY, group=NOBODY, extra_groups=[],

@@ -188,11 +188,7 @@ def test_packets_of_every_stack_get_the_class_that_was_asked(probes: Probes, sta
 
 @pytest.mark.usefixtures("as_root")
 def test_threads_of_a_dds_that_did_not_get_their_priority_are_named(probes: Probes) -> None:
-    os.chown(probes.place, NOBODY, NOBODY)
-    for parent in probes.place.parents:
-        if parent.stat().st_mode & 0o001:
-            break  # the temporary folder of all users
-        parent.chmod(0o755)
+    probes.give_place_to(NOBODY)
     arguments = (
         "--transport", "udp", "--count", 20, "--policy", "fifo", "--priority", 12,
         "--dds-priority", "10-15",

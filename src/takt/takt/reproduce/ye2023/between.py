@@ -31,6 +31,7 @@ ROS2_VENDORS = {
     ROS2_STACK: "Fast DDS",
     "rcl_fastrtps": "Fast DDS",
     "rcl_cyclonedds": "Cyclone DDS",
+    "rcl_zenoh": "Zenoh",
 }
 BARE_VENDORS = {"cyclonedds": "Cyclone DDS", "rustdds": "RustDDS"}
 VENDORS = ROS2_VENDORS | {stack: f"{name}, without ROS 2" for stack, name in BARE_VENDORS.items()}

@@ -35,6 +35,7 @@ NAMES = {
     "ros1": "ROS 1",
     "rcl_fastrtps": "ROS 2 on Fast DDS",
     "rcl_cyclonedds": "ROS 2 on Cyclone DDS",
+    "rcl_zenoh": "ROS 2 on Zenoh",
     "cyclonedds": "Cyclone DDS, without ROS 2",
     "rustdds": "RustDDS, without ROS 2",
     "cyclictest": "cyclictest",
