@@ -132,7 +132,14 @@ Bound Paths::latency(std::size_t stream) const {
 
 void Paths::hold(Walk& walk) const {
   if (walk.overtaken) {
-    walk.age = {};
+    // What comes last may be old. But it comes no earlier than what was released a stretch before,
+    // or up to a gap earlier, and was released at most a stretch before it comes (eq. 48).
+    const bool known = walk.head != walk.received && !may_drop(walk.head);
+    const Bound more = known ? sum(gap(walk.head), walk.stretch) : Bound{};
+    walk.age = sum(walk.age, more);
+    walk.behind = sum(walk.behind, more);
+    walk.held = true;
+    return;
   }
   if (!std::exchange(walk.held, true)) {
     const Bound next = walk.head == walk.received ? Bound{nanoseconds{0}} : gap(walk.head);
@@ -149,7 +156,7 @@ bool Paths::is_released_by_others(std::size_t callback, std::size_t writer) cons
 
 void Paths::begin_stretch(Walk& walk, std::size_t head) const {
   walk.head = head;
-  walk.lost = false;
+  walk.lost = walk.overtaken = false;
   walk.stretch = walk.soonest = response(head);
   walk.called = nanoseconds{0};
   walk.heads = walk.ends = streams_[head];
@@ -189,6 +196,23 @@ void Paths::lengthen(Walk& walk, std::size_t callback) const {
   }
 }
 
+void Paths::sample(Walk& walk, std::size_t callback) const {
+  const bool is_only_head =
+      walk.before == walk.head && strategy_.tasks()[callback].kind == TaskKind::timer;
+  const Bound passed =
+      is_only_head && ends_first(walk.head, callback) ? noticed(walk.head) : walk.soonest;
+  // Data is used until the next job of the head has come, which is its own however late that was
+  // asked for.
+  const bool at_once = is_only_head && !walk.overtaken && always_first(walk.head, callback);
+  const Bound used = at_once ? Bound{lag(walk.head)} : walk.stretch;
+  walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
+  hold(walk);
+  walk.age = sum(walk.age, used);
+  walk.held = false;
+  walk.direct = false;
+  begin_stretch(walk, callback);
+}
+
 // The next callback of a chain: either a message of the one before releases it, or it reads when
 // its own time has come, and a new stretch begins. False when it does not read what that one
 // writes.
@@ -212,6 +236,7 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     lengthen(walk, callback);
     if (is_released_by_others(callback, walk.before)) {
       hold(walk);  // its jobs for them go on with what it has
+      walk.age = overtakes ? Bound{} : walk.age;
     }
   } else if (std::ranges::any_of(task.reads, is_written)) {
     if (std::ranges::none_of(task.reads, [&](const sched::Read& read) {
@@ -219,20 +244,7 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
         })) {
       walk.overwritten = std::ranges::find_if(task.reads, is_written)->topic;
     }
-    const bool is_only_head = walk.before == walk.head && task.kind == TaskKind::timer;
-    const Bound passed =
-        is_only_head && ends_first(walk.head, callback) ? noticed(walk.head) : walk.soonest;
-    // Data is used until the next job of the head has come, which is its own however late that was
-    // asked for.
-    const Bound used =
-        is_only_head && always_first(walk.head, callback) ? Bound{lag(walk.head)} : walk.stretch;
-    walk.latency =
-        may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
-    hold(walk);
-    walk.age = sum(walk.age, used);
-    walk.held = false;
-    walk.direct = false;
-    begin_stretch(walk, callback);
+    sample(walk, callback);
   } else {
     return false;
   }
@@ -253,6 +265,14 @@ void Paths::explain_without_bound(const application::Chain& chain, ChainReport& 
   }
 }
 
+void Paths::leave_overtaken(const application::Chain& chain, const Walk& walk,
+                            ChainReport& report) const {
+  if (replaces_newer(application_, chain)) {
+    const bool known = walk.join == nobody && !chain.published && !chain.overtaken;
+    report.reaction = known ? sum(report.reaction, walk.behind) : Bound{};
+  }
+}
+
 ChainReport Paths::chain(const application::Chain& chain) const {
   ChainReport report{.name = chain.name,
                      .callbacks = chain.described.empty() ? chain.callbacks : chain.described};
@@ -262,11 +282,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
   const bool received = chain.goes_on && strategy_.tasks()[first].kind == TaskKind::message;
-  Walk walk{.before = first,
-            .received = received ? first : nobody,
-            .overtaken = chain.overtaken || application_.callbacks[first].reentrant,
-            .direct = !chain.goes_on};
+  Walk walk{.before = first, .received = received ? first : nobody, .direct = !chain.goes_on};
   begin_stretch(walk, first);
+  walk.overtaken = (received && chain.overtaken) || application_.callbacks[first].reentrant;
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];
     if (!extend(walk, *strategy_.find_task(name))) {
@@ -304,9 +322,7 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.reaction = walk.direct && next ? sum(report.latency, next->between) : Bound{};
     take_busy_path(chain, report);
   }
-  if (replaces_newer(application_, chain)) {
-    report.reaction = {};
-  }
+  leave_overtaken(chain, walk, report);
   if (!report.latency) {
     explain_without_bound(chain, report);
   }

@@ -200,13 +200,20 @@ class Paths {
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
     bool held = false;       // the age has counted that data of the head stays until the next comes
-    bool overtaken = false;  // it has passed a reentrant callback: older data may come after newer
-    bool direct = true;      // each job has newer data of the first callback than the job before
-    std::size_t join = nobody;     // the last one on the way
+    bool overtaken = false;  // a reentrant callback is on the stretch: older data may come last
+    // From the first newer data until there is nothing else, where data is overtaken.
+    std::optional<nanoseconds> behind = nanoseconds{0};
+    bool direct = true;         // each job has newer data of the first callback than the job before
+    std::size_t join = nobody;  // the last one on the way
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
   bool pass_join(Walk& walk, std::size_t callback) const;
+  // Goes on to a callback that reads, when its own time has come, what the one before writes.
+  void sample(Walk& walk, std::size_t callback) const;
+  // Until newer data alone is used, where older data may come last.
+  void leave_overtaken(const application::Chain& chain, const Walk& walk,
+                       ChainReport& report) const;
   void begin_stretch(Walk& walk, std::size_t head) const;
   // Whether jobs of the one call the other one.
   [[nodiscard]] bool calls(std::size_t client, std::size_t server) const;

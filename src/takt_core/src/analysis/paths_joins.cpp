@@ -125,9 +125,6 @@ bool Paths::pass_join(Walk& walk, std::size_t callback) const {
   walk.age = sum(walk.age, published);
   walk.join = join;
   walk.held = false;
-  if (walk.overtaken) {
-    walk.age = {};
-  }
   begin_stretch(walk, callback);
   if (releases) {
     if (may_drop(callback)) {

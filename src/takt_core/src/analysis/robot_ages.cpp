@@ -117,7 +117,7 @@ void RobotChains::follow(Stretch& stretch, const Part& part) const {
     const std::string& name = part.chain.callbacks[i];
     const application::Callback& one = callback(name);
     if (one.task.kind == sched::TaskKind::timer) {
-      stretch = {.head = name, .overtaken = stretch.overtaken, .loses = stretch.loses};
+      stretch = {.head = name, .loses = stretch.loses};
     }
     stretch.overtaken = stretch.overtaken || one.reentrant;
     const bool goes_on = i + 1 < part.chain.callbacks.size() || part.chain.published;

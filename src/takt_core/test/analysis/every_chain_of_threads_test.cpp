@@ -83,6 +83,7 @@ class EveryChain {
 
   int latency = 0;
   int reaction = 0;
+  int age = 0;
 
  private:
   void begin(ChainSituation& situation, std::size_t i) {
@@ -190,6 +191,7 @@ class EveryChain {
       }
     }
     situation.kept = callbacks_[i].keeps ? datum : situation.kept;
+    age = i + 1 == callbacks_.size() ? std::max(age, datum) : age;
     const bool is_newer = datum >= 0 && (situation.arrived < 0 || datum < situation.arrived);
     if (i + 1 == callbacks_.size() && is_newer) {
       latency = std::max(latency, datum);
@@ -235,7 +237,7 @@ application::Application as_application(const std::vector<ChainCallback>& callba
                                  : ", 'kind': 'message', 'overrun': 'catch_up', 'trigger': '" +
                                        called(one.after) + "'") +
             time;
-    topics += (i == 0 ? "{'name': '" : ", {'name': '") + called(i) + "', 'depth': 8}";
+    topics += (i == 0 ? "{'name': '" : ", {'name': '") + called(i) + "', 'depth': 16}";
     const bool on_the_way = i == 0 || one.after != nobody || one.reads != nobody;
     chain += on_the_way ? (chain.empty() ? "'" : ", '") + called(i) + "'" : "";
   }
@@ -250,20 +252,26 @@ application::Application as_application(const std::vector<ChainCallback>& callba
 
 // The first callback or the one that it releases is reentrant; the last one ends the chain, by a
 // message or as a timer that reads. Beside them a timer that is no part of it.
-std::vector<ChainCallback> drawn_chain(RandomTasks& random) {
+std::vector<ChainCallback> drawn_chain(RandomTasks& random, std::size_t threads) {
   const auto number = [&](int least, int most) {
     return static_cast<int>(random.number(least, most));
   };
   std::vector<ChainCallback> callbacks{{.period = number(3, 6), .worst = number(2, 5), .group = 0}};
   const bool reads = random.chance(0.4);
   callbacks.front().reentrant = reads || random.chance(0.6);
-  if (random.chance(0.5)) {
+  const bool overtakes = reads && threads > 3;  // two later jobs may end before
+  if (overtakes) {
+    callbacks.front() = {.period = number(3, 4), .worst = number(7, 9), .reentrant = true};
+  }
+  if (!overtakes && random.chance(0.5)) {
     callbacks.push_back({.period = number(4, 8), .worst = number(1, 4), .group = 1});
   }
   if (reads) {
     callbacks.push_back({.after = 0, .group = 2, .keeps = true});
-    callbacks.push_back(
-        {.period = number(3, 6), .worst = number(1, 2), .group = 2, .reads = callbacks.size() - 1});
+    callbacks.push_back({.period = number(3, overtakes ? 9 : 6),
+                         .worst = number(1, 2),
+                         .group = 2,
+                         .reads = callbacks.size() - 1});
   } else {
     callbacks.push_back({.worst = number(1, 3), .after = 0, .group = 3});
     callbacks.back().reentrant = !callbacks.front().reentrant || random.chance(0.4);
@@ -276,15 +284,39 @@ std::vector<ChainCallback> drawn_chain(RandomTasks& random) {
   return callbacks;
 }
 
+// Two later jobs end before one that computes for longer than two periods: its datum is used until
+// the third one has come. In order, it would be used until the next one has.
+TEST(threads, overtaken_data_is_used_for_longer_than_data_in_order) {
+  const std::vector<ChainCallback> callbacks{
+      {.period = 4, .worst = 9, .reentrant = true},
+      {.after = 0, .group = 1, .keeps = true},
+      {.period = 7, .worst = 1, .group = 1, .reads = 1},
+  };
+  const Report report =
+      analyse(as_application(callbacks, 5), {.sensitivity = false, .proposals = false});
+  const ScenarioReport& scenario = report.scenarios.front();
+  const auto response = [&](const char* name) {
+    return callback(scenario, name).response->count();
+  };
+  EveryChain every{callbacks, 5};
+  ASSERT_TRUE(every.run());
+  const auto in_order = 4 + response("c0") + response("c2.c0") + response("c2");
+  EXPECT_GT(every.age, in_order);
+  ASSERT_TRUE(scenario.chains.front().age.has_value());
+  EXPECT_LE(every.age, scenario.chains.front().age->count());
+}
+
 TEST(threads, no_run_of_small_chains_through_reentrant_callbacks_is_above_their_bounds) {
   int held = 0;
   int reached = 0;
   int reactions = 0;
+  int ages = 0;
+  int oldest = 0;
   const std::uint64_t end = first_seed() + static_cast<std::uint64_t>(rounds(60));
   for (std::uint64_t seed = first_seed(); seed < end && !HasFailure(); ++seed) {
     RandomTasks random{seed};
-    const auto threads = static_cast<std::size_t>(random.number(2, 3));
-    const std::vector<ChainCallback> callbacks = drawn_chain(random);
+    const auto threads = static_cast<std::size_t>(random.number(2, 6));
+    const std::vector<ChainCallback> callbacks = drawn_chain(random, threads);
     const Report report =
         analyse(as_application(callbacks, threads), {.sensitivity = false, .proposals = false});
     const ChainReport& chain = report.scenarios.front().chains.front();
@@ -300,12 +332,19 @@ TEST(threads, no_run_of_small_chains_through_reentrant_callbacks_is_above_their_
       EXPECT_LE(every.reaction, chain.reaction->count());
       ++reactions;
     }
+    if (chain.age && callbacks.back().reads != nobody) {
+      EXPECT_LE(every.age, chain.age->count());
+      ++ages;
+      oldest += every.age == chain.age->count() ? 1 : 0;
+    }
   }
   std::cout << reached << " of " << held << " latencies are reached, " << reactions
-            << " reactions held\n";
+            << " reactions and " << ages << " ages of what a timer reads held, " << oldest
+            << " of these reached\n";
   EXPECT_GT(held, rounds(20));
   EXPECT_GT(reached, rounds(3));
   EXPECT_GT(reactions, rounds(5));
+  EXPECT_GT(ages, rounds(3));
 }
 
 }  // namespace
