@@ -144,7 +144,8 @@ CHECKS: dict[str, Checked] = {
         },
         differs="below rcl here where this ROS 2 has several; else Fast DDS below rcl, Cyclone DDS "
         "and RustDDS without ROS 2: their messages do not pass through rcl; there each of them "
-        "below rclcpp",
+        "below rclcpp. Each takes its default: Fast DDS shared memory, Cyclone DDS and RustDDS "
+        "UDP, Zenoh TCP",
     ),
     "six-ros2-fairer": Check(
         "ros2_fairness > ros1_fairness",

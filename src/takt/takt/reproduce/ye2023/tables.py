@@ -200,17 +200,30 @@ def _points(
 
 
 def _sizes(measured: Measured) -> Iterator[Row]:
-    """Other middlewares have a table of their own: the paper compares ROS 1 and ROS 2 by itself."""
+    """Other middlewares have a table of their own: the paper compares ROS 1 and ROS 2 by itself.
+
+    The middleware of ROS 2 is in both.
+    """
     for label, more in ((SIZES, ""), (STRINGS, ", strings")):
-        for stack, size, cells in _points(measured, label, lost=True):
-            yield Row(
-                table="figure 12" if stack in {"rcl", "ros1"} else "figure 20",
-                row=size_in_words(size),
-                vendor=NAMES[stack] + more,
-                published={},
-                measured=_latencies(cells),
-                why="" if any(one.statistics for one in cells) else losses(cells),
-            )
+        points = list(_points(measured, label, lost=True))
+        others = {(stack, size) for stack, size, _ in points if stack not in {"rcl", "ros1"}}
+        beside = {size for _, size in others} if "rcl_fastrtps" not in dict(others) else set()
+        for stack, size, cells in points:
+            if stack == "rcl" and size in beside:
+                yield _latency("figure 20", size, NAMES["rcl_fastrtps"], cells)
+            table = "figure 20" if (stack, size) in others else "figure 12"
+            yield _latency(table, size, NAMES[stack] + more, cells)
+
+
+def _latency(table: str, size: int, vendor: str, cells: list[Cell]) -> Row:
+    return Row(
+        table=table,
+        row=size_in_words(size),
+        vendor=vendor,
+        published={},
+        measured=_latencies(cells),
+        why="" if any(one.statistics for one in cells) else losses(cells),
+    )
 
 
 def _addresses(measured: Measured) -> Iterator[Row]:
