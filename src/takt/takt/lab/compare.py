@@ -157,11 +157,10 @@ def _one(
     announce: Callable[[str], None],
 ) -> KernelResult:
     """One kernel: a fresh exchange folder, one boot, and its run folder."""
-    found = folder / FOUND
+    file = folder / FOUND
     if not left.begin(folder, asked, kernel=kernel.release):
-        result = KernelResult.model_validate_json(found.read_text(encoding="utf-8"))
-        return result.model_copy(update={"results": str(folder)})
-    found.unlink(missing_ok=True)
+        return _kept(file)
+    file.unlink(missing_ok=True)
     started = datetime.now(timezone.utc)
     exchange = place / kernel.name
     out = exchange / "out"
@@ -197,10 +196,21 @@ def _one(
     result = _result(kernel, asked, folder, out, done, machine)
     if tried:
         result.trials = trials.judged(out, done)
-    write_text(found, result.model_dump_json(indent=1) + "\n")
+    write_text(file, result.model_dump_json(indent=1) + "\n")
     shutil.rmtree(exchange)
     shutil.rmtree(folder / left.LEFT)
     return result
+
+
+def _kept(file: Path) -> KernelResult:
+    """The result of a kernel that is finished; its folder may have been moved since."""
+    try:
+        result = KernelResult.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        fix = f"remove {shlex.quote(str(file.parent))}, and give the same command again"
+        what = "the result of a finished kernel is damaged"
+        raise Failure(what, where=str(file), fix=fix) from None
+    return result.model_copy(update={"results": str(file.parent)})
 
 
 @dataclass(frozen=True)

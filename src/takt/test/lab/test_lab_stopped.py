@@ -96,3 +96,15 @@ def test_how_to_go_on_is_said(guests: Guests, tmp_path: Path) -> None:
     assert stopped.value.fix == (
         f"to go on (1 of 2 kernels are measured): the same command with --out '{folder}'"
     )
+
+
+def test_a_damaged_result_is_said(guests: Guests, tmp_path: Path) -> None:
+    measure(guests, tmp_path / "results")
+    (tmp_path / "results" / "stock" / compare.FOUND).write_text("{")
+    with pytest.raises(Failure, match="is damaged") as failed:
+        measure(guests, tmp_path / "results")
+    assert failed.value.fix is not None
+    assert failed.value.fix.startswith(f"remove {tmp_path / 'results' / 'stock'}")
+    shutil.rmtree(tmp_path / "results" / "stock")
+    measure(guests, tmp_path / "results")
+    assert guests.booted == ["stock", "stock-full", "stock"]
